@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-from reident.report import tables
+from reident.report import results
 from reident.study.model import Study, canonical_json
 
 CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591), "closest 3": (0.998,)}
@@ -23,7 +23,7 @@ def write_masked(
     rules: tuple[str, ...] = (),
     rule: str = "half gap",
     **options,
-) -> tables.Results:
+) -> results.Results:
     """Write the tables that the report reads; rules without numbers of their own have those of the half gap."""
     names = [f"x{at}" for at in range(1, v + 1)]
     agreement = {"closest": v} if rule.startswith("closest") else {"nearest": 9}
@@ -73,7 +73,7 @@ def write_masked(
             for k in (3, 10) for rule in CONFIRMED for metric, rate in RATES.items()
         ]  # fmt: skip
         pd.DataFrame(every).to_csv(folder / "comparison/rates.csv", index=False)
-    return tables.Results(folder)
+    return results.Results(folder)
 
 
 RATES = {"taxicab": 0.129, "euclidean": 0.998, "winkler": 0.913}

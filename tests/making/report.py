@@ -10,7 +10,9 @@ import hashlib
 import json
 import tempfile
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import nbformat
@@ -23,7 +25,8 @@ from reident.linkage import clusters
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
 from reident.pipeline.tables import CALIBRATE, WEIGH
-from reident.report import figures, tables
+from reident.report import parts
+from reident.report.layout import Part, section
 from reident.report.results import Results
 from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
@@ -32,6 +35,19 @@ from reident.verdict import limits
 from reident.verdict.parts import Judging
 from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
+
+MODULES = {
+    module.name: import_module(f"{parts.__name__}.{module.name}") for module in iter_modules(parts.__path__)
+}
+"""The modules of the parts of the report."""
+
+PARTS = {
+    f"{name}.{part}": value
+    for name, module in MODULES.items()
+    for part, value in vars(module).items()
+    if isinstance(value, Part) and value.make.__module__ == module.__name__
+}
+"""The parts of the report as the notebook names them."""
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 
@@ -197,7 +213,7 @@ def cells(results: Results, *names: str) -> dict[str, list[Any]]:
         wanted = not names or cell["id"] in names
         if wanted and cell.cell_type == "code" and cell.source.startswith("display("):
             output: list[Any] = []
-            space = {"study": results, "tables": tables, "figures": figures}
+            space = {"study": results, "section": section, **MODULES}
             space["display"] = lambda *parts, output=output: output.extend(parts)
             exec(cell.source, space)  # noqa: S102 - the project's own notebook
             shown[cell["id"]] = output

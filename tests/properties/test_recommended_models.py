@@ -12,7 +12,7 @@ from making.dependent_keys import LEVELS, populations
 from oracles import population as oracle
 from reident.filerisk import log_linear, modelling, superpopulation
 from reident.filerisk.parts import Modelling
-from reident.report.tables.filerisk_models import contradictions
+from reident.report.parts.filerisk_models import contradictions
 
 MAX_RATIO = 2
 """An estimate is bad if it is off by more than this factor."""

@@ -15,7 +15,7 @@ from making.report import Shape, cells, write_results
 from making.studies import study
 from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
-from reident.report import tables
+from reident.report.parts import annex
 from reident.report.results import Results
 from reident.study.model import Study
 
@@ -127,13 +127,13 @@ def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
 
 def test_entries_of_dropped_steps_are_no_part_of_the_provenance(tmp_path):
     folder = write_matching(tmp_path / "results")
-    assert "matching/summary" in tables.provenance(Results(folder)).replace("\\", "")
+    assert "matching/summary" in annex.provenance(Results(folder)).replace("\\", "")
     spec = json.loads((folder / "study.json").read_text())
     other = json.loads((write_filerisk(tmp_path / "other", POPULATION) / "study.json").read_text())
     (folder / "study.json").write_text(
         json.dumps({**spec, "matching": None, "file_risk": other["file_risk"]})
     )
-    assert "matching/summary" not in (tables.provenance(Results(folder)) or "").replace("\\", "")
+    assert "matching/summary" not in (annex.provenance(Results(folder)) or "").replace("\\", "")
 
 
 def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):
@@ -142,7 +142,7 @@ def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):
     planted["outputs"]["rates.csv"]["sha256"] = "f" * 64
     (folder / "variants" / "x" / "ledger").mkdir(parents=True)
     (folder / "variants" / "x" / "ledger" / "rate.json").write_text(json.dumps(planted))
-    assert "f" * 64 not in tables.provenance(Results(folder))
+    assert "f" * 64 not in annex.provenance(Results(folder))
 
 
 def test_the_study_and_its_canonical_form_ask_for_the_same_tables():

@@ -26,7 +26,7 @@ from making.report import REGIONS, VARIABLES, Shape, write_entry, write_results
 from pypdf import PdfReader
 from reident.report import render
 from reident.report.execute import execute
-from reident.report.tables import Column, table
+from reident.report.layout import Column, table
 from reident.report.wording import escape, plain
 from workflow.pages import Page
 
@@ -185,8 +185,8 @@ def test_the_notebook_in_the_checkout_has_no_output_and_imports_the_report_s_roo
     assert not any(cell.outputs or cell.execution_count for cell in code)
     assert [cell.metadata.get("tags") for cell in code].count(["parameters"]) == 1
     source = "\n".join(cell.source for cell in code)
-    imported = re.findall(r"^(?:import|from) (reident[\w.]*)(?: import (.+))?$", source, re.MULTILINE)
-    assert imported == [("reident.report", "figures, tables")]
+    imported = re.findall(r"^(?:import|from) (reident[\w.]*)", source, re.MULTILINE)
+    assert imported == ["reident.report.layout", "reident.report.parts", "reident.report.results"]
 
 
 # HTML ---------------------------------------------------------------------------------------------

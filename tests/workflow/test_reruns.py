@@ -139,7 +139,7 @@ MODULES = [
     ("bins", "linkage/bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}),
     ("the study model", "study/model.py", {"resolve": 1}),
     ("keys, which all steps use", "intake/keys.py", {"prepare": 1, **EVERYTHING}),
-    ("a figure", "report/figures/rates.py", {}),
+    ("a part of the report", "report/parts/rates.py", {}),
 ]
 
 

@@ -6,9 +6,10 @@ import pytest
 from making.filerisk import write_filerisk
 from making.matching import write_matching
 from making.report import Shape, write_results
-from reident.report import tables
+from reident.report import layout
+from reident.report.parts import checklist
+from reident.report.parts.exhibits import EXHIBITS
 from reident.report.results import Results
-from reident.report.tables.exhibits import EXHIBITS
 from reident.report.wording import NO_BREAK, whole
 from reident.sections.checklist import Exhibit
 from workflow.hostile import LABELS
@@ -41,7 +42,10 @@ def results(tmp_path):
 
 def shown(results):
     return "\n\n".join(
-        map(str, tables.section(results, "checklist", tables.checklist, *tables.checklist_topics(results)))
+        map(
+            str,
+            layout.section(results, "checklist", checklist.checklist, *checklist.checklist_topics(results)),
+        )
     )
 
 
@@ -76,7 +80,7 @@ def test_a_question_whose_exhibit_the_study_does_not_have_is_not_assessed(result
         asked(("risk", ["dis", "uniques"]), ("matching", ["matching"]), ("before", ["protection"]))
     )
     assert shown(made).count("[Not assessed]{.unsure}") == 3
-    assert "3 questions of the checklist are not assessed: 1, 2 and 3." in tables.sign_off(made)
+    assert "3 questions of the checklist are not assessed: 1, 2 and 3." in checklist.sign_off(made)
 
 
 RATES = [
@@ -170,7 +174,7 @@ DECIDED = {"board": "", "date": "2026-03-09", "names": PEOPLE, "conditions": []}
 
 
 def test_without_a_decision_the_board_gets_a_form(results):
-    text = tables.sign_off(results())
+    text = checklist.sign_off(results())
     assert text.count("☐") == 3
     assert text.count("Signature") == 2
     assert "2 questions of the checklist are not assessed: 1 and 2." in text
@@ -178,9 +182,9 @@ def test_without_a_decision_the_board_gets_a_form(results):
 
 def test_a_study_without_a_checklist_has_the_form_and_no_count(tmp_path):
     made = Results(write_results(tmp_path / "results"))
-    assert tables.checklist_topics(made) == []
-    assert "checklist" not in tables.sign_off(made)
-    assert tables.sign_off(made).count("☐") == 3
+    assert checklist.checklist_topics(made) == []
+    assert "checklist" not in checklist.sign_off(made)
+    assert checklist.sign_off(made).count("☐") == 3
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ def test_a_study_without_a_checklist_has_the_form_and_no_count(tmp_path):
 )
 def test_a_decision_is_shown_with_its_conditions_and_who_signs(results, decision, conditions, marked):
     recorded = {**DECIDED, "decision": decision, "conditions": conditions}
-    text = tables.sign_off(results(decision=recorded, answers={"open": "Yes."}))
+    text = checklist.sign_off(results(decision=recorded, answers={"open": "Yes."}))
     assert text.count("☒") == 1
     assert marked in text
     assert all(f"- {whole(condition)}" in text for condition in conditions)
@@ -209,7 +213,7 @@ def test_a_decision_is_shown_with_its_conditions_and_who_signs(results, decision
 
 def test_the_board_is_named_where_the_study_names_it(results):
     recorded = {**DECIDED, "decision": "approved", "board": "Panel <3>"}
-    assert r"On 9 March 2026, Panel \<3\> read this report" in tables.sign_off(results(decision=recorded))
+    assert r"On 9 March 2026, Panel \<3\> read this report" in checklist.sign_off(results(decision=recorded))
 
 
 def test_hostile_prose_survives_the_table_and_ends_no_block(results):

@@ -19,9 +19,24 @@ from making.utility import write_utility
 from making.variants import ALPHA, add_variants
 from making.why import write_why
 from reident.intake.severity import Line
-from reident.report import figures, tables
+from reident.report.parts import (
+    attribution,
+    fellegi_sunter,
+    filerisk,
+    filerisk_dis,
+    front,
+    larger,
+    matching,
+    matching_findings,
+    rates,
+    strata,
+    utility,
+    variants,
+    warnings,
+    why,
+)
+from reident.report.parts.filerisk import CLASSES
 from reident.report.results import Results
-from reident.report.tables.filerisk import CLASSES
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
 ATTACK = {
@@ -218,15 +233,15 @@ def printed(text: str, sentences: dict[str, str]) -> set[str]:
     return {name for name, pattern in sentences.items() if re.search(pattern, plain)}
 
 
-def front(study: Results) -> str:
+def front_page(study: Results) -> str:
     """Return the front page as far as it is about an attack."""
-    parts = (tables.overall, tables.grave_warnings, tables.findings, tables.verdicts)
+    parts = (front.overall, warnings.grave_warnings, front.findings, front.verdicts)
     return "\n\n".join(str(part(study)) for part in parts)
 
 
 @pytest.mark.parametrize(("case", "shape", "expected"), CASES, ids=[case[0] for case in CASES])
 def test_a_conclusion_is_printed_where_its_numbers_allow_it_and_nowhere_else(results, case, shape, expected):
-    assert printed(front(results(**shape)), ATTACK) == expected, case
+    assert printed(front_page(results(**shape)), ATTACK) == expected, case
 
 
 def test_every_conclusion_is_printed_in_a_case_and_not_in_another():
@@ -249,14 +264,14 @@ def test_every_conclusion_is_printed_in_a_case_and_not_in_another():
 def test_a_rate_just_at_the_limit_is_within(results, step, expected):
     shape = {"metrics": ("taxicab",)}
     rate = results(**shape).whole["conditional_rate"].iloc[0]
-    assert printed(front(results(**shape, limit=rate + step)), ATTACK) == expected | FOUND | NOTABLE
+    assert printed(front_page(results(**shape, limit=rate + step)), ATTACK) == expected | FOUND | NOTABLE
 
 
 @pytest.mark.parametrize(("by", "expected"), [("estimate", "WITHIN"), ("upper", "ABOVE")])
 def test_the_upper_end_of_the_interval_may_decide(results, by, expected):
     rate = results(metrics=("taxicab",)).whole["conditional_rate"].iloc[0]
     study = results(metrics=("taxicab",), decision={"conditional_rate_at_most": rate, "by": by})
-    shown = front(study)
+    shown = front_page(study)
     assert {"WITHIN", "ABOVE"} & printed(shown, ATTACK) == {expected}
     assert ("the upper end of the interval of the conditional rate" in shown) == (by == "upper")
 
@@ -265,7 +280,7 @@ def test_without_a_single_candidate_no_sentence_is_about_one(results):
     study = results(metrics=("taxicab",))
     rates = study.table("rates.csv")
     rates["single_rate"], rates["n_single"] = float("nan"), 0
-    shown = printed(front(study), ATTACK)
+    shown = printed(front_page(study), ATTACK)
     assert "no single" in shown
     assert not {"single right", "few single"} & shown
 
@@ -291,7 +306,7 @@ def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_o
     results, n, right, expected
 ):
     study = results(metrics=("taxicab", "adhoc", "euclidean"))
-    shown = front(counted(study, "adhoc", n_single=n, n_single_confirmed=right, single_rate=right / n))
+    shown = front_page(counted(study, "adhoc", n_single=n, n_single_confirmed=right, single_rate=right / n))
     assert {"single right", "few single"} & printed(shown, ATTACK) == expected
     assert ("the candidate is right for 7 of 9 (Adhoc)." in shown) == (n == 9)
     assert ("| 1 of 1 |" in shown) == (n == 1)
@@ -301,7 +316,7 @@ def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_o
 def test_where_all_are_few_there_are_no_shares(results):
     study = results(metrics=("taxicab",), limit=None)
     few = {"n_suspected": 4, "n_confirmed": 2, "conditional_rate": 0.5, "expected_correct_rate": 0.375}
-    shown = front(counted(study, "taxicab", **few, n_single=1, n_single_confirmed=1, single_rate=1.0))
+    shown = front_page(counted(study, "taxicab", **few, n_single=1, n_single_confirmed=1, single_rate=1.0))
     assert {"few suspected", "few guesses", "few single"} <= printed(shown, ATTACK)
     assert not {"share of candidates", "one guess", "single right"} & printed(shown, ATTACK)
     assert "the true person is among the candidates of 2 of 4 (Taxicab)." in shown
@@ -315,7 +330,7 @@ def test_a_broken_limit_is_named_with_the_records_of_which_the_rate_is_a_share(r
     )
     limits = study.table("verdict/limits.csv")
     limits.loc[limits["limit"] == "single_rate_at_most", "value"] = 1 / 3
-    shown = front(counted(study, "taxicab", n_single=n, n_single_confirmed=n // 3, single_rate=1 / 3))
+    shown = front_page(counted(study, "taxicab", n_single=n, n_single_confirmed=n // 3, single_rate=1 / 3))
     assert f"Taxicab ({value}; limit 1\u00a0%)" in shown
 
 
@@ -333,7 +348,7 @@ def test_a_broken_limit_is_named_with_the_records_of_which_the_rate_is_a_share(r
 def test_the_front_page_says_what_a_larger_file_would_find(tmp_path, options, expected, words):
     folder = write_results(tmp_path / "results", Shape())
     study = Results(folder if options is None else write_larger(folder, **options))
-    shown = front(study)
+    shown = front_page(study)
     assert {"larger file", "larger guess"} & printed(shown, ATTACK) == expected
     assert words in shown
 
@@ -354,7 +369,7 @@ def test_no_sentence_says_more_than_that_the_true_person_is_among_the_candidates
     results, case, shape, expected
 ):
     study = results(**shape)
-    text = front(study) + str(tables.rates_by_metric(study)) + str(tables.strata_sentence(study))
+    text = front_page(study) + str(rates.rates_by_metric(study)) + str(strata.strata_sentence(study))
     assert [words for words in CLAIMS if words in text] == []
     if "WITHIN" not in expected and "RESERVED" not in expected:
         assert "Within the limit**" not in text
@@ -377,7 +392,7 @@ LIMIT = {"decision": {"true_match_rate_at_most": 1}}
 
 
 @pytest.mark.parametrize(
-    ("matching", "decision", "warnings", "expected"),
+    ("section", "decision", "warnings", "expected"),
     [
         (MATCHING, {}, (), {"no verdict", "no limit", "several files"}),
         (MATCHING, LIMIT, (), {"within", "several files"}),
@@ -388,9 +403,9 @@ LIMIT = {"decision": {"true_match_rate_at_most": 1}}
     ],
     ids=["no limit", "within", "m = 1", "beyond", "understated", "rows do not correspond"],
 )
-def test_a_conclusion_about_synthetic_data(tmp_path, matching, decision, warnings, expected):
-    study = Results(write_matching(tmp_path / "results", matching, warnings=warnings, **decision))
-    text = str(tables.matching_overall(study)) + str(tables.matching_findings(study))
+def test_a_conclusion_about_synthetic_data(tmp_path, section, decision, warnings, expected):
+    study = Results(write_matching(tmp_path / "results", section, warnings=warnings, **decision))
+    text = str(matching.matching_overall(study)) + str(matching_findings.matching_findings(study))
     assert printed(text, MATCHED) == expected
 
 
@@ -428,7 +443,7 @@ def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
     keys = {"decision": decision} if decision else {}
     folder = write_filerisk(tmp_path / "results", FILE_RISK, file=drawn(60).assign(**people), **keys)
     study = Results(folder)
-    text = str(tables.risk_overall(study) or "") + str(tables.risk_findings(study))
+    text = str(filerisk.risk_overall(study) or "") + str(filerisk.risk_findings(study))
     assert printed(text, RISK) == expected
 
 
@@ -453,7 +468,7 @@ STRANGERS = {"sex": ["7"] * 59 + ["1"], "job": ["3"] * 59 + ["-9"]}
 )
 def test_the_true_risk_is_beside_the_scores_where_it_is_known(tmp_path, section, people, words, expected):
     study = Results(write_filerisk(tmp_path / "results", section, file=drawn(60).assign(**people)))
-    text = str(tables.risk_findings(study)).replace("\u00a0", " ")
+    text = str(filerisk.risk_findings(study)).replace("\u00a0", " ")
     assert printed(text, RISK) == expected
     quantities = study.table("filerisk/summary.csv").set_index("quantity")["value"]
     assert words.format(n=quantities.get("population_uniques")) in text
@@ -492,9 +507,10 @@ INFORMED = {"options": {"fellegi_sunter": {"m": "informed"}}}
 )
 def test_a_conclusion_about_match_probabilities(results, shape, expected):
     study = results(**{"metrics": ("taxicab", "fellegi_sunter")} | shape)
-    text = f"{tables.weights_premise(study)} {tables.weights_table(study)} {tables.calibration_text(study)}"
+    parts = (fellegi_sunter.weights_premise, fellegi_sunter.weights_table, fellegi_sunter.calibration_text)
+    text = " ".join(str(part(study)) for part in parts)
     assert printed(text, CALIBRATED) == expected
-    drawn = figures.weights(study)
+    drawn = fellegi_sunter.weights_figure(study)
     assert drawn is None or ("estimated" in drawn.caption) == ("estimated weights" in expected)
 
 
@@ -510,10 +526,10 @@ def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
     labels = [{"alpha": alpha} for alpha in ALPHA["values"]]
     folder = write_results(tmp_path / "results", Shape(limit=limit))
     study = Results(add_variants(folder, [ALPHA], labels))
-    shown = tables.variants_passing(study)
+    shown = variants.variants_passing(study)
     assert (shown is None) == (not words)
     assert words in (shown or "")
-    assert tables.variants_verdicts(study).count("alpha") == 1
+    assert variants.variants_verdicts(study).count("alpha") == 1
 
 
 FOUND_OUT = {
@@ -544,7 +560,7 @@ ONE_SEX = {"keys": ["sex"], "targets": ["job"]}
 )
 def test_the_front_page_compares_what_is_disclosed_with_a_guess_without_a_key(tmp_path, options, n, expected):
     study = Results(write_learnt(tmp_path / "results", options, n=n))
-    assert printed(str(tables.attribution_findings(study)), FOUND_OUT) == expected
+    assert printed(str(attribution.attribution_findings(study)), FOUND_OUT) == expected
 
 
 LEARNING = {
@@ -576,7 +592,7 @@ ONE_KEY = {"keys": ["sex"], "targets": ["job"]}
 )
 def test_a_conclusion_about_attribute_disclosure(tmp_path, options, common, expected):
     study = Results(write_learnt(tmp_path / "results", options, n=60, common=common))
-    parts = (tables.attribution_premise, tables.attribution_targets, tables.attribution_sets)
+    parts = (attribution.attribution_premise, attribution.attribution_targets, attribution.attribution_sets)
     assert printed(" ".join(str(part(study)) for part in parts), LEARNING) == expected
 
 
@@ -597,7 +613,7 @@ INCOME = {"regression": {"response": "income", "predictors": ["age"]}}
 
 
 @pytest.mark.parametrize(
-    ("shape", "utility", "expected"),
+    ("shape", "measured", "expected"),
     [
         ({}, {}, MEASURED | {"least loss"}),
         ({}, INCOME, MEASURED | {"coefficients overlap", "least loss"}),
@@ -616,11 +632,11 @@ INCOME = {"regression": {"response": "income", "predictors": ["age"]}}
         "measured", "a regression", "nothing changed", "none within", "no limit", "no link", "reserved", "one variable",
     ],
 )  # fmt: skip
-def test_a_conclusion_about_utility(tmp_path, shape, utility, expected):
+def test_a_conclusion_about_utility(tmp_path, shape, measured, expected):
     folder = write_results(tmp_path / "results", Shape(**{"original": True, "limit": 0.99} | shape))
     labels = [{"alpha": alpha} for alpha in ALPHA["values"]]
-    study = Results(add_variants(write_utility(folder, **utility), [ALPHA], labels))
-    text = f"{tables.utility_findings(study)} {tables.utility_choice(study)}"
+    study = Results(add_variants(write_utility(folder, **measured), [ALPHA], labels))
+    text = f"{utility.utility_findings(study)} {utility.utility_choice(study)}"
     assert printed(text, UTILITY) == expected
 
 
@@ -659,7 +675,7 @@ THEN = {"now", "guess", "then", "guessed", "assumes"}
 )  # fmt: skip
 def test_a_conclusion_about_a_larger_intruder(tmp_path, options, expected):
     study = Results(write_larger(write_results(tmp_path / "results", Shape()), **options))
-    assert printed(str(tables.larger_findings(study)), ENLARGED) == expected
+    assert printed(str(larger.larger_findings(study)), ENLARGED) == expected
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -669,7 +685,7 @@ def test_the_caption_names_the_last_bar_only_where_records_are_at_exactly_100_pe
     last = classes["above"] == 1
     assert last.sum() == 2, "one for each definition"
     classes.loc[last, "n"] = [0, n]
-    assert ("The last bar" in figures.risk_classes(study).caption) == bool(n)
+    assert ("The last bar" in filerisk_dis.risk_classes_figure(study).caption) == bool(n)
 
 
 NET = {
@@ -694,4 +710,4 @@ NET = {
 )
 def test_a_conclusion_about_what_carries_claims(tmp_path, options, expected):
     study = Results(write_why(write_results(tmp_path / "results", Shape()), **options))
-    assert printed(str(tables.why_findings(study)), NET) == expected
+    assert printed(str(why.why_findings(study)), NET) == expected

@@ -19,8 +19,7 @@ from reident.errors import InputError
 from reident.report import sentences
 from reident.report.edition import annex, figures, front, parts, tables
 from reident.report.edition.make import make, pages
-from reident.report.edition.policy import Policy
-from reident.report.edition.reading import FORMS, Count, Edition, open_edition
+from reident.report.edition.reading import FORMS, Count, Edition, Policy, open_edition
 from reident.report.edition.wording import cell, hundred, in_words, precise
 from reident.report.layout import Part
 from reident.report.render import About, read, to_html

@@ -2,9 +2,9 @@
 
 import pytest
 from making.report import Shape, cells, write_results
-from reident.report import figures, tables
+from reident.report.parts import fellegi_sunter
+from reident.report.parts.fellegi_sunter import bits
 from reident.report.results import Results
-from reident.report.tables.fellegi_sunter import bits
 
 METRICS = ("taxicab", "fellegi_sunter")
 
@@ -16,7 +16,7 @@ def results(tmp_path):
 
 def test_every_level_of_every_variable_has_a_line_and_a_dot(results):
     study = results()
-    table, drawn = str(tables.weights_table(study)), figures.weights(study)
+    table, drawn = str(fellegi_sunter.weights_table(study)), fellegi_sunter.weights_figure(study)
     lines = study.table("weights/levels.csv")
     shown = [
         row for row in table.splitlines() if any(level in row for level in ("agree", "differ", "missing"))
@@ -37,18 +37,18 @@ def test_a_weight_has_a_sign_unless_it_is_0(weight, shown):
 
 
 def test_the_premise_says_what_the_intruder_knows(results):
-    blind = tables.weights_premise(results())
+    blind = fellegi_sunter.weights_premise(results())
     assert "**blind**" in blind
     assert "EM algorithm" in blind
     assert "+11.29 bits" in blind
-    informed = tables.weights_premise(results(options={"fellegi_sunter": {"m": "informed"}}))
+    informed = fellegi_sunter.weights_premise(results(options={"fellegi_sunter": {"m": "informed"}}))
     assert "**informed**" in informed
     assert "EM" not in informed
 
 
 def test_classes_of_probabilities_are_shown_with_the_share_that_is_right(results):
     study = results()
-    table, drawn = str(tables.calibration_table(study)), figures.calibration(study)
+    table, drawn = str(fellegi_sunter.calibration_table(study)), fellegi_sunter.calibration_figure(study)
     for text in ("80", "39", "55.0", "48.8"):
         assert text in table
     assert "55.0 %: 48.8 %" in drawn.alt.replace("\u202f", " ").replace("\u00a0", " ")
@@ -56,13 +56,9 @@ def test_classes_of_probabilities_are_shown_with_the_share_that_is_right(results
 
 def test_without_suspected_pairs_there_is_no_calibration(results):
     study = results(calibration=())
-    assert tables.calibration_table(study) is None
-    assert figures.calibration(study) is None
+    assert fellegi_sunter.calibration_table(study) is None
+    assert fellegi_sunter.calibration_figure(study) is None
     assert cells(study, "weights")["weights"]
-
-
-def test_a_study_without_the_metric_has_no_such_section(results):
-    assert not any(map(str, cells(results(metrics=("taxicab",)), "weights")["weights"]))
 
 
 def test_a_threshold_that_no_pair_reaches_gives_no_verdict(results):

@@ -14,19 +14,19 @@ from making.filerisk import POPULATION, write_filerisk
 from making.larger import write_larger
 from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
-from making.report import Shape, write_results
+from making.report import PARTS, Shape, write_results
 from making.utility import write_utility
 from making.variants import ALPHA, PROTECTION, add_variants
 from making.why import write_why
-from reident.report import figures, style
-from reident.report.figures.strata import _top
+from reident.report import style
+from reident.report.parts import agreement, attack, patterns, rates, strata
+from reident.report.parts.strata import _top, strata_states
 from reident.report.results import Results
-from reident.report.tables.rates import strata_states
 from reident.report.wording import percent
 
 HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
-EVERY = [getattr(figures, name) for name in figures.__all__ if name != "Figure"]
-NAMES = [name for name in figures.__all__ if name != "Figure"]
+NAMES = [name for name in PARTS if name.endswith("_figure")]
+EVERY = [PARTS[name] for name in NAMES]
 ALL_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
 PAGE_HEIGHT = 9.2
 """Inches of a page between its margins, with room for a caption."""
@@ -178,10 +178,10 @@ def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source
 @pytest.mark.parametrize(
     "part",
     [
-        figures.strata,
+        attack.strata_figure,
         *(
             pytest.param(part, marks=pytest.mark.slow)
-            for part in (figures.rates_by_stratum, figures.links, figures.agreement)
+            for part in (strata.rates_by_stratum_figure, attack.links_figure, agreement.agreement_figure)
         ),
     ],
 )
@@ -195,26 +195,27 @@ def test_labels_do_not_change_a_drawing(results, part):
 def test_a_formula_in_a_label_is_not_typeset(results):
     """A dollar sign that started a formula would be missing from the label of the row."""
     plain, dollars = (
-        figures.links(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
+        attack.links_figure(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
         for name in ("xxx", "$x$")
     )
     assert plain.svg.count("<use") == dollars.svg.count("<use")
 
 
-@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
+@pytest.mark.parametrize("part", [attack.strata_figure, strata.rates_by_stratum_figure])
 @pytest.mark.parametrize("n", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (51, 300))])
 def test_any_number_of_strata_fits_a_page(results, part, n):
     figure = part(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
     assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)
 
 
-@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
-def test_without_strata_there_is_no_figure(results, part):
-    assert part(results(strata=None)) is None
-
-
 @pytest.mark.parametrize(
-    "part", [figures.rates_by_metric, figures.rates_by_stratum, figures.ranks, figures.rank_limit]
+    "part",
+    [
+        rates.rates_by_metric_figure,
+        strata.rates_by_stratum_figure,
+        patterns.ranks_figure,
+        patterns.rank_limit_figure,
+    ],
 )
 def test_without_a_suspected_record_there_is_no_figure(results, part):
     study = results(nothing_suspected=ALL_METRICS)
@@ -225,15 +226,17 @@ def test_without_a_suspected_record_there_is_no_figure(results, part):
 
 def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
     study = results(nothing_suspected=("taxicab",))
-    assert "Taxicab: 0 % of the released records suspected" in figures.rates_by_metric(study).alt
-    assert "Taxicab: nothing suspected in any stratum" in figures.rates_by_stratum(study).alt
+    assert "Taxicab: 0 % of the released records suspected" in rates.rates_by_metric_figure(study).alt
+    assert "Taxicab: nothing suspected in any stratum" in strata.rates_by_stratum_figure(study).alt
 
 
 def test_the_rank_limit_shows_one_guess_beside_the_conditional_rate(usual):
     limits = usual.table("confirmed/taxicab.limits.csv").set_index(["stratum", "max_pairs"])
     line = limits.loc[("ALL", 5)]
     shown = percent(line["expected_correct"] / line["n_suspected"])
-    (found,) = re.findall(r"Taxicab, expected correct: ([^,]*), ([^,]*),", figures.rank_limit(usual).alt)
+    (found,) = re.findall(
+        r"Taxicab, expected correct: ([^,]*), ([^,]*),", patterns.rank_limit_figure(usual).alt
+    )
     assert found[1] == f"{shown} at 5".replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -248,15 +251,15 @@ def test_no_interval_is_cut_off(results):
 @pytest.mark.parametrize("metrics", [("unicity",), ("taxicab",), ("unicity", "adhoc"), ALL_METRICS])
 def test_any_selection_of_metrics_can_be_drawn(results, metrics):
     study = results(metrics=metrics)
-    assert figures.rates_by_metric(study) is not None
-    assert (figures.overlap_suspected(study) is None) == (len(metrics) == 1)
-    assert (figures.rank_limit(study) is None) == (metrics == ("unicity",))
+    assert rates.rates_by_metric_figure(study) is not None
+    assert (patterns.overlap_suspected_figure(study) is None) == (len(metrics) == 1)
+    assert (patterns.rank_limit_figure(study) is None) == (metrics == ("unicity",))
 
 
 @pytest.mark.parametrize("found", ["suspected", "confirmed"])
 def test_the_overlap_counts_every_record_once(usual, found):
     overlap = usual.table("description/overlap.csv")
-    shown = figures.pairs.intersections(usual, found)
+    shown = patterns.intersections(usual, found)
     assert shown["records"].sum() == overlap.loc[overlap["set"] == found, "n_pufids"].sum()
     assert shown["records"].min() > 0
     assert shown["metrics"].is_unique
@@ -265,8 +268,8 @@ def test_the_overlap_counts_every_record_once(usual, found):
 
 def test_where_nothing_is_confirmed_there_is_no_figure_of_confirmed_records(results):
     study = results(nothing_confirmed=ALL_METRICS)
-    assert figures.overlap_confirmed(study) is None
-    assert "suspected by exactly these metrics" in figures.overlap_suspected(study).alt
+    assert patterns.overlap_confirmed_figure(study) is None
+    assert "suspected by exactly these metrics" in patterns.overlap_suspected_figure(study).alt
 
 
 @pytest.mark.parametrize(
@@ -285,7 +288,7 @@ def test_ranks_that_show_a_uniform_block_are_left_out(results, pairs, records, s
         "suspected/taxicab.distribution.csv": study.table("suspected/taxicab.distribution.csv"),
         "rates.csv": study.table("rates.csv"),
     }.__getitem__
-    figure = figures.ranks(study)
+    figure = patterns.ranks_figure(study)
     assert ("Euclidean, released" in figure.alt) == shown
     assert ("Euclidean is left out" in figure.caption) != shown
 

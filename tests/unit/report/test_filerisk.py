@@ -6,10 +6,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
-from making.report import cells, write_results
-from reident.report import figures, tables
+from making.report import PARTS, cells
+from reident.report.parts import filerisk, filerisk_dis, filerisk_population, filerisk_uniques, warnings
+from reident.report.parts.filerisk import name_of
+from reident.report.parts.filerisk_dis import DEFINED
 from reident.report.results import Results
-from reident.report.tables.filerisk import DEFINED, name_of
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def value(results, name):
 
 
 def test_findings_have_three_sentences(usual):
-    text = tables.risk_findings(usual)
+    text = filerisk.risk_findings(usual)
     assert text.count("- **") == 3
     assert f"{value(usual, 'U')} of 300 records in the file" in text
     low, high = (100 * float(value(usual, f"dis_{end}")) for end in ("low", "high"))
@@ -46,14 +47,14 @@ def test_findings_have_three_sentences(usual):
 def test_findings_have_one_sentence_beside_an_attack(usual):
     beside = Results(usual.folder)
     beside.study = {**usual.study, "matching": {}, "metrics": {"taxicab": {}}}
-    text = tables.risk_findings(beside)
+    text = filerisk.risk_findings(beside)
     assert text.count("- **") == 1
     assert f"{value(usual, 'U')} of 300 records" in text
     assert f"{100 * float(value(usual, 'dis')):.1f}" in text
 
 
 def test_both_forms_of_dis_are_shown_with_their_agreement(usual):
-    text = tables.risk_dis(usual)
+    text = filerisk_dis.risk_dis(usual)
     for name in ("U", "P", "dis_special_rounds", "dis_special_unique_matches"):
         assert f"| {int(value(usual, name)):,} |" in text
     assert f"{100 * float(value(usual, 'dis_special')):.1f}\u00a0%" in text
@@ -63,24 +64,24 @@ def test_both_forms_of_dis_are_shown_with_their_agreement(usual):
 
 @pytest.mark.slow
 def test_a_missed_standard_error_is_reported(make_results, usual):
-    assert "not reached" not in tables.risk_dis(usual) + tables.risk_choices(usual)
+    assert "not reached" not in filerisk_dis.risk_dis(usual) + filerisk_population.risk_choices(usual)
     results = make_results({**FILE_RISK, "special": {"standard_error": 1e-6}})
     assert value(results, "dis_special_ended_by") == "rounds"
     error = f"{100 * float(value(results, 'dis_special_se')):.2f}"
-    for text in (tables.risk_dis(results), tables.risk_choices(results)):
+    for text in (filerisk_dis.risk_dis(results), filerisk_population.risk_choices(results)):
         assert "not reached within the limit of 100,000 rounds" in text
         assert f"the standard error is {error}\u00a0%" in text
-    assert "::: {.warning}" in tables.risk_dis(results)
+    assert "::: {.warning}" in filerisk_dis.risk_dis(results)
 
 
 def test_an_exact_special_form_has_no_standard_error(make_results):
     results = make_results({**FILE_RISK, "sampling_fraction": 1, "missing": "category"})
     assert value(results, "dis_special_ended_by") == "exact"
-    assert "every unique match is correct" in tables.risk_dis(results)
+    assert "every unique match is correct" in filerisk_dis.risk_dis(results)
 
 
 def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
-    text = tables.risk_definitions(usual)
+    text = filerisk_dis.risk_definitions(usual)
     rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]
     assert [name for name in map(name_of, DEFINED) if any(name in row for row in rows)] == [
         *map(name_of, DEFINED)
@@ -97,23 +98,23 @@ def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
 
 def test_the_user_guide_definition_can_be_selected(make_results):
     results = make_results({**FILE_RISK, "dis_suda": "user-guide"})
-    assert name_of("user-guide") in tables.risk_findings(results)
-    assert "`user-guide` gives the column `dis_suda`" in tables.risk_choices(results)
+    assert name_of("user-guide") in filerisk.risk_findings(results)
+    assert "`user-guide` gives the column `dis_suda`" in filerisk_population.risk_choices(results)
 
 
 def test_hazards_are_shown_only_if_they_occur(make_results, usual):
     people = drawn(40).assign(x=range(40))
     results = make_results({**FILE_RISK, "key_variables": ["x", "sex"]}, file=people)
-    text = tables.risk_hazards(results)
+    text = filerisk_dis.risk_hazards(results)
     assert text.startswith("::: {.warning}")
     assert "user guide" in text
     assert "No record is in a pair" in text
-    assert "No record is in a pair" not in (tables.risk_hazards(usual) or "")
+    assert "No record is in a pair" not in (filerisk_dis.risk_hazards(usual) or "")
 
 
 def test_hazards_of_a_limited_search_are_shown_in_full(make_results):
     results = make_results({**FILE_RISK, "max_order": 2})
-    text = tables.risk_hazards(results).replace("\\", "")
+    text = filerisk_dis.risk_hazards(results).replace("\\", "")
     n, alone = value(results, "uniques_without_msu"), value(results, "U")
     assert f"**DIS-SUDA, both definitions.** {n} of {alone} sample uniques have no MSU of up to 2" in text
     assert (
@@ -124,39 +125,44 @@ def test_hazards_of_a_limited_search_are_shown_in_full(make_results):
 
 
 def test_violations_of_k_anonymity_are_counted(usual):
-    text = tables.risk_cells(usual)
+    text = filerisk.risk_cells(usual)
     for k in (2, 3, 5):
         assert f"{value(usual, f'violations_{k}_anonymity')} for k = {k}" in text
 
 
 def test_variables_are_sorted_by_contribution(usual):
-    text = tables.risk_variables(usual)
+    text = filerisk.risk_variables(usual)
     shares = [float(share) for share in re.findall(r"\| ([\d.]+) \|$", text, re.MULTILINE)]
     assert len(shares) == 5
     assert shares == sorted(shares, reverse=True)
-    assert tables.risk_levels(usual).count("\n| ") >= 5
+    assert filerisk.risk_levels(usual).count("\n| ") >= 5
 
 
 def test_names_of_levels_are_escaped(make_results):
     people = drawn(300).replace({"sex": {"1": "<script>|$x$"}})
     results = make_results(FILE_RISK, file=people)
-    text = tables.risk_levels(results)
+    text = filerisk.risk_levels(results)
     assert "<script>" not in text
     assert "\\<script\\>" in text
 
 
 def test_the_population_is_reported_if_it_is_known(against, usual):
-    text = tables.risk_population(against)
+    text = filerisk_population.risk_population(against)
     assert "The population of 3,000 records" in text
     assert f"{100 * float(value(against, 'true_match_probability')):.1f}\u00a0%" in text
-    assert tables.risk_population(usual) is None
-    for part in (tables.risk_samples, tables.risk_by_class, tables.risk_claims, figures.risk_calibration):
+    assert filerisk_population.risk_population(usual) is None
+    for part in (
+        filerisk_population.risk_samples,
+        filerisk_population.risk_by_class,
+        filerisk_population.risk_claims,
+        filerisk_population.risk_calibration_figure,
+    ):
         assert part(usual) is None
         assert part(against)
 
 
 def test_claims_are_shown_beside_the_observed_results(against):
-    text = tables.risk_claims(against)
+    text = filerisk_population.risk_claims(against)
     lines = against.table("filerisk/by_sample.csv")
     assert f"{100 * lines['dis'].mean():.1f}\u00a0% on average" in text
     assert f"The correlation is {lines['correlation elliot-manning'].mean():.3f}" in text
@@ -174,15 +180,19 @@ def test_claims_are_shown_beside_the_observed_results(against):
 def test_samples_without_a_unique_record(make_results, change, keys):
     results = make_results({**POPULATION, **change}, **keys)
     assert not results.table("filerisk/by_sample.csv")["uniques"].any()
-    assert "No sample has a unique record" in tables.risk_samples(results)
+    assert "No sample has a unique record" in filerisk_population.risk_samples(results)
     records = results.table("filerisk/by_sample.csv")["n"].any()
-    assert bool(tables.risk_by_class(results)) == records
+    assert bool(filerisk_population.risk_by_class(results)) == records
     if value(results, "U") == "0":
-        assert "no sample unique of the file has a cell in it" in tables.risk_population(results)
+        assert "no sample unique of the file has a cell in it" in filerisk_population.risk_population(results)
     shown = cells(results, "file-risk")["file-risk"]
     assert shown
     assert not any("nan" in str(one).replace("\u00a0", " ").split() for one in shown)
-    for part in (tables.risk_claims, figures.risk_samples, figures.risk_calibration):
+    for part in (
+        filerisk_population.risk_claims,
+        filerisk_population.risk_samples_figure,
+        filerisk_population.risk_calibration_figure,
+    ):
         assert part(results) is None
 
 
@@ -191,7 +201,7 @@ def test_the_figure_leaves_out_a_sample_without_a_unique_record(make_results):
     lines = results.table("filerisk/by_sample.csv")
     lines.loc[0, ["dis", "match_probability", "mean_reciprocal"]] = [0.0, float("nan"), float("nan")]
     lines.to_csv(results.folder / "filerisk" / "by_sample.csv", index=False)
-    figure = figures.risk_samples(Results(results.folder))
+    figure = filerisk_population.risk_samples_figure(Results(results.folder))
     assert "Scatter plot of 2 samples" in figure.alt
     assert "DIS ranges from 0" not in figure.alt
 
@@ -199,13 +209,13 @@ def test_the_figure_leaves_out_a_sample_without_a_unique_record(make_results):
 def test_a_file_without_a_unique_record(make_results):
     people = drawn(60).assign(sex="1")
     results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
-    assert "No record in the file is unique" in tables.risk_findings(results)
-    assert "not defined" in tables.risk_dis(results)
-    assert "undefined" in tables.risk_hazards(results)
-    assert figures.risk_contributions(results) is None
-    assert figures.risk_classes(results) is None
-    assert tables.risk_levels(results) is None
-    assert tables.risk_suda(results)
+    assert "No record in the file is unique" in filerisk.risk_findings(results)
+    assert "not defined" in filerisk_dis.risk_dis(results)
+    assert "undefined" in filerisk_dis.risk_hazards(results)
+    assert filerisk.risk_contributions_figure(results) is None
+    assert filerisk_dis.risk_classes_figure(results) is None
+    assert filerisk.risk_levels(results) is None
+    assert filerisk_uniques.risk_suda(results)
 
 
 @pytest.mark.parametrize("missing", ["excluded", "category"])
@@ -214,32 +224,18 @@ def test_variables_that_are_missing_in_every_record(make_results, section, missi
     people = drawn(60).assign(age="-9", job="-9")
     results = make_results({**section, "missing": missing}, file=people)
     if missing == "excluded":
-        assert "No record in the file is unique" in tables.risk_findings(results)
-        assert "age is missing in every record" in tables.warnings(results).replace("\\", "")
-        assert "| **age** | 0 | 100" in tables.risk_variables(results)
-        assert tables.risk_bins(results) is None
+        assert "No record in the file is unique" in filerisk.risk_findings(results)
+        assert "age is missing in every record" in warnings.warnings(results).replace("\\", "")
+        assert "| **age** | 0 | 100" in filerisk.risk_variables(results)
+        assert filerisk_population.risk_bins(results) is None
     assert cells(results, "file-risk")["file-risk"]
 
 
 def test_the_account_and_the_bins_are_shown(against):
-    text = tables.risk_account(against)
+    text = filerisk_population.risk_account(against)
     assert "misses a value of the key" in text
     assert text.count("**rows used**") == 4
-    assert "up to" in tables.risk_bins(against)
-
-
-@pytest.mark.slow
-def test_the_notebook_of_a_study_of_file_risk_alone(against):
-    shown = cells(against)
-    for name in ("front", "file-risk", "choices", "account", "provenance", "sign-off"):
-        assert shown[name], name
-    for name in ("attack", "rates", "suspicions", "agreement", "matching"):
-        assert shown[name] == [], name
-
-
-def test_the_notebook_of_a_study_without_file_risk(tmp_path):
-    shown = cells(Results(write_results(tmp_path / "results")), "file-risk")
-    assert shown["file-risk"] == []
+    assert "up to" in filerisk_population.risk_bins(against)
 
 
 def test_the_report_shows_no_key(make_results):
@@ -344,7 +340,7 @@ def test_sentences_appear_in_their_cases_only(make_results, case):
     section, keys, expected = CASES[case]
     results = make_results(section, **keys)
     parts = ("premise", "cells", "conventions", "dis", "original", "coarser", "population")
-    text = "\n".join(getattr(tables, f"risk_{part}")(results) or "" for part in parts)
+    text = "\n".join(PARTS[name](results) or "" for name in PARTS if name.split(".risk_")[-1] in parts)
     assert {name for name, sentence in SENTENCES.items() if sentence in text} == expected
     assert "nan" not in text.replace("\u00a0", " ").split()
     assert "–\u00a0%" not in text
@@ -353,16 +349,16 @@ def test_sentences_appear_in_their_cases_only(make_results, case):
 def test_dis_with_original_values_is_shown_beside_that_of_the_file(make_results):
     section = {**FILE_RISK, "original": {"path": "before.csv"}}
     results = make_results(section, file=perturbed(drawn(300)), original=drawn(300))
-    text = tables.risk_original(results)
+    text = filerisk_dis.risk_original(results)
     for name in ("dis", "dis_original"):
         assert f"**{100 * float(value(results, name)):.1f}\u00a0%**" in text
     assert float(value(results, "dis_original")) < float(value(results, "dis"))
     assert f"{value(results, 'original_records_unchanged')} have the same key" in text
-    assert "the intruder knows the original values as well" in tables.risk_choices(results)
+    assert "the intruder knows the original values as well" in filerisk_population.risk_choices(results)
 
 
 def test_conventions_are_those_of_the_table_with_the_chosen_one_marked(usual):
-    text = tables.risk_conventions(usual)
+    text = filerisk_uniques.risk_conventions(usual)
     lines = usual.table("filerisk/conventions.csv")
     for line in lines.itertuples():
         name = "**`excluded`**" if line.convention == "excluded" else f"`{line.convention}`"
@@ -370,25 +366,25 @@ def test_conventions_are_those_of_the_table_with_the_chosen_one_marked(usual):
 
 
 def test_coarser_keys_are_shown_with_the_truth_only_with_a_population(against, usual):
-    assert tables.risk_coarser(usual).count("dropped |") == 5
-    assert "pr(cm" not in tables.risk_coarser(usual)
-    assert tables.risk_coarser(against).count("pr(cm") == 2
+    assert filerisk_uniques.risk_coarser(usual).count("dropped |") == 5
+    assert "pr(cm" not in filerisk_uniques.risk_coarser(usual)
+    assert filerisk_uniques.risk_coarser(against).count("pr(cm") == 2
 
 
 def test_the_figure_of_probabilities_has_every_estimate_that_is_defined(make_results, against, usual):
     general = "general form {dis} ({dis_low} – {dis_high}"
     for results, names in ((usual, ["general form", "special form"]), (against, ["true probability"])):
-        alt = figures.risk_probabilities(results).alt.replace("\u00a0", " ")
+        alt = filerisk_dis.risk_probabilities_figure(results).alt.replace("\u00a0", " ")
         shown = {name: f"{100 * float(value(results, name)):.1f}" for name in ("dis", "dis_low", "dis_high")}
         assert general.format(**{**shown, "dis": shown["dis"] + " %"}) in alt
         assert all(name in alt for name in names)
-    assert "true probability" not in figures.risk_probabilities(usual).alt
-    assert "diamond" in figures.risk_probabilities(against).caption
+    assert "true probability" not in filerisk_dis.risk_probabilities_figure(usual).alt
+    assert "diamond" in filerisk_dis.risk_probabilities_figure(against).caption
     section = {**FILE_RISK, "original": {"path": "before.csv"}}
     results = make_results(section, file=perturbed(drawn(200)), original=drawn(200))
-    assert figures.risk_probabilities(results).alt.count("; original, ") == 2
+    assert filerisk_dis.risk_probabilities_figure(results).alt.count("; original, ") == 2
 
 
 def test_without_a_unique_or_a_pair_there_is_no_figure_of_probabilities(make_results):
     results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=drawn(90))
-    assert figures.risk_probabilities(results) is None
+    assert filerisk_dis.risk_probabilities_figure(results) is None

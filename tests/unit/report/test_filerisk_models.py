@@ -5,11 +5,10 @@ import re
 import pandas as pd
 import pytest
 from making.filerisk import FILE_RISK, MODELLED, POPULATION, drawn, write_filerisk
-from making.report import cells
-from reident.report import figures, language, tables
+from reident.report.parts import filerisk_models
+from reident.report.parts.filerisk import SUMMARY
+from reident.report.parts.filerisk_models import MODELS
 from reident.report.results import Results
-from reident.report.tables.filerisk import SUMMARY
-from reident.report.tables.filerisk_models import MODELS
 
 AGAINST = {**POPULATION, "population_models": {"household": "region"}}
 
@@ -44,7 +43,7 @@ def changed(results, change, fraction=None):
 
 
 def test_the_findings_have_the_estimates_of_the_recommended_models(usual):
-    text = tables.models_findings(usual)
+    text = filerisk_models.models_findings(usual)
     assert text.count("\n- **") == 3
     total = line(usual, "expected_reidentifications")["estimate"]
     assert f"add up to {total:.1f} expected re-identifications" in text
@@ -64,32 +63,32 @@ def test_the_test_of_a_model_is_interpreted(usual, test, words):
     def change(lines):
         lines.loc[lines["recommended"], "test"] = test
 
-    text = tables.models_findings(changed(usual, change))
+    text = filerisk_models.models_findings(changed(usual, change))
     assert words in text
     assert f"Its test is {test:.2f}".replace("-", "\u2212") in text.replace("-", "\u2212")
 
 
 def test_a_model_without_an_estimate_says_why(tmp_path):
     results = Results(write_filerisk(tmp_path / "results", {**MODELLED, "missing": "wildcard"}))
-    text = tables.models_findings(results)
+    text = filerisk_models.models_findings(results)
     assert "No model has a test" in text
     assert text.count("records do not form cells") == 6
     assert "age × sex, job × region" in text.replace("\\", "")
-    assert "| – |" in tables.models_table(results)
+    assert "| – |" in filerisk_models.models_table(results)
 
 
 def test_the_truth_is_shown_only_if_it_is_known(usual, against):
-    assert "True value" not in tables.models_table(usual)
-    assert "broken line" not in figures.risk_models(usual).caption
-    text = tables.models_table(against)
+    assert "True value" not in filerisk_models.models_table(usual)
+    assert "broken line" not in filerisk_models.risk_models_figure(usual).caption
+    text = filerisk_models.models_table(against)
     assert "True value" in text
     assert f"| {line(against, 'uniques_in_sample')['truth']:.1f} |" in text
-    assert "broken line" in figures.risk_models(against).caption
-    assert "true value" in figures.risk_models(against).alt
+    assert "broken line" in filerisk_models.risk_models_figure(against).caption
+    assert "true value" in filerisk_models.risk_models_figure(against).alt
 
 
 def test_every_line_of_the_models_is_in_the_table_of_its_kind(against):
-    text = tables.models_table(against)
+    text = filerisk_models.models_table(against)
     rows = [row for row in text.splitlines() if row.startswith("| ")]
     assert len(rows) - 2 * 3 == len(against.table(MODELS))
     assert text.count("recommended |") == against.table(MODELS)["recommended"].sum()
@@ -203,7 +202,7 @@ SUM = {"model": "benedetti-franconi", "quantity": "expected_reidentifications"}
 )  # fmt: skip
 def test_a_conclusion_about_models_of_the_population(usual, against, truth, change, fraction, expected):
     results = changed(against if truth else usual, change, fraction)
-    text = f"{tables.models_findings(results)}\n\n{tables.models_table(results)}"
+    text = f"{filerisk_models.models_findings(results)}\n\n{filerisk_models.models_table(results)}"
     lines = [" ".join(line.replace("\u00a0", " ").split()) for line in text.splitlines()]
     found = {name for name, pattern in SENTENCES.items() if any(re.search(pattern, one) for one in lines)}
     assert found == expected | ALWAYS
@@ -213,7 +212,7 @@ def test_a_file_without_a_unique_says_nothing_of_a_direction(tmp_path):
     people = drawn(60).assign(sex="1", age="20", job="1", region="1", tenure="1")
     section = {**FILE_RISK, "population_models": {}}
     results = Results(write_filerisk(tmp_path / "results", section, file=people))
-    text = tables.models_findings(results)
+    text = filerisk_models.models_findings(results)
     assert "expected re-identifications." in text
     assert "too low" not in text
     assert "No model is recommended" in text
@@ -222,7 +221,7 @@ def test_a_file_without_a_unique_says_nothing_of_a_direction(tmp_path):
 
 def test_without_a_record_in_a_cell_no_sum_is_compared(tmp_path):
     results = Results(write_filerisk(tmp_path / "results", AGAINST, file=drawn(60).assign(age="-9")))
-    text = tables.models_findings(results)
+    text = filerisk_models.models_findings(results)
     assert "add up to 0.0 expected re-identifications." in text
     assert not re.search("true number|too low|too high", text)
     assert "No record has a complete key" in text
@@ -230,54 +229,21 @@ def test_without_a_record_in_a_cell_no_sum_is_compared(tmp_path):
 
 def test_the_models_that_contradict_each_other_are_named_with_their_estimates(usual):
     results = changed(usual, with_line("zayatz", "population_uniques", estimate=92_413.0))
-    text = tables.models_table(results)
+    text = filerisk_models.models_table(results)
     assert "**Unique people in the population.** The models contradict each other" in text
     assert "range from 8,000.0 (Pitman) to 92,413.0 (Zayatz)" in text
 
 
-def test_the_same_sentences_in_german(tmp_path):
-    folder = write_filerisk(tmp_path / "results", AGAINST, language="de")
-    results = changed(Results(folder), with_line("zayatz", "population_uniques", estimate=92_413.0))
-    with language.use("de"):
-        text = f"{tables.models_findings(results)} {tables.models_table(results)}"
-    for words in (
-        "die Summe ist also zu klein",
-        "Das empfohlene loglineare Modell stützt das",
-        "Die Modelle widersprechen einander: Ihre Schätzwerte reichen von 8.000,0 (Pitman) bis 92.413,0 (Zayatz)",
-        "Zayatz, meist zu hoch",
-        "Bei einem Auswahlsatz von höchstens 10 % schätzen Zayatz",
-    ):
-        assert words in text.replace("\u00a0", " ")
-
-
 def test_classes_of_risk_add_up_to_the_expected_reidentifications(usual):
-    text = tables.models_classes(usual)
+    text = filerisk_models.models_classes(usual)
     lines = pd.read_csv(usual.folder / "filerisk" / "individual_classes.csv")
     assert text.count("\n| ") - 1 == (lines["n"] > 0).sum()
     total = lines.loc[lines["unit"] == "records", "expected"].sum()
     assert total == pytest.approx(line(usual, "expected_reidentifications")["estimate"])
 
 
-def test_a_study_without_models_shows_none(tmp_path):
-    results = Results(write_filerisk(tmp_path / "results", FILE_RISK))
-    for part in (tables.models_findings, tables.models_table, tables.models_classes, figures.risk_models):
-        assert part(results) is None
-
-
 def test_a_file_without_a_unique_has_no_figure(usual):
     def change(lines):
         lines["estimate"] = float("nan")
 
-    assert figures.risk_models(changed(usual, change)) is None
-
-
-def test_the_section_is_in_the_report(usual):
-    shown = [part for cell in cells(usual).values() for part in cell]
-    assert any("Models of the population" in str(part) for part in shown)
-
-
-def test_the_section_in_german(tmp_path):
-    results = Results(write_filerisk(tmp_path / "results", AGAINST, language="de"))
-    shown = " ".join(str(part) for cell in cells(results).values() for part in cell)
-    assert "Modelle der Grundgesamtheit" in shown
-    assert "empfohlen" in shown
+    assert filerisk_models.risk_models_figure(changed(usual, change)) is None

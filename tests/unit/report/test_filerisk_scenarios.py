@@ -2,21 +2,11 @@
 
 import pandas as pd
 import pytest
-from making.filerisk import POPULATION, SEVERAL, write_filerisk
-from reident.report import figures, tables
+from making.filerisk import SEVERAL, write_filerisk
+from reident.report.parts import evidence, filerisk, filerisk_population, filerisk_scenarios
 from reident.report.results import Results
-from reident.report.tables import filerisk_scenarios as own
 
 AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}
-PARTS = (
-    tables.scenarios_findings,
-    figures.scenarios_uniques,
-    tables.scenarios_cells,
-    tables.scenarios_matches,
-    tables.scenarios_diversity,
-    tables.scenarios_sets,
-    tables.scenarios_variables,
-)
 
 
 def results_of(factory, name, section):
@@ -44,10 +34,10 @@ def only_sets(tmp_path_factory):
 
 def changed(results, change):
     """The results with another table of the scenarios."""
-    lines = results.table(own.SCENARIOS).copy()
+    lines = results.table(filerisk_scenarios.SCENARIOS).copy()
     change(lines)
     other = Results(results.folder)
-    other.table = lambda name: lines if name == own.SCENARIOS else results.table(name)
+    other.table = lambda name: lines if name == filerisk_scenarios.SCENARIOS else results.table(name)
     return other
 
 
@@ -62,9 +52,9 @@ def cells(text):
 
 
 def test_the_findings_name_the_riskiest_scenario_set_and_variable(several):
-    text = plain(tables.scenarios_findings(several))
+    text = plain(filerisk_scenarios.scenarios_findings(several))
     assert "**Neighbour** knows age and sex. Lives next door\\." in text
-    lines = own.named(several).set_index("scenario")
+    lines = filerisk_scenarios.named(several).set_index("scenario")
     unique, n = (int(lines.at["Employer", name]) for name in ("n_unique", "n_compared"))
     assert (
         f"Employer makes the largest share of records unique: {100 * unique / n:.1f} % ({unique} of {n} records)"
@@ -78,14 +68,14 @@ def test_without_a_unique_nothing_is_the_largest(several):
     def change(lines):
         lines[["n_unique", "unique_share"]] = 0
 
-    text = tables.scenarios_findings(changed(several, change))
+    text = filerisk_scenarios.scenarios_findings(changed(several, change))
     assert "In none of these scenarios is a record unique." in text
     assert "No record is unique on any of them." in text
 
 
 def test_the_cells_are_those_of_the_table(several):
-    lines = own.named(several)
-    shown = cells(tables.scenarios_cells(several))
+    lines = filerisk_scenarios.named(several)
+    shown = cells(filerisk_scenarios.scenarios_cells(several))
     assert [row[0] for row in shown] == ["**Neighbour**", "**Employer**"]
     assert [int(row[1]) for row in shown] == lines["n_compared"].tolist()
     assert [int(row[3]) for row in shown] == lines["n_unique"].tolist()
@@ -93,70 +83,65 @@ def test_the_cells_are_those_of_the_table(several):
 
 
 def test_the_truth_is_shown_with_a_population_alone(several, against):
-    assert "True uniques" not in tables.scenarios_matches(several)
-    text = tables.scenarios_matches(against)
+    assert "True uniques" not in filerisk_scenarios.scenarios_matches(several)
+    text = filerisk_scenarios.scenarios_matches(against)
     assert "True uniques" in text
-    shown, lines = cells(text), own.named(against)
+    shown, lines = cells(text), filerisk_scenarios.named(against)
     assert [float(row[5]) for row in shown] == lines["true_risk"].round(1).tolist()
 
 
 def test_sets_are_those_of_each_size_with_most_uniques(several):
-    shown = cells(tables.scenarios_sets(several))
+    shown = cells(filerisk_scenarios.scenarios_sets(several))
     assert len(shown) == 4 + 6
     shares = [float(row[5].replace("–", "nan")) for row in shown]
     assert shares[4:] == sorted(shares[4:], reverse=True)
-    assert len(cells(tables.scenarios_variables(several))) == 4
+    assert len(cells(filerisk_scenarios.scenarios_variables(several))) == 4
 
 
 def test_the_diversity_is_that_of_scenarios_or_of_the_worst_set_of_each_size(several, only_sets):
-    lines = several.table(own.DIVERSITY)
+    lines = several.table(filerisk_scenarios.DIVERSITY)
     employer = lines[lines["scenario"] == "Employer"].iloc[0]
-    shown = cells(tables.scenarios_diversity(several))
+    shown = cells(filerisk_scenarios.scenarios_diversity(several))
     assert [row[1] for row in shown] == ["Neighbour", "Employer"]
     assert shown[1][3] == f"{employer['n_one_value']} ({employer['n_shared_value']})"
     pairs = lines[(lines["scenario"].fillna("") == "") & (lines["size"] == 2)]
     worst = pairs.loc[pairs["one_value_share"].idxmax(), "keys"]
-    assert [row[1] for row in cells(tables.scenarios_diversity(only_sets))][1] == worst.replace(
+    assert [row[1] for row in cells(filerisk_scenarios.scenarios_diversity(only_sets))][1] == worst.replace(
         " + ", " and "
     )
-    assert "`filerisk/diversity.csv`" in tables.scenarios_diversity(only_sets)
+    assert "`filerisk/diversity.csv`" in filerisk_scenarios.scenarios_diversity(only_sets)
 
 
 def test_the_figure_has_every_set_and_the_name_of_every_scenario(several, against, only_sets):
     for results in (several, against):
-        made = figures.scenarios_uniques(results)
+        made = filerisk_scenarios.scenarios_uniques_figure(results)
         assert "Scenario Employer" in made.alt
         assert "Employer" in made.svg
         assert "Employer" in made.narrow
-    assert "1 variable: 4 sets" in plain(figures.scenarios_uniques(several).alt)
-    assert "Scenario" not in figures.scenarios_uniques(only_sets).alt
+    assert "1 variable: 4 sets" in plain(filerisk_scenarios.scenarios_uniques_figure(several).alt)
+    assert "Scenario" not in filerisk_scenarios.scenarios_uniques_figure(only_sets).alt
 
 
 def test_no_figure_without_a_record_in_a_cell(several):
     def change(lines):
         lines["unique_share"] = float("nan")
 
-    assert figures.scenarios_uniques(changed(several, change)) is None
-
-
-def test_a_study_without_scenarios_has_no_part(tmp_path):
-    results = Results(write_filerisk(tmp_path / "results", POPULATION))
-    assert all(not results.has(*made.reads) for made in PARTS)
+    assert filerisk_scenarios.scenarios_uniques_figure(changed(several, change)) is None
 
 
 def test_only_scenarios_or_only_sets_have_their_parts_alone(against, only_sets):
-    assert tables.scenarios_sets(against) is None
-    assert tables.scenarios_variables(against) is None
-    assert tables.scenarios_cells(only_sets) is None
-    assert tables.scenarios_matches(only_sets) is None
+    assert filerisk_scenarios.scenarios_sets(against) is None
+    assert filerisk_scenarios.scenarios_variables(against) is None
+    assert filerisk_scenarios.scenarios_cells(only_sets) is None
+    assert filerisk_scenarios.scenarios_matches(only_sets) is None
 
 
 def test_the_choices_say_how_missing_sensitive_values_count(several):
-    assert "left out of the diversity" in tables.risk_choices(several)
+    assert "left out of the diversity" in filerisk_population.risk_choices(several)
 
 
 def test_scenarios_are_measured_with_shares_of_the_records_compared(several):
-    lines = several.table(own.SCENARIOS)
+    lines = several.table(filerisk_scenarios.SCENARIOS)
     assert (lines["n_compared"] < lines["n_records"]).any()
     pd.testing.assert_series_equal(
         lines["unique_share"], (lines["n_unique"] / lines["n_compared"]).round(12), check_names=False
@@ -172,6 +157,6 @@ def test_scenarios_are_measured_with_shares_of_the_records_compared(several):
 )
 def test_the_verdict_names_the_scenarios_with_their_limits(tmp_path, limit, expected):
     folder = write_filerisk(tmp_path / "results", SEVERAL, decision={"unique_share_at_most": limit})
-    text = plain(tables.risk_overall(Results(folder)))
+    text = plain(filerisk.risk_overall(Results(folder)))
     assert expected in text
-    assert "cells by scenario" in tables.risk_evidence(Results(folder))
+    assert "cells by scenario" in evidence.risk_evidence(Results(folder))

@@ -16,8 +16,9 @@ from making.released import CENSUS, SAMPLES, executed, write_released
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
 from reident.archive.comparison import compare
-from reident.report import figures, language, releases, reproduction, style, tables
+from reident.report import language, layout, releases, reproduction, style
 from reident.report.edition import make, reading
+from reident.report.parts import microaggregation
 from reident.report.results import Results
 from reident.report.style import Figure
 from reident.report.wording import whole
@@ -131,10 +132,11 @@ def test_a_german_report_has_no_english_word(tmp_path, name):
 @pytest.mark.slow
 def test_a_german_report_on_a_masked_file_has_no_english_word(tmp_path):
     study = german(write_masked(tmp_path).folder)
-    pieces = tables.section(
-        study, "microaggregation", tables.masked_premise, tables.masked_variables,
-        ("claim", tables.claim, tables.claim_table),
-        ("agreements", figures.masked_agreements, tables.agreements_table), tables.masked_account,
+    pieces = layout.section(
+        study, "microaggregation", microaggregation.masked_premise, microaggregation.masked_variables,
+        ("claim", microaggregation.claim, microaggregation.claim_table),
+        ("agreements", microaggregation.masked_agreements_figure, microaggregation.agreements_table),
+        microaggregation.masked_account,
     )  # fmt: skip
     assert len(pieces) > 8
     assert {word for piece in pieces for text in texts(piece) for word in english(text)} == set()

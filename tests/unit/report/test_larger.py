@@ -5,7 +5,7 @@ import re
 import pytest
 from making.larger import write_larger
 from making.report import Shape, cells, write_results
-from reident.report import figures, tables
+from reident.report.parts import larger
 from reident.report.results import Results
 
 
@@ -24,7 +24,7 @@ def rows(markdown):
 
 def test_the_table_has_a_line_for_each_metric_and_size(results):
     study = results(population=26_000)
-    lines = rows(tables.larger_table(study))
+    lines = rows(larger.larger_table(study))
     assert [line[0] for line in lines[::10]] == ["**Unicity**", "**Taxicab**"]
     assert [line[1] for line in lines[:10]] == [
         "1/16×", "1/8×", "1/4×", "1/2×", "3/4×", "1×", "2×", "5×", "10×", "13×",
@@ -38,14 +38,14 @@ def test_the_table_has_a_line_for_each_metric_and_size(results):
 
 
 def test_the_findings_name_the_largest_size_with_an_estimate(results):
-    text = str(tables.larger_findings(results(population=26_000)))
+    text = str(larger.larger_findings(results(population=26_000)))
     assert "With 13× this file (26,000 records) the estimate is" in text
     assert "The population has 26,000 people" in text
 
 
 def test_the_figure_has_every_observed_and_estimated_rate(results):
     study = results(population=26_000)
-    figure = figures.larger_curves(study)
+    figure = larger.larger_curves_figure(study)
     assert figure.alt.count("observed") == 24
     assert figure.alt.count("estimated") == 12
     confirmed, guessed = figure.alt.split("Best guess right.")
@@ -59,11 +59,6 @@ def test_the_figure_has_every_observed_and_estimated_rate(results):
 )
 def test_the_section_is_shown_without_an_estimate(results, options):
     study = results(**options)
-    assert figures.larger_curves(study) is not None
-    assert "–" in str(tables.larger_table(study))
+    assert larger.larger_curves_figure(study) is not None
+    assert "–" in str(larger.larger_table(study))
     assert cells(study)["larger"]
-
-
-def test_a_study_without_the_section_shows_nothing(tmp_path):
-    study = Results(write_results(tmp_path / "results", Shape()))
-    assert not cells(study)["larger"]

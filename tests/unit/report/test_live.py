@@ -9,17 +9,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from making.report import RANKED, Shape, cells, write_results
-from reident.report import figures, live, tables
+from reident.report import layout, live
+from reident.report.parts import annex, attack, evidence, front, patterns, rates, strata
 from reident.report.results import Results
 from reident.report.wording import count, percent
 
 PHRASE = re.compile(r'\[([^\[\]]*)\]\{limits="([^"]*)"\}')
 OWN, LAST = 5, 20
 LIVE_TABLES = (
-    tables.rates_by_metric,
-    tables.pairs_by_metric,
-    tables.rates_by_stratum,
-    tables.ambiguous,
+    rates.rates_by_metric,
+    rates.pairs_by_metric,
+    strata.rates_by_stratum,
+    patterns.ambiguous,
 )
 
 
@@ -52,7 +53,7 @@ def test_a_number_at_the_study_s_own_limit_is_the_number_that_paper_shows(result
 
 
 def test_the_numbers_at_a_limit_are_those_of_the_table_of_limits(results):
-    cells_ = row_of(tables.rates_by_metric(results).split("\n\n")[0], "Taxicab")
+    cells_ = row_of(rates.rates_by_metric(results).split("\n\n")[0], "Taxicab")
     suspected, rate, confirmed, _, conditional = (PHRASE.search(cell)[2].split(";") for cell in cells_[1:6])
     lines = limits_of(results, "taxicab").loc["ALL"]
     n_puf = results.whole.at["taxicab", "n_puf"]
@@ -68,7 +69,7 @@ def test_the_numbers_at_a_limit_are_those_of_the_table_of_limits(results):
 
 def test_a_stratum_has_its_own_counts_at_every_limit(results):
     manifest = results.strata.set_index("label")
-    lines = [line for line in tables.rates_by_stratum(results).splitlines() if line.startswith("| Lakeland")]
+    lines = [line for line in strata.rates_by_stratum(results).splitlines() if line.startswith("| Lakeland")]
     phrases = PHRASE.findall(lines[0])
     by_limit = limits_of(results, RANKED[0]).loc[manifest.at["Lakeland", "stratum"]]
     expected = [
@@ -78,7 +79,7 @@ def test_a_stratum_has_its_own_counts_at_every_limit(results):
 
 
 def test_a_metric_without_a_rank_limit_keeps_its_numbers_and_what_is_not_known_is_marked(results):
-    table = tables.rates_by_metric(results).split("\n\n")[0]
+    table = rates.rates_by_metric(results).split("\n\n")[0]
     assert "{" not in " ".join(row_of(table, "Unicity"))
     cells_ = row_of(table, "Adhoc")
     assert all(cell.endswith("]{.own-limit}") for cell in cells_[6:9])
@@ -91,16 +92,16 @@ def test_at_a_limit_without_suspected_records_rates_are_undefined(tmp_path):
     lines = pd.read_csv(path)
     lines.loc[lines["max_pairs"] == 1, ["n_suspected", "n_confirmed", "n_pairs", "expected_correct"]] = 0
     lines.to_csv(path, index=False)
-    cells_ = row_of(tables.rates_by_metric(results).split("\n\n")[0], "Adhoc")
+    cells_ = row_of(rates.rates_by_metric(results).split("\n\n")[0], "Adhoc")
     assert PHRASE.search(cells_[1])[2].split(";")[0] == "0"
     assert PHRASE.search(cells_[5])[2].split(";")[0] == "–"
-    (rates, *_), alt = (
-        figures.rates_by_metric(results).layers.wide,
-        figures.rates_by_metric(results).layers.alts[0],
+    (marks, *_), alt = (
+        rates.rates_by_metric_figure(results).layers.wide,
+        rates.rates_by_metric_figure(results).layers.alts[0],
     )
-    assert "nothing suspected" in rates
+    assert "nothing suspected" in marks
     assert "Adhoc: 0" in alt
-    assert "nan" not in rates + alt
+    assert "nan" not in marks + alt
 
 
 def only_the_first_limit(folder: Path) -> None:
@@ -120,22 +121,22 @@ def test_without_another_rank_limit_nothing_is_marked(tmp_path, metrics):
     folder = write_results(tmp_path / "mock", Shape(metrics=metrics))
     only_the_first_limit(folder)
     results = Results(folder)
-    assert tables.limit_slider(results) is None
+    assert patterns.limit_slider(results) is None
     for part in LIVE_TABLES:
         text = part(results) or ""
         assert "limits=" not in text
         assert "{.own-limit}" not in text
-    assert figures.rates_by_metric(results).layers is None
-    assert figures.rates_by_stratum(results).layers is None
+    assert rates.rates_by_metric_figure(results).layers is None
+    assert strata.rates_by_stratum_figure(results).layers is None
 
 
 def test_the_slider_ends_where_every_metric_has_numbers(results):
-    assert tables.limit_slider(results) == live.Slider(OWN, LAST)
+    assert patterns.limit_slider(results) == live.Slider(OWN, LAST)
 
 
 def test_metrics_without_suspected_records_have_layers_without_marks(tmp_path):
     results = results_of(tmp_path, nothing_suspected=("taxicab",))
-    drawn = figures.rates_by_stratum(results)
+    drawn = strata.rates_by_stratum_figure(results)
     assert len(drawn.layers.wide) == len(drawn.layers.narrow) == len(drawn.layers.alts) == LAST
     assert "nan" not in "".join(drawn.layers.wide)
 
@@ -166,7 +167,7 @@ def own_markers(svg: str, gid: str) -> set[tuple[float, float]]:
 @pytest.mark.parametrize("form", ["wide", "narrow"])
 @pytest.mark.parametrize(
     ("part", "gid"),
-    [(figures.rates_by_metric, "rate-1"), (figures.rates_by_stratum, "panel-")],
+    [(rates.rates_by_metric_figure, "rate-1"), (strata.rates_by_stratum_figure, "panel-")],
     ids=["metric", "stratum"],
 )
 @pytest.mark.slow
@@ -183,7 +184,7 @@ def test_the_marks_of_a_layer_are_where_matplotlib_draws_them(tmp_path, part, gi
 
 
 def test_the_bars_of_a_layer_are_where_matplotlib_draws_them(results):
-    drawn = figures.rates_by_metric(results)
+    drawn = rates.rates_by_metric_figure(results)
     first = re.search(
         r'<g id="own-limit-confirmed-0">\s*<path d="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) [\d.]+\s+L [\d.]+ ([\d.]+)',
         drawn.svg,
@@ -201,7 +202,7 @@ def test_the_bars_of_a_layer_are_where_matplotlib_draws_them(results):
 
 
 def test_a_figure_has_at_every_limit_an_alternative_text_with_its_rates(results):
-    drawn = figures.rates_by_metric(results)
+    drawn = rates.rates_by_metric_figure(results)
     lines = limits_of(results, "taxicab").loc["ALL"]
     for limit, alt in enumerate(drawn.layers.alts, start=1):
         rate = percent(lines.at[limit, "n_confirmed"] / lines.at[limit, "n_suspected"])
@@ -238,7 +239,7 @@ def test_every_link_of_a_verdict_leads_to_what_the_report_has(tmp_path, shape):
 
 def test_the_links_name_what_each_limit_rests_on(tmp_path):
     decision = {"reach_at_most": 0.5, "single_rate_at_most": 0.1}
-    text = tables.evidence(results_of(tmp_path, decision=decision, warnings=("A code is unknown.",)))
+    text = evidence.evidence(results_of(tmp_path, decision=decision, warnings=("A code is unknown.",)))
     links = re.findall(r"\]\(#([\w-]+)\)", text)
     assert set(links) == {
         "verdict-by-metric", "pairs-by-metric", "claims-by-metric", "rates-by-stratum", "rates-by-rank-limit",
@@ -248,7 +249,7 @@ def test_the_links_name_what_each_limit_rests_on(tmp_path):
 
 def test_every_term_has_its_meaning_in_the_glossary(results):
     text = "\n".join(
-        str(part(results)) for part in (*LIVE_TABLES, tables.verdicts, tables.strata, tables.glossary)
+        str(part(results)) for part in (*LIVE_TABLES, front.verdicts, attack.strata, annex.glossary)
     )
     terms = set(re.findall(r"\{term=([\w-]+)\}", text))
     entries = re.findall(r"\{#term-([\w-]+) ", text)
@@ -257,14 +258,14 @@ def test_every_term_has_its_meaning_in_the_glossary(results):
 
 
 def test_the_glossary_is_in_order_and_has_the_terms_of_the_study_alone(results):
-    names = re.findall(r"\n\*\*([^*]+)\.\*\* ", tables.glossary(results))
+    names = re.findall(r"\n\*\*([^*]+)\.\*\* ", annex.glossary(results))
     assert names == sorted(names, key=str.casefold)
     assert "Conditional rate" in names
     assert "DIS-SUDA" not in names
 
 
 def test_a_notebook_shows_phrases_without_their_marks(results):
-    (bundle, _) = tables.section(results, "", tables.rates_by_metric)[0]._repr_mimebundle_(), None
+    (bundle, _) = layout.section(results, "", rates.rates_by_metric)[0]._repr_mimebundle_(), None
     plain = bundle["text/markdown"]
     assert "limits=" not in plain
     assert "own-limit" not in plain

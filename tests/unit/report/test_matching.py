@@ -9,12 +9,19 @@ import pandas as pd
 import pytest
 import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
-from making.report import cells, write_results
-from reident.report import figures, sentences, tables
+from making.report import PARTS
+from reident.report import sentences
+from reident.report.parts import (
+    annex,
+    checklist,
+    matching,
+    matching_findings,
+    matching_sets,
+    matching_summaries,
+)
+from reident.report.parts.common import size_class
+from reident.report.parts.matching import limits
 from reident.report.results import Results
-from reident.report.tables import matching_sets
-from reident.report.tables.common import size_class
-from reident.report.tables.matching import limits
 
 
 @pytest.fixture
@@ -38,7 +45,7 @@ def limited(**limit):
 
 
 def test_every_synthetic_file_is_shown_with_their_mean_and_the_confidential_file(usual):
-    text = tables.matching_summaries(usual)
+    text = matching_summaries.matching_summaries(usual)
     summary = usual.table("matching/summary.csv")
     order = (
         "Synthetic file 1",
@@ -57,7 +64,7 @@ def test_every_synthetic_file_is_shown_with_their_mean_and_the_confidential_file
 
 def test_many_files_are_shown_by_their_mean(make_results):
     copies = [{"path": f"synthetic_{file}.csv"} for file in range(1, 15)]
-    text = tables.matching_summaries(make_results({**MATCHING, "synthetic": copies}, n=40))
+    text = matching_summaries.matching_summaries(make_results({**MATCHING, "synthetic": copies}, n=40))
     assert "Synthetic file" not in text
     assert "contains each of the 14 files" in text
 
@@ -74,10 +81,10 @@ def test_many_files_are_shown_by_their_mean(make_results):
 )  # fmt: skip
 def test_the_verdict(make_results, limit, title, text, case):
     results = make_results(**limited(**limit)) if limit else make_results()
-    verdict = tables.matching_overall(results).replace("\u00a0", " ")
+    verdict = matching.matching_overall(results).replace("\u00a0", " ")
     assert f"Synthetic data: {title}" in verdict, case
     assert text in verdict, case
-    by_intruder = tables.matching_verdicts(results)
+    by_intruder = matching.matching_verdicts(results)
     assert (by_intruder is None) == (not limit)
     if limit:
         assert ("▲" in by_intruder) == (title == "beyond the limit")
@@ -87,8 +94,8 @@ def test_a_risk_equal_to_the_limit_meets_it(make_results, usual):
     highest = worst_of(usual).max()
     for limit, verdict in ((highest, "within the limit"), (np.nextafter(highest, 0), "beyond the limit")):
         results = make_results(**limited(expected_match_risk_at_most=float(limit)))
-        assert verdict in tables.matching_overall(results)
-        assert ("▲" in tables.matching_verdicts(results)) == (verdict == "beyond the limit")
+        assert verdict in matching.matching_overall(results)
+        assert ("▲" in matching.matching_verdicts(results)) == (verdict == "beyond the limit")
         shutil.rmtree(results.folder)
 
 
@@ -105,7 +112,7 @@ def test_all_files_together_may_break_a_limit_that_their_mean_meets(make_results
     mean = lines.loc[lines["file"] == "mean", "expected_match_risk"].max()
     assert mean < worst_of(usual).max(), "the files of this study do not show the case"
     limit = (mean + worst_of(usual).max()) / 2
-    text = tables.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
+    text = matching.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
     assert "beyond the limit" in text
     assert "when an intruder uses all of them together" in text
 
@@ -113,18 +120,18 @@ def test_all_files_together_may_break_a_limit_that_their_mean_meets(make_results
 def test_only_intruders_beyond_the_limit_are_named(make_results, usual):
     worst = worst_of(usual).sort_values()
     limit = worst.iloc[-2:].mean()
-    text = tables.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
+    text = matching.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
     name = {"known": "sex and region"}.get(worst.index[-1], worst.index[-1])
     assert f"(for {name})" in text
 
 
 def test_a_lower_limit_is_met_without_a_unique_match(make_results):
-    matching = {**MATCHING, "known": [], "scenarios": [], "synthesized": ["sex"], "radius": {}}
-    results = make_results(matching, **limited(false_match_rate_at_least=0.9))
-    assert "within the limit" in tables.matching_overall(results)
-    assert "no unique match" in tables.matching_verdicts(results)
-    assert "not defined" in tables.matching_summaries(results)
-    assert "No person is matched by exactly one record" in tables.matching_findings(results)
+    section = {**MATCHING, "known": [], "scenarios": [], "synthesized": ["sex"], "radius": {}}
+    results = make_results(section, **limited(false_match_rate_at_least=0.9))
+    assert "within the limit" in matching.matching_overall(results)
+    assert "no unique match" in matching.matching_verdicts(results)
+    assert "not defined" in matching_summaries.matching_summaries(results)
+    assert "No person is matched by exactly one record" in matching_findings.matching_findings(results)
 
 
 def test_limits_of_linkage_are_not_limits_of_matching(usual):
@@ -133,7 +140,7 @@ def test_limits_of_linkage_are_not_limits_of_matching(usual):
 
 
 def test_findings_say_what_the_intruder_knows(usual):
-    text = tables.matching_findings(usual)
+    text = matching_findings.matching_findings(usual)
     assert text.count("- **") == 4
     assert "knows sex and region of a person, and the true values of job and income" in text
     assert "of the 300 people" in text
@@ -141,7 +148,7 @@ def test_findings_say_what_the_intruder_knows(usual):
 
 def test_the_premise_names_radii_and_targets(make_results):
     results = make_results({**MATCHING, "targets": {"variable": "sex", "equals": ["1"]}})
-    text = tables.matching_premise(results).replace("\u00a0", " ")
+    text = matching.matching_premise(results).replace("\u00a0", " ")
     assert "income within 10 % of the true value" in text
     assert "age within 1" in text
     assert "the *targets*" in text
@@ -166,14 +173,14 @@ def test_classes_in_words(low, high, words):
 
 
 def test_several_intruders_are_compared(usual, make_results):
-    text = tables.matching_scenarios(usual)
+    text = matching_sets.matching_scenarios(usual)
     assert "*neighbour* has the highest expected match risk" in text
     assert "nothing but the synthesized variables" in text
-    assert tables.matching_scenarios(make_results({**MATCHING, "scenarios": [], "radius": {}})) is None
+    assert matching_sets.matching_scenarios(make_results({**MATCHING, "scenarios": [], "radius": {}})) is None
 
 
 def test_all_sets_of_known_variables_are_ranked(every, usual):
-    text = tables.matching_subsets(every)
+    text = matching_sets.matching_subsets(every)
     assert (
         "every set of at most 3 known variables: 7 sets in total. The set with the highest risk is sex, age and region,"
         in text
@@ -181,8 +188,8 @@ def test_all_sets_of_known_variables_are_ranked(every, usual):
     sets = matching_sets.all_sets(every)
     assert sets["rank"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert sets["expected_match_risk"].is_monotonic_decreasing
-    assert tables.matching_subsets(usual) is None
-    assert figures.matching_subsets(usual) is None
+    assert matching_sets.matching_subsets(usual) is None
+    assert matching_sets.matching_subsets_figure(usual) is None
 
 
 def test_the_factor_of_a_variable_is_a_geometric_mean():
@@ -192,10 +199,10 @@ def test_the_factor_of_a_variable_is_a_geometric_mean():
 
 
 def test_choices_and_account_are_shown(usual):
-    assert "a value at the end of the radius matches" in tables.matching_choices(usual)
-    assert tables.matching_account(usual).count("**rows used**") == 5
-    assert "release of the synthetic data" in tables.sign_off(usual)
-    assert "matching/summary" in tables.provenance(usual).replace("\\", "")
+    assert "a value at the end of the radius matches" in matching_sets.matching_choices(usual)
+    assert matching_sets.matching_account(usual).count("**rows used**") == 5
+    assert "release of the synthetic data" in checklist.sign_off(usual)
+    assert "matching/summary" in annex.provenance(usual).replace("\\", "")
 
 
 def test_names_of_intruders_are_escaped(make_results):
@@ -203,10 +210,10 @@ def test_names_of_intruders_are_escaped(make_results):
     results = make_results(
         {**MATCHING, "scenarios": [{"name": hostile, "known": ["age"]}]}, **limited(true_match_rate_at_most=0)
     )
-    for part in (tables.matching_scenarios, tables.matching_verdicts):
+    for part in (matching_sets.matching_scenarios, matching.matching_verdicts):
         assert "<script>" not in part(results)
         assert "\\<script\\>" in part(results)
-    assert "for both intruders" in tables.matching_overall(results)
+    assert "for both intruders" in matching.matching_overall(results)
 
 
 # The sentences, and when each is printed -------------------------------------------------------------
@@ -240,7 +247,7 @@ ORDER, SYNTHETIC = "do not seem to correspond", "fully synthetic"
 
 
 @pytest.mark.parametrize(
-    ("matching", "change", "printed", "absent"),
+    ("section", "change", "printed", "absent"),
     [
         (MATCHING, unchanged, [TOGETHER, UNIQUE, SINGLE], [MAY_NOT, NO_UNIQUE, ORDER, SYNTHETIC]),
         (ONE, unchanged, ["of the synthetic file", "Synthesis reduces"], [TOGETHER, MAY_NOT, "of a synthetic file"]),
@@ -251,14 +258,14 @@ ORDER, SYNTHETIC = "do not seem to correspond", "fully synthetic"
         (MATCHING, redrawn, [SYNTHETIC, "files 1, 2 and 3", "no verdict"], [TOGETHER, UNIQUE, "within the"]),
     ],
 )  # fmt: skip
-def test_when_a_sentence_is_printed(make_results, matching, change, printed, absent):
+def test_when_a_sentence_is_printed(make_results, section, change, printed, absent):
     """The limit is one that every file meets: a file that proves nothing must not pass."""
-    results = make_results(matching, change=change, **limited(expected_match_risk_at_most=300))
+    results = make_results(section, change=change, **limited(expected_match_risk_at_most=300))
     parts = (
-        tables.matching_overall,
-        tables.matching_verdicts,
-        tables.matching_findings,
-        tables.matching_premise,
+        matching.matching_overall,
+        matching.matching_verdicts,
+        matching_findings.matching_findings,
+        matching.matching_premise,
     )
     text = " ".join(part(results) or "" for part in parts).replace("\u00a0", " ")
     for words in printed:
@@ -269,10 +276,10 @@ def test_when_a_sentence_is_printed(make_results, matching, change, printed, abs
 
 def test_a_shuffled_file_has_no_verdict_even_without_a_limit(make_results):
     results = make_results(change=shuffled)
-    text = tables.matching_overall(results)
+    text = matching.matching_overall(results)
     assert "**Synthetic data: no verdict**" in text
     assert "sets no limit" not in text
-    assert tables.matching_verdicts(results) is None
+    assert matching.matching_verdicts(results) is None
 
 
 def test_a_shuffled_file_with_a_key_is_put_into_order(make_results):
@@ -281,23 +288,23 @@ def test_a_shuffled_file_with_a_key_is_put_into_order(make_results):
         {**ALONE, "confidential": {"path": "confidential.csv", "id": "person"}},
         change=shuffled, **limited(expected_match_risk_at_most=300),
     )  # fmt: skip
-    assert "within the limit" in tables.matching_overall(results)
+    assert "within the limit" in matching.matching_overall(results)
 
 
 def test_the_table_of_all_files_together(make_results, usual):
-    text = tables.matching_pooled(usual)
+    text = matching_summaries.matching_pooled(usual)
     lines = usual.table("matching/pooled.csv")
     assert lines["scenario"].tolist() == ["known", "neighbour", "stranger"]
     assert text.count("each file alone, mean") == text.count("all three files together") == 3
     for value in lines["expected_match_risk"]:
         assert f"| {value:,.1f} |" in text
     assert "not in the file" not in text
-    assert tables.matching_pooled(make_results(ONE)) is None
+    assert matching_summaries.matching_pooled(make_results(ONE)) is None
 
 
 def test_the_table_of_uncertain_targets(make_results):
     results = make_results({**ONE, **SHARE})
-    text = tables.matching_pooled(results)
+    text = matching_summaries.matching_pooled(results)
     assert "without knowing whether the target is in the file" in text
     assert "the synthetic file" in text
     assert "files together" not in text
@@ -306,10 +313,10 @@ def test_the_table_of_uncertain_targets(make_results):
 
 
 def test_the_figure_shows_all_files_together(usual, make_results):
-    figure = figures.matching_summaries(usual)
+    figure = matching_summaries.matching_summaries_figure(usual)
     assert "all files together" in figure.alt
     assert "diamond" in figure.caption
-    one = figures.matching_summaries(make_results(ONE))
+    one = matching_summaries.matching_summaries_figure(make_results(ONE))
     assert "together" not in one.alt + one.caption
 
 
@@ -335,25 +342,9 @@ def test_no_sentence_says_that_somebody_is_safe_or_found_for_sure(make_results, 
     assert "cannot tell" in section
     assert not FORBIDDEN.search(" ".join(section.split()))
     for results in (usual, every, make_results({**MATCHING, **SHARE})):
-        parts = [getattr(tables, name) for name in tables.__all__ if name.startswith("matching")]
+        parts = [
+            part for name, part in PARTS.items() if name.startswith("matching") and "_figure" not in name
+        ]
         shown = " ".join(str(part(results) or "") for part in parts)
         assert not FORBIDDEN.search(shown)
         assert "cannot tell" in shown
-
-
-def test_the_notebook_of_a_study_of_synthetic_data_alone(usual):
-    shown = cells(usual)
-    assert shown["front"]
-    assert shown["matching"]
-    assert shown["provenance"]
-    for name in ("attack", "rates", "suspicions", "agreement", "cut-points"):
-        assert shown[name] == [], name
-
-
-def test_the_notebook_of_a_study_of_linkage_alone(tmp_path):
-    results = Results(write_results(tmp_path / "results"))
-    shown = cells(results, "front", "matching", "rates", "sign-off")
-    assert shown["matching"] == []
-    assert shown["rates"]
-    assert not any("Synthetic data" in str(one) for one in shown["front"])
-    assert any("public use file:" in str(one) for one in shown["sign-off"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from making.microaggregation import write_masked
-from reident.report import figures, tables
-from reident.report.tables.microaggregation import rule_name
+from reident.report.parts import microaggregation
+from reident.report.parts.microaggregation import rule_name
 
 
 def rows(table: str) -> list[str]:
@@ -13,7 +13,7 @@ def rows(table: str) -> list[str]:
 
 
 def test_the_premise_describes_the_masking_and_the_intruder(tmp_path):
-    text = tables.masked_premise(write_masked(tmp_path))
+    text = microaggregation.masked_premise(write_masked(tmp_path))
     for phrase in (
         "into groups of 3",
         "by the mean",
@@ -23,7 +23,7 @@ def test_the_premise_describes_the_masking_and_the_intruder(tmp_path):
     ):
         assert phrase in text
     deviations = {"deviating": 3, "by": 0.3, "others_from": 0.01, "others_to": 0.03}
-    text = tables.masked_premise(
+    text = microaggregation.masked_premise(
         write_masked(tmp_path / "other", corresponding=deviations, aggregate="median")
     )
     assert "up to three variables by up to 30" in text
@@ -32,13 +32,13 @@ def test_the_premise_describes_the_masking_and_the_intruder(tmp_path):
 
 
 def test_the_table_of_masked_variables(tmp_path):
-    lines = rows(tables.masked_variables(write_masked(tmp_path)))
+    lines = rows(microaggregation.masked_variables(write_masked(tmp_path)))
     assert len(lines) == 3
     assert lines[0] == "| **x1** | 1.0 | 990 | 330 | 3 – 4 | 99.89 | – |"
 
 
 def test_the_claims_are_shown_beside_what_is_observed(tmp_path):
-    text = tables.claim(write_masked(tmp_path))
+    text = microaggregation.claim(write_masked(tmp_path))
     phrases = (
         "close to 100\u00a0%",
         "alone in first place for **60.1\u00a0%** of the records",
@@ -53,7 +53,7 @@ def test_the_claims_are_shown_beside_what_is_observed(tmp_path):
     )
     for phrase in phrases:
         assert phrase in text
-    alone = tables.claim(write_masked(tmp_path / "alone", variants=False, v=10))
+    alone = microaggregation.claim(write_masked(tmp_path / "alone", variants=False, v=10))
     assert "If at least seven variables must agree, 0\u00a0% are re-identified" in alone
     assert (
         "below 95\u00a0%: this reading of the paper fails, which does not mean that the claim fails" in alone
@@ -62,7 +62,7 @@ def test_the_claims_are_shown_beside_what_is_observed(tmp_path):
 
 
 def test_a_reading_that_reaches_the_claims_is_not_said_to_fail(tmp_path):
-    text = tables.claim(write_masked(tmp_path, variants=False, rule="closest 3"))
+    text = microaggregation.claim(write_masked(tmp_path, variants=False, rule="closest 3"))
     assert "alone in first place for **99.1\u00a0%** of the records (*closest 3*)" in text
     assert "The first of these shares is above 20\u00a0%." in text
     for absent in ("fail", "must agree", "on all of them"):
@@ -71,7 +71,7 @@ def test_a_reading_that_reaches_the_claims_is_not_said_to_fail(tmp_path):
 
 def test_the_probability_on_each_variable_is_not_claimed_for_deviating_values(tmp_path):
     deviations = {"deviating": 3, "by": 0.3, "others_from": 0.01, "others_to": 0.03}
-    assert "on all of them" not in tables.claim(write_masked(tmp_path, corresponding=deviations))
+    assert "on all of them" not in microaggregation.claim(write_masked(tmp_path, corresponding=deviations))
 
 
 def cells(row: str) -> list[str]:
@@ -80,46 +80,49 @@ def cells(row: str) -> list[str]:
 
 def test_the_tables_have_every_setting_and_the_other_metrics(tmp_path):
     results = write_masked(tmp_path)
-    lines = rows(tables.claim_table(results))
+    lines = rows(microaggregation.claim_table(results))
     assert len(lines) == 6
     assert cells(lines[0]) == ["60.1", "89.4", "91.3", "12.9", "99.8"]
     assert cells(lines[2]) == ["99.1", "99.7", "99.8", "12.9", "99.8"]
     assert lines[0].startswith("| **k 3")
-    agreeing = rows(tables.agreements_table(results))
+    agreeing = rows(microaggregation.agreements_table(results))
     assert [cells(line) for line in agreeing[:2]] == [["91.3", "84.3", "43.6"], ["94.7", "92.5", "59.1"]]
     assert len(agreeing) == 4  # `closest` counts no agreements
-    alone = rows(tables.claim_table(write_masked(tmp_path / "alone", variants=False)))
+    alone = rows(microaggregation.claim_table(write_masked(tmp_path / "alone", variants=False)))
     assert len(alone) == 1
     assert "99.8" in alone[0]
-    wide = tables.agreements_table(write_masked(tmp_path / "wide", v=10))
+    wide = microaggregation.agreements_table(write_masked(tmp_path / "wide", v=10))
     assert [f"At least {least} " in wide for least in (1, 5, 7, 10)] == [True] * 4
 
 
 def test_a_study_of_the_closest_has_no_table_of_agreements(tmp_path):
     results = write_masked(tmp_path, variants=False, rule="closest 3")
-    assert tables.agreements_table(results) is None
-    assert figures.masked_agreements(results) is None
-    assert cells(rows(tables.claim_table(results))[0])[:3] == ["99.1", "99.7", "99.8"]
+    assert microaggregation.agreements_table(results) is None
+    assert microaggregation.masked_agreements_figure(results) is None
+    assert cells(rows(microaggregation.claim_table(results))[0])[:3] == ["99.1", "99.7", "99.8"]
 
 
 @pytest.mark.parametrize(("variants", "panels"), [(True, 2), (False, 1)])
 def test_the_figure_has_a_panel_for_each_k(tmp_path, variants, panels):
-    figure = figures.masked_agreements(write_masked(tmp_path, variants=variants))
+    figure = microaggregation.masked_agreements_figure(write_masked(tmp_path, variants=variants))
     assert "91.3 % at 1, 84.3 % at 2, 43.6 % at 3" in figure.alt
     assert figure.svg.count('id="axes_') == panels
-    assert figures.masked_agreements(write_masked(tmp_path / "again", variants=variants)) == figure
+    assert (
+        microaggregation.masked_agreements_figure(write_masked(tmp_path / "again", variants=variants))
+        == figure
+    )
 
 
 def test_the_figure_names_the_table_of_the_lines_that_it_leaves_out(tmp_path):
     rules = tuple(f"rule {at}" for at in range(9))
-    figure = figures.masked_agreements(write_masked(tmp_path / "nine", rules=rules))
+    figure = microaggregation.masked_agreements_figure(write_masked(tmp_path / "nine", rules=rules))
     assert "at most 8 of up to 9 lines; `comparison/agreements.csv` contains all of them." in figure.caption
-    figure = figures.masked_agreements(write_masked(tmp_path / "eight", rules=rules[:8]))
+    figure = microaggregation.masked_agreements_figure(write_masked(tmp_path / "eight", rules=rules[:8]))
     assert "at most 8" not in figure.caption
 
 
 def test_a_single_variable_has_no_figure(tmp_path):
-    assert figures.masked_agreements(write_masked(tmp_path, variants=False, v=1)) is None
+    assert microaggregation.masked_agreements_figure(write_masked(tmp_path, variants=False, v=1)) is None
 
 
 def test_rules_in_words():
@@ -127,18 +130,3 @@ def test_rules_in_words():
     assert [rule_name(rule) for rule in rules] == [
         "half gap", "as printed", "midpoint", "nearest 1,360", "closest 7",
     ]  # fmt: skip
-
-
-def test_without_tables_there_is_no_section(tmp_path):
-    results = write_masked(tmp_path)
-    for file in ("agreements.csv", "microaggregation/variables.csv", "microaggregation/account.csv"):
-        (tmp_path / file).unlink()
-    parts = (
-        tables.masked_premise,
-        tables.masked_variables,
-        tables.claim,
-        figures.masked_agreements,
-        tables.claim_table,
-        tables.agreements_table,
-    )
-    assert tables.section(results, "microaggregation", *parts) == []

@@ -7,9 +7,10 @@ import re
 import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results
-from reident.linkage import protection
+from reident.linkage import protection as linkage_protection
 from reident.pipeline.tables import COMPARE_PROTECTION
-from reident.report import figures, tables, wording
+from reident.report import wording
+from reident.report.parts import protection
 from reident.report.results import Results
 
 NB = wording.NO_BREAK
@@ -27,7 +28,7 @@ def rows(markdown):
 
 
 def test_each_metric_has_a_sentence_on_both_attacks(study):
-    text = tables.protection_findings(study)
+    text = protection.protection_findings(study)
     line = study.table("protection/rates.csv").iloc[0]
     before, after = (round(line[f"n_confirmed_{side}"]) for side in ("before", "after"))
     assert before == 2 * after
@@ -46,23 +47,21 @@ def test_each_metric_has_a_sentence_on_both_attacks(study):
     [(10, 5, f", which is 50.0{NB}% fewer"), (4, 5, f", which is 25.0{NB}% more"), (3, 3, ""), (0, 2, "")],
 )
 def test_the_change_is_a_share_of_the_number_before(before, after, words):
-    from reident.report.tables.protection import _change
-
-    assert _change(before, after) == words
+    assert protection._change(before, after) == words
 
 
 def test_tables_by_metric_and_stratum_show_both_rates(study):
     line = study.table("protection/rates.csv").iloc[0]
-    first = rows(tables.protection_by_metric(study))[1]
+    first = rows(protection.protection_by_metric(study))[1]
     assert first[0] == "**Unicity**"
     assert first[2] == f"{line['n_confirmed_before']:,.0f} → {line['n_confirmed_after']:,.0f}"
-    shown = tables.protection_by_stratum(study)
+    shown = protection.protection_by_stratum(study)
     assert shown.count(f"| {REGIONS[0]} |") == len(study.metrics)
     assert "1 further stratum occurs only before protection." in shown
 
 
 def test_the_figure_names_every_rate_in_its_alternative_text(study):
-    drawn = figures.protection(study)
+    drawn = protection.protection_figure(study)
     for metric in ("Unicity", "Taxicab", "Euclidean", "Adhoc"):
         assert f"{metric}: suspected rate" in drawn.alt
 
@@ -71,18 +70,12 @@ def test_with_variants_the_attack_before_protection_is_the_first_line(tmp_path):
     folder = write_results(tmp_path / "results", Shape(original=True, metrics=("unicity", "taxicab")))
     labels = [{"protection": name} for name in ("weak", "strong")]
     results = Results(variants.add_variants(folder, [variants.PROTECTION], labels, same=("unicity",)))
-    shown = rows(tables.protection_by_variant(results))
+    shown = rows(protection.protection_by_variant(results))
     before = results.table("protection/rates.csv").set_index(["metric", "stratum"]).loc[("taxicab", "ALL")]
     assert [line[0] for line in shown] == ["protection", "*before protection*", "**weak**", "strong"]
     assert shown[1][1] == f"{before['n_confirmed_before']:,.0f}"
-    assert "Taxicab, before protection" in figures.protection_by_variant(results).alt
-
-
-def test_without_a_file_before_protection_there_is_no_section(tmp_path):
-    usual = Results(write_results(tmp_path / "results"))
-    assert tables.protection_findings(usual) is None
-    assert figures.protection(usual) is None
+    assert "Taxicab, before protection" in protection.protection_by_variant_figure(results).alt
 
 
 def test_the_declared_columns_are_those_of_the_comparison():
-    assert [column.name for column in COMPARE_PROTECTION[0].columns] == protection.COLUMNS
+    assert [column.name for column in COMPARE_PROTECTION[0].columns] == linkage_protection.COLUMNS

@@ -18,9 +18,8 @@ from reident.archive.compare import CONCLUSIONS as CONCLUDED
 from reident.archive.comparison import compare
 from reident.intake.severity import Line
 from reident.report import releases
-from reident.report.figures import releases as figures
-from reident.report.tables import release_changes
-from reident.report.tables import releases as tables
+from reident.report.parts import release_changes
+from reident.report.parts import releases as tables
 
 CONCLUSIONS = {
     "GREW": r"\*\*The risk grew\*\*",
@@ -244,7 +243,7 @@ def test_without_a_link_no_rate_of_0_is_compared(pair):
     assert {line.rate for line in comparison.rates} == {"suspected_rate"}
     assert comparison.reason == compared.Reason(compared.NO_LINK, ("before",))
     assert "The release before has no true link" in tables.conclusion(comparison)
-    assert figures.rates(comparison) is None
+    assert releases.rates_figure(comparison) is None
 
 
 def test_rates_that_are_defined_in_one_release_only_allow_no_conclusion(pair):

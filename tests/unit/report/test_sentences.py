@@ -115,6 +115,10 @@ def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called, below = node.func, ""
+            if isinstance(called, ast.Name) and called.id == "columns":
+                group = "".join(f"{option.value.value}." for option in node.keywords)
+                for words in node.args[2].value.split():
+                    yield names[node.args[1].id], re.escape(group + words.partition("=")[0])
             if isinstance(called, ast.Attribute) and called.attr == "group":
                 called, below = called.value, r"\.\w+"
             if isinstance(called, ast.Name) and called.id in names:

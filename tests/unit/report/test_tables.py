@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 
+import nbformat
 import pytest
 from making.matching import write_matching
-from making.report import REGIONS, Shape, write_entry, write_results
+from making.report import NOTEBOOK, PARTS, REGIONS, Shape, write_entry, write_results
 from reident.errors import InputError
 from reident.intake import severity
 from reident.pipeline import release
-from reident.report import figures, tables, wording
+from reident.report import layout, wording
 from reident.report.layout import Column, Text, block
-from reident.report.nouns import some
+from reident.report.parts import annex, attack, choices, front, rates, strata, warnings
+from reident.report.parts.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results
-from reident.report.tables.attack import MAX_STRATA, MAX_WORST
 from reident.report.wording import NO_BREAK
 
 NB = wording.NO_BREAK
@@ -114,10 +115,6 @@ def test_numbers_and_words(function, arguments, shown):
     assert getattr(wording, function)(*arguments) == shown
 
 
-def test_a_number_is_written_with_its_noun():
-    assert [some(n, "stratum") for n in (0, 1, 1200)] == ["0 strata", "1 stratum", "1,200 strata"]
-
-
 def test_a_rate_has_enough_digits_to_differ_from_its_limit():
     assert wording.apart(0.05004, 0.05) == (f"5.004{NB}%", f"5.000{NB}%")
     assert wording.apart(0.05, 0.05) == (f"5.0{NB}%", f"5.0{NB}%")
@@ -125,14 +122,14 @@ def test_a_rate_has_enough_digits_to_differ_from_its_limit():
 
 def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     study = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
-    head = cells(tables.verdicts(study), 0)
+    head = cells(front.verdicts(study), 0)
     at = head.index("Conditional rate (%)")
     rows = {
-        cells(tables.verdicts(study), row)[0]: cells(tables.verdicts(study), row)[at] for row in (1, 2, 3, 4)
+        cells(front.verdicts(study), row)[0]: cells(front.verdicts(study), row)[at] for row in (1, 2, 3, 4)
     }
     assert rows["**Taxicab**"] == "–"
     assert rows["**Euclidean**"].startswith("0.0")
-    shown = tables.rates_by_metric(study)
+    shown = rates.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
     assert re.search(
         r"Euclidean: 0 of [\d,]+ suspected .* In another file drawn alike.* is at most 0\.\d+", shown
@@ -140,16 +137,11 @@ def test_an_undefined_rate_is_a_dash_and_never_zero(results):
 
 
 def test_without_a_limit_there_is_no_column_of_verdicts(results):
-    assert "Verdict" not in tables.verdicts(results(limit=None))
-
-
-def test_numbers_are_right_aligned_and_names_left_aligned(usual):
-    lines = tables.rates_by_metric(usual).splitlines()
-    assert lines[1] == "| :-- |" + " --: |" * 8
+    assert "Verdict" not in front.verdicts(results(limit=None))
 
 
 def test_every_number_of_the_rates_is_in_the_table(usual):
-    first = cells(tables.rates_by_metric(usual), 1)
+    first = cells(rates.rates_by_metric(usual), 1)
     line = usual.whole.iloc[0]
     assert first[1] == wording.count(line["n_suspected"])
     assert first[3] == wording.count(line["n_confirmed"])
@@ -158,7 +150,7 @@ def test_every_number_of_the_rates_is_in_the_table(usual):
 
 def test_what_one_guess_would_get_right_is_beside_the_conditional_rate(results):
     study = results(metrics=("taxicab", "adhoc"), nothing_suspected=("adhoc",))
-    line, shown = study.whole.iloc[0], tables.rates_by_metric(study)
+    line, shown = study.whole.iloc[0], rates.rates_by_metric(study)
     n_suspected, outside, right, best, single, true, rate = cells(shown, 5)[1:]
     assert [n_suspected, outside, single, true] == [
         wording.count(line[name])
@@ -173,7 +165,7 @@ def test_what_one_guess_would_get_right_is_beside_the_conditional_rate(results):
 
 def test_what_one_guess_would_get_right_is_given_by_stratum(usual):
     lines = usual.table("rates.csv").set_index(["metric", "stratum"]).loc["unicity"]
-    shown, first = tables.rates_by_stratum(usual), len(usual.strata) + 3
+    shown, first = strata.rates_by_stratum(usual), len(usual.strata) + 3
     stratum = usual.strata[usual.strata["label"] == cells(shown, first)[0]]["stratum"].iloc[0]
     line = lines.loc[stratum]
     counts = NO_BREAK.join([f"{line['n_single_confirmed']:.0f}", "of", f"{line['n_single']:.0f}"])
@@ -192,13 +184,13 @@ def counties(shown):
 
 
 def test_only_the_largest_of_many_strata_are_shown_with_a_note(many):
-    shown = tables.strata_table(many)
+    shown = attack.strata_table(many)
     assert len(counties(shown)) == MAX_STRATA
     assert "60 largest of 100 strata" in shown
 
 
 def test_the_rates_of_the_worst_of_many_strata_are_shown_with_a_note(many):
-    shown = tables.rates_by_stratum(many)
+    shown = strata.rates_by_stratum(many)
     assert "20 of 100 strata with the highest confirmed rate of any metric" in shown
     lines = many.table("rates.csv")
     worst = lines[lines["stratum"] != "ALL"].groupby("stratum")["confirmed_rate"].max().fillna(0)
@@ -215,29 +207,16 @@ def test_the_rates_of_many_strata_begin_with_their_distribution(many, results):
         (lines["stratum"] != "ALL") & (lines["n_suspected"] > 0) & (lines["metric"] == many.metrics[0])
     ]
     rates = sorted(lines["conditional_rate"])
-    shown = cells(tables.rates_by_stratum(many), 1)
+    shown = cells(strata.rates_by_stratum(many), 1)
     assert shown[1:3] == [f"{len(rates)}", f"{(lines['n_confirmed'] > 0).sum()}"]
     for share, text in zip((0.1, 0.25, 0.5, 0.75, 0.9), shown[3:], strict=True):
         at_most = next(rate for at, rate in enumerate(rates, 1) if at >= share * len(rates))
         assert text == f"{100 * at_most:.1f}"
-    assert "Of these, with a confirmed record" not in tables.rates_by_stratum(results())
-
-
-def test_all_strata_are_shown_where_they_fit(results):
-    shown = tables.rates_by_stratum(results(strata=tuple(f"State {at:02d}" for at in range(51))))
-    assert len({line.split("|")[1] for line in shown.splitlines() if line.startswith("| State")}) == 51
-    assert ".compact" in shown
-
-
-def test_a_study_without_strata_has_no_rates_by_stratum(results):
-    study = results(strata=None)
-    assert "no strata" in tables.strata(study)
-    assert tables.strata_table(study) is None
-    assert tables.rates_by_stratum(study) is None
+    assert "Of these, with a confirmed record" not in strata.rates_by_stratum(results())
 
 
 def test_strata_in_one_file_only_and_lost_links_are_named(usual):
-    shown = tables.strata(usual)
+    shown = attack.strata(usual)
     assert "One further stratum is in one file only" in shown
     assert "43 true links" in shown
 
@@ -245,14 +224,14 @@ def test_strata_in_one_file_only_and_lost_links_are_named(usual):
 def test_labels_are_never_read_as_numbers_or_missing_values(results):
     study = results(strata=("NA", "01", "", "null"))
     assert list(study.strata["label"]) == ["NA", "01", "", "null"]
-    assert cells(tables.strata_table(study), 3)[0] == r"\(empty\)"
+    assert cells(attack.strata_table(study), 3)[0] == r"\(empty\)"
 
 
 def test_codes_are_shown_by_their_labels_where_the_study_declares_them(results):
     study = results(strata=("1", "02", "3"), labels={"1": "North|east", "2": "South"})
     assert list(study.strata["label"]) == ["North|east", "02", "3"]
-    assert [cells(tables.strata_table(study), row)[0] for row in (1, 2, 3)] == [r"North\|east", "02", "3"]
-    assert r"North\|east" in tables.rates_by_stratum(study)
+    assert [cells(attack.strata_table(study), row)[0] for row in (1, 2, 3)] == [r"North\|east", "02", "3"]
+    assert r"North\|east" in strata.rates_by_stratum(study)
 
 
 def _winkler(agreement, min_agree):
@@ -306,13 +285,13 @@ def test_a_warning_is_shown_whole_and_literally(results):
     text = "a|b <i>$x$</i> " + "long " * 100 + "the end."
     line = severity.Line("understates", text, 12, 0.2, '=1+1, ""')
     study = results(warnings=(line, "Fewer than half: check the recodes."))
-    for shown in (tables.warnings(study), tables.grave_warnings(study)):
+    for shown in (warnings.warnings(study), warnings.grave_warnings(study)):
         assert wording.whole(text) in shown
         assert r"a\|b \<i\>\$x\$" in shown
         assert "1+1" not in shown.replace("\\", ""), "codes stay in the table of reading"
-    assert r"check the recodes\." in tables.warnings(study)
-    assert r"check the recodes\." not in tables.grave_warnings(study)
-    assert "There are 3 further warnings, which are notable" in tables.grave_warnings(study)
+    assert r"check the recodes\." in warnings.warnings(study)
+    assert r"check the recodes\." not in warnings.grave_warnings(study)
+    assert "There are 3 further warnings, which are notable" in warnings.grave_warnings(study)
 
 
 @pytest.mark.parametrize(
@@ -337,38 +316,38 @@ def test_a_warning_is_shown_whole_and_literally(results):
     ],
 )
 def test_choices_name_the_option_in_force(results, shape, expected):
-    assert expected in tables.choices(results(**shape))
+    assert expected in choices.choices(results(**shape))
 
 
 def test_the_report_of_every_study_says_what_a_study_does_not_show(results, tmp_path):
     """The Primer's own caveat (§3); a shown study is not a proof."""
     for found in (results(), Results(write_matching(tmp_path / "matching"))):
-        assert "It does not confirm that a file is safe for release." in tables.choices_text(found)
+        assert "It does not confirm that a file is safe for release." in choices.choices_text(found)
 
 
 def test_choices_of_metrics_that_did_not_run_are_left_out(results):
-    shown = tables.choices(results(metrics=("adhoc",)))
+    shown = choices.choices(results(metrics=("adhoc",)))
     assert "Adhoc" in shown
     for absent in ("Unicity", "Taxicab", "Euclidean", "Cut points"):
         assert absent not in shown
 
 
 def test_cut_points_are_shown_line_by_line_or_as_ranges(results, usual):
-    shown = tables.cut_points(usual)
+    shown = annex.cut_points(usual)
     assert sum(line.startswith("|") for line in shown.splitlines()) == 2 + 4 * len(REGIONS)
     assert "8 of 160 bins hold no PUF records" in shown
-    many = tables.cut_points(results(strata=tuple(map(str, range(51)))))
+    many = annex.cut_points(results(strata=tuple(map(str, range(51)))))
     assert sum(line.startswith("|") for line in many.splitlines()) == 2 + 4
 
 
 def test_the_row_account_has_every_cause(usual):
-    shown = tables.account(usual)
+    shown = annex.account(usual)
     assert "left out: link to an unknown record | 2 |" in shown
     assert "the records are in different strata | 12 |" in shown
 
 
 def test_provenance_lists_only_files_of_the_chain(usual):
-    shown = tables.provenance(usual)
+    shown = annex.provenance(usual)
     for name in (r"puf\.csv", r"rates\.csv", r"study\.json"):
         assert name in shown
     assert "disclosure" not in shown
@@ -388,7 +367,7 @@ def test_sources_with_equal_names_are_listed_by_role_and_digest(results):
     ]  # as a variant has it
     again["outputs"] = {"warnings": {"path": "verdict/warnings.csv", "sha256": "0" * 64, "size": 1}}
     write_entry(study.folder, again)
-    shown = tables.provenance(study)
+    shown = annex.provenance(study)
     lines = [line for line in shown.splitlines() if r"data\.csv" in line]
     expected = [("EIF", "e"), ("IUF", "i"), ("PUF", "d"), ("PUF", "p")]
     assert [(line.split("]{.aside}")[0][-3:], line.split("]{.digest}")[0][-1]) for line in lines] == expected
@@ -399,12 +378,12 @@ def test_only_the_name_of_a_source_is_shown(results):
     entry = json.loads((study.folder / "ledger" / "prepare.json").read_text())
     entry["inputs"]["puf"][0]["path"] = "/home/somebody/mock.csv"
     write_entry(study.folder, entry)
-    assert r"mock\.csv" in tables.provenance(study)
-    assert "somebody" not in tables.provenance(study)
+    assert r"mock\.csv" in annex.provenance(study)
+    assert "somebody" not in annex.provenance(study)
 
 
 def test_the_command_does_not_depend_on_the_name_of_the_study_file(usual):
-    text, command = tables.command(usual).split("\n\n")
+    text, command = annex.command(usual).split("\n\n")
     assert command == "`snakemake --cores N --config study=STUDY`"
     assert "STUDY is the path of the study file" in text
 
@@ -428,7 +407,7 @@ RELEASE = {"version": "1.2.3", "commit": "c" * 40, "modified": False, "tree": "d
 )
 def test_the_report_names_the_release_that_made_it(usual, monkeypatch, change, says):
     monkeypatch.setattr(release, "recorded", lambda: {**RELEASE, **change})
-    shown = tables.versions(usual)
+    shown = annex.versions(usual)
     assert says in shown
     assert "numpy 2" in shown
 
@@ -447,25 +426,25 @@ def test_missing_results_are_an_error_with_advice(tmp_path, monkeypatch):
 
 
 def test_a_section_appears_only_with_its_tables(usual):
-    @tables.part("rates.csv")
+    @layout.part("rates.csv")
     def there(_):
         return "text"
 
-    @tables.part("rates.csv", "filerisk/summary.csv")
+    @layout.part("rates.csv", "filerisk/summary.csv")
     def absent(_):
         raise AssertionError("must not be made")
 
-    @tables.part("rates.csv")
+    @layout.part("rates.csv")
     def silent(_):
         return None
 
-    assert tables.section(usual, "risk", absent, ("files", absent), silent) == []
-    shown = tables.section(usual, "rates", ("files", there, absent), absent, kind="annex")
+    assert layout.section(usual, "risk", absent, ("files", absent), silent) == []
+    shown = layout.section(usual, "rates", ("files", there, absent), absent, kind="annex")
     assert shown == ["# Rates {.annex}", "## Files", "text"]
 
 
 def test_a_notebook_shows_plain_markdown():
-    text = Text(block("note", "A [word]{.above}.") + "\n\n" + tables.table("Caption", Column("a", ["1"])))
+    text = Text(block("note", "A [word]{.above}.") + "\n\n" + layout.table("Caption", Column("a", ["1"])))
     shown = text._repr_mimebundle_()
     assert shown["text/markdown"].splitlines()[0] == "A word."
     assert shown["text/markdown"].splitlines()[-1] == "*Caption*"
@@ -473,30 +452,30 @@ def test_a_notebook_shows_plain_markdown():
     assert shown["application/vnd.reident.report+markdown"] == text
 
 
-def test_columns_of_a_table_must_have_equal_length():
-    with pytest.raises(ValueError, match="zip"):
-        tables.table("Caption", Column("a", ["1"]), Column("b", ["1", "2"]))
-
-
 def test_the_report_says_what_an_interval_is_about(usual, results):
     """Wherever one is printed: for these files and links the rate is exact."""
-    shown = tables.rates_by_metric(usual)
+    shown = rates.rates_by_metric(usual)
     assert "For these files and links the rate is exact." in shown
     assert "is about another release made in the same way; it takes the records as independent" in shown
-    for table in (tables.verdicts(usual), tables.verdicts(results(limit=None))):
+    for table in (front.verdicts(usual), front.verdicts(results(limit=None))):
         assert "another release made in the same way" in table
-    for drawn in (figures.rates_by_metric(usual), figures.rates_by_stratum(usual)):
+    for drawn in (rates.rates_by_metric_figure(usual), strata.rates_by_stratum_figure(usual)):
         assert "another release made in the same way" in drawn.caption
 
 
 def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual):
     study = results(cluster=("area", "hh_no"), nothing_confirmed=("taxicab",))
-    shown = tables.clusters_by_metric(study)
+    shown = rates.clusters_by_metric(study)
     assert r"with the same *area* and *hh\_no*" in shown
     assert re.search(
         r"Taxicab: 0 of [\d,]+ suspected clusters are confirmed. In another file drawn alike", shown
     )
     whole = study.table("clusters.csv").iloc[0]
     assert cells(shown, 1)[1] == f"{whole.n_suspected:,.0f}"
-    assert "it takes the clusters as independent" in tables.rates_by_metric(study)
-    assert tables.clusters_by_metric(usual) is None
+    assert "it takes the clusters as independent" in rates.rates_by_metric(study)
+    assert rates.clusters_by_metric(usual) is None
+
+
+def test_the_notebook_shows_every_part_of_the_report():
+    source = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells)
+    assert [name for name in PARTS if f" {name}" not in source] == []

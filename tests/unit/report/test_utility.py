@@ -9,9 +9,9 @@ import pytest
 from making.report import Shape, cells, write_results
 from making.utility import write_utility
 from making.variants import PROTECTION, add_variants
-from reident.report import figures, tables
+from reident.report.parts import utility
+from reident.report.parts.utility import compared, risk_of, short
 from reident.report.results import Results
-from reident.report.tables.utility import compared, risk_of, short
 
 LABELS = [{"protection": name} for name in ("weak", "strong")]
 REGRESSION = {"response": "income", "predictors": ["age", "region"]}
@@ -35,10 +35,10 @@ def rows(markdown):
 
 def test_tables_have_a_line_for_each_variable_pair_and_estimate(results):
     study = results(variants=False, regression=REGRESSION)
-    assert len(rows(tables.utility_variables(study))) == len(study.table("utility/variables.csv"))
-    assert len(rows(tables.utility_pairs(study))) == min(10, len(study.table("utility/pairs.csv")))
+    assert len(rows(utility.utility_variables(study))) == len(study.table("utility/variables.csv"))
+    assert len(rows(utility.utility_pairs(study))) == min(10, len(study.table("utility/pairs.csv")))
     estimates = study.table("utility/estimates.csv")
-    shown = str(tables.utility_estimates(study))
+    shown = str(utility.utility_estimates(study))
     assert len(rows(shown)) == (estimates["estimate"] != "share").sum()
     assert "Coefficient of the intercept" in shown
     assert "Coefficient of region = " in shown
@@ -64,8 +64,8 @@ def test_without_variants_there_is_no_frontier(results):
     study = results(variants=False)
     shown = cells(study)["utility"]
     assert shown
-    assert figures.utility_frontier(study) is None or "No." not in str(shown)
-    assert tables.utility_choice(study) is None
+    assert utility.utility_frontier_figure(study) is None or "No." not in str(shown)
+    assert utility.utility_choice(study) is None
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_a_variant_is_dominated_by_one_that_is_nowhere_worse(results, monkeypatc
 
 def test_the_figure_and_the_table_name_every_variant(results):
     study = results()
-    alt = figures.utility_frontier(study).alt
-    lines = rows(tables.utility_variants(study))
+    alt = utility.utility_frontier_figure(study).alt
+    lines = rows(utility.utility_variants(study))
     assert [line[0] for line in lines] == ["1", "2"]
     assert [line[1] for line in lines] == ["**weak**", "strong"]
     assert re.search(r"1, protection weak: risk .+, loss .+, not dominated\.", alt)
@@ -131,5 +131,5 @@ def test_the_figure_and_the_table_name_every_variant(results):
 @pytest.mark.parametrize("loss", ["pmse", "values_changed", "univariate", "pairwise", "overlap"])
 def test_every_measure_can_be_the_loss(results, loss):
     study = results(loss=loss)
-    assert tables.utility_choice(study) is not None
-    assert figures.utility_frontier(study) is not None
+    assert utility.utility_choice(study) is not None
+    assert utility.utility_frontier_figure(study) is not None

@@ -2,15 +2,14 @@
 
 from xml.etree import ElementTree as ET
 
-import nbformat
 import pytest
 from making.filerisk import FILE_RISK, write_filerisk
 from making.matching import write_matching
-from making.report import NOTEBOOK, Shape, write_results
+from making.report import Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
-from reident.report import figures, tables
+from reident.report.parts import variants, variants_figures
+from reident.report.parts.variants import MAX_VARIANTS, changed_metrics, distinct_lines, relevant_settings
 from reident.report.results import Results
-from reident.report.tables.variants import MAX_VARIANTS, changed_metrics, distinct_lines, relevant_settings
 from reident.report.wording import percent
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
@@ -32,7 +31,7 @@ def results(tmp_path):
 
 def test_the_text_names_what_varies_and_which_metrics_do_not_change(results):
     study = results([PROTECTION, ALPHA], BOTH, same=("unicity", "adhoc"))
-    text = tables.variants_text(study)
+    text = variants.variants_text(study)
     assert "*protection* (`binning.bins`) and *alpha* (`metrics.taxicab.alpha`) in every combination" in text
     assert "6 studies" in text
     assert "Unicity and Adhoc give the same results in every variant and are left out here." in text
@@ -42,12 +41,12 @@ def test_the_text_names_what_varies_and_which_metrics_do_not_change(results):
 def test_every_metric_is_shown_where_no_results_differ(results):
     study = results([ALPHA], ALPHAS, same=("unicity", "taxicab", "euclidean", "adhoc"))
     assert changed_metrics(study) == ["unicity", "taxicab", "euclidean", "adhoc"]
-    assert "left out" not in tables.variants_text(study)
+    assert "left out" not in variants.variants_text(study)
 
 
 def test_every_variant_has_its_rates_and_the_study_itself_is_bold(results):
     study = results([ALPHA], ALPHAS, reference=1)
-    text = tables.variants_rates(study)
+    text = variants.variants_rates(study)
     lines = study.table("comparison/rates.csv")
     rows = [
         line
@@ -95,34 +94,34 @@ def test_a_rate_above_the_limit_is_marked_and_counted(results):
     rates = study.table("comparison/rates.csv")["conditional_rate"]
     above = int((rates > 0.1).sum())
     assert above > 0
-    assert tables.variants_rates(study).count("▲ ") == above + 1  # and once in the caption
-    assert f"of 3 studies {'is' if above < 2 else 'are'} above the limit" in tables.variants_findings(study)
+    assert variants.variants_rates(study).count("▲ ") == above + 1  # and once in the caption
+    assert f"of 3 studies {'is' if above < 2 else 'are'} above the limit" in variants.variants_findings(study)
 
 
 def test_without_a_limit_nothing_is_marked(results):
     study = results([ALPHA], ALPHAS, Shape(limit=None))
-    assert "▲" not in tables.variants_rates(study)
-    assert "limit" not in tables.variants_findings(study)
+    assert "▲" not in variants.variants_rates(study)
+    assert "limit" not in variants.variants_findings(study)
 
 
 def test_the_findings_name_the_variants_of_the_lowest_and_the_highest_rate(results):
     study = results([ALPHA], ALPHAS, Shape(metrics=("taxicab",)))
     lines = study.table("comparison/rates.csv").set_index("set_alpha")
     low, high = lines["conditional_rate"].idxmin(), lines["conditional_rate"].idxmax()
-    expected = tables.variants_findings(study).replace("\\", "")
+    expected = variants.variants_findings(study).replace("\\", "")
     assert expected.index(f"(alpha {low})") < expected.index(f"(alpha {high})")
 
 
 def test_the_highest_rates_of_many_variants_are_shown_with_the_study(results):
     many = [{"alpha": f"{at / 1000}"} for at in range(1, 151)]
     study = results([ALPHA], many, Shape(metrics=("taxicab",)), reference=149)
-    text = tables.variants_rates(study)
+    text = variants.variants_rates(study)
     assert f"The {MAX_VARIANTS} highest of 150" in text
     assert text.count("**") == 2
 
 
 def test_a_numeric_setting_is_drawn_as_lines(results):
-    assert "by *alpha*" in figures.variants_rates(results([ALPHA], ALPHAS)).caption
+    assert "by *alpha*" in variants_figures.variants_rates_figure(results([ALPHA], ALPHAS)).caption
 
 
 @pytest.mark.parametrize(
@@ -135,21 +134,21 @@ def test_a_numeric_setting_is_drawn_as_lines(results):
     ids=["words", "two numbers", "a study without a label"],
 )
 def test_rows_are_drawn_without_a_setting_of_three_numbers(results, varied, labels):
-    figure = figures.variants_rates(results(varied, labels))
+    figure = variants_figures.variants_rates_figure(results(varied, labels))
     assert "by variant" in figure.caption
     assert "▲" not in figure.alt
 
 
 def test_lines_over_a_number_are_named_by_the_other_settings(results):
     study = results([PROTECTION, ALPHA], BOTH, Shape(metrics=("taxicab",)))
-    figure = figures.variants_rates(study)
+    figure = variants_figures.variants_rates_figure(study)
     assert "by *alpha*" in figure.caption
     assert "protection weak, alpha 0.25: suspected rate" in figure.alt
 
 
 def test_a_legend_of_many_lines_fits_the_page(results):
     study = results([PROTECTION, ALPHA], BOTH, Shape(metrics=("taxicab", "euclidean", "adhoc")))
-    drawing = ET.fromstring(figures.variants_rates(study).svg)  # noqa: S314 - of our own making
+    drawing = ET.fromstring(variants_figures.variants_rates_figure(study).svg)  # noqa: S314 - of our own making
     (key,) = [group for group in drawing.iter() if group.get("id") == "legend_1"]
     places = [float(x) for use in key.iter() for x in [use.get("x")] if x]
     assert len(places) >= 6
@@ -159,44 +158,29 @@ def test_a_legend_of_many_lines_fits_the_page(results):
 def test_without_a_suspected_record_there_is_no_figure(results):
     shape = Shape(metrics=("taxicab",), nothing_suspected=("taxicab",))
     study = results([ALPHA], ALPHAS, shape)
-    assert figures.variants_rates(study) is None
-    assert "No variant suspects a record" in tables.variants_findings(study)
+    assert variants_figures.variants_rates_figure(study) is None
+    assert "No variant suspects a record" in variants.variants_findings(study)
 
 
 def test_variants_of_matching_have_their_summaries_and_limits(tmp_path):
     folder = write_matching(tmp_path / "results", decision={"expected_match_risk_at_most": 1})
     study = Results(add_variants(folder, [ALPHA], ALPHAS))
-    text = tables.variants_matching(study)
+    text = variants.variants_matching(study)
     assert "expected match risk at most 1" in text
     for value in study.table("comparison/matching.csv")["expected_match_risk"]:
         assert ("▲ " if value > 1 else "✓ ") in text
-    assert "by *alpha*" in figures.variants_matching(study).caption
+    assert "by *alpha*" in variants_figures.variants_matching_figure(study).caption
 
 
 def test_variants_of_file_level_risk_have_their_quantities(tmp_path):
     alone = {"set": ["file_risk.special.seed"], "values": ["1", "2"], "combinations": None, "name": None}
     folder = write_filerisk(tmp_path / "results", FILE_RISK)
     study = Results(add_variants(folder, [alone], [{"seed": "1"}, {"seed": "2"}], reference=1))
-    text, lines = tables.variants_risk(study), study.table("comparison/filerisk.csv")
+    text, lines = variants.variants_risk(study), study.table("comparison/filerisk.csv")
     assert text.count(f"| {round(lines['U'][0]):,} | {round(lines['P'][0]):,} |") == 2
     assert "| **2** |" in text
-    assert "*seed* (`file_risk.special.seed`)" in tables.variants_text(study)
+    assert "*seed* (`file_risk.special.seed`)" in variants.variants_text(study)
     expected = f"DIS {percent(lines['dis'][0])}, mean DIS-SUDA {percent(lines['mean'][0])}"
-    assert expected.replace("\u00a0", " ") in figures.variants_risk(study).alt.replace("\u00a0", " ")
-
-
-def test_a_study_without_variants_has_no_section_on_them(tmp_path):
-    study = Results(write_results(tmp_path / "results"))
-    pieces = (tables.variants_text, tables.variants_rates, figures.variants_rates, tables.variants_matching)
-    assert tables.section(study, "variants", *pieces) == []
-
-
-def test_the_notebook_shows_every_part():
-    cells = [cell.source for cell in nbformat.read(NOTEBOOK, 4).cells if cell.id == "variants"]
-    parts = [
-        f"tables.{name}"
-        for name in tables.__all__
-        if name.startswith("variants_") and name != "variants_passing"
-    ]
-    parts += [f"figures.{name}" for name in figures.__all__ if name.startswith("variants_")]
-    assert [name for name in parts if name not in cells[0]] == []
+    assert expected.replace("\u00a0", " ") in variants_figures.variants_risk_figure(study).alt.replace(
+        "\u00a0", " "
+    )

@@ -4,12 +4,12 @@ import json
 
 import pandas as pd
 import pytest
-from making.report import Shape, cells, write_results
+from making.report import Shape, write_results
 from making.why import write_why
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
-from reident.report import figures, tables
+from reident.report.parts import why
+from reident.report.parts.why import recoding_name
 from reident.report.results import Results
-from reident.report.tables.why import recoding_name
 
 METRICS = ("unicity", "taxicab")
 
@@ -24,7 +24,7 @@ def results(tmp_path):
 
 def test_findings_name_the_variable_and_the_coarser_values_that_prevent_most(results):
     study = results()
-    text, first = str(tables.why_findings(study)), study.study["linking_variables"][0]["name"]
+    text, first = str(why.why_findings(study)), study.study["linking_variables"][0]["name"]
     assert text.count("\n") == 1
     assert f"leaving out {first} would have prevented the most: 30 records (75.0" in text
     assert f"those of {first} (intervals of 10) would have prevented the most: 12 records (30.0" in text
@@ -33,43 +33,38 @@ def test_findings_name_the_variable_and_the_coarser_values_that_prevent_most(res
 
 
 def test_findings_say_that_no_variable_alone_carries_a_claim(results):
-    text = str(tables.why_findings(results(prevented=(0, 12, 0))))
+    text = str(why.why_findings(results(prevented=(0, 12, 0))))
     assert text.count("Leaving out a single variable would have prevented none of the 40") == 2
     assert text.count("would have prevented the most: 12 records") == 2
 
 
 def test_findings_say_that_nothing_would_prevent_a_claim(results):
-    text = str(tables.why_findings(results(prevented=(0, 0, 0))))
+    text = str(why.why_findings(results(prevented=(0, 0, 0))))
     assert text.count("None of the changes of a single variable would have prevented one of the 40") == 2
 
 
 def test_without_confirmed_records_there_is_neither_table_nor_figure(results):
     study = results(prevented=(0, 0, 0), n_confirmed=0, new=(0, 0, 0))
-    assert str(tables.why_findings(study)).count("No record is confirmed.") == 2
-    assert tables.why_recodings(study) is tables.why_variables(study) is figures.why_carried(study) is None
+    assert str(why.why_findings(study)).count("No record is confirmed.") == 2
+    assert why.why_recodings(study) is why.why_variables(study) is why.why_carried_figure(study) is None
 
 
 def test_records_that_only_a_change_confirms_are_shown_though_none_is_confirmed_now(results):
     study = results(prevented=(0, 0, 0), n_confirmed=0)
-    assert "+13 (0; 13)" in str(tables.why_recodings(study))
-    assert figures.why_carried(study) is None
+    assert "+13 (0; 13)" in str(why.why_recodings(study))
+    assert why.why_carried_figure(study) is None
 
 
 def test_every_change_has_a_line_with_the_net_change_of_each_metric(results):
     study = results()
-    shown, drawn = str(tables.why_recodings(study)), figures.why_carried(study)
+    shown, drawn = str(why.why_recodings(study)), why.why_carried_figure(study)
     for text in ("left out", "intervals of 10", "top code 85", "−26 (30; 4)", "+1 (12; 13)", "0 (0; 0)"):
         assert text in shown
     assert len([row for row in shown.splitlines() if "left out" in row]) == len(
         study.study["linking_variables"]
     )
     assert "75.0" in drawn.alt
-    assert "50.0" in str(tables.why_variables(study))
-
-
-def test_a_study_that_does_not_ask_has_no_such_section(tmp_path):
-    study = Results(write_results(tmp_path / "results", Shape(metrics=METRICS)))
-    assert not any(map(str, cells(study, "why")["why"]))
+    assert "50.0" in str(why.why_variables(study))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +109,7 @@ def suggested(tmp_path):
 
 
 def test_the_set_that_meets_the_limits_and_loses_least_is_named(suggested):
-    text = str(tables.why_suggested(suggested()))
+    text = str(why.why_suggested(suggested()))
     assert "tried with 3 sets" in text
     assert "**2 of them meet the limits" in text
     assert "age: intervals of 10; school: pairs of neighbours" in text
@@ -122,7 +117,7 @@ def test_the_set_that_meets_the_limits_and_loses_least_is_named(suggested):
 
 
 def test_sets_that_another_dominates_are_left_to_the_file(suggested):
-    shown = str(tables.why_suggestions(suggested()))
+    shown = str(why.why_suggestions(suggested()))
     assert "intervals of 10" in shown
     assert "none: the study itself" in shown
     assert "left out |" not in shown.replace("  ", " ")
@@ -137,9 +132,4 @@ def test_sets_that_another_dominates_are_left_to_the_file(suggested):
     ],
 )
 def test_what_was_not_found_or_not_needed_is_said(suggested, columns, text):
-    assert text in str(tables.why_suggested(suggested(**columns)))
-
-
-def test_suggestions_that_the_study_does_not_ask_for_are_not_shown(suggested):
-    study = suggested(asked=False)
-    assert tables.why_suggested(study) is tables.why_suggestions(study) is None
+    assert text in str(why.why_suggested(suggested(**columns)))

@@ -74,8 +74,6 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
 
 
 def _manager(stream: IO[bytes], folder: Path) -> type[AsyncKernelManager]:
-    """Return a manager of kernels that open no network port and write to a file instead of the terminal."""
-
     class QuietKernel(AsyncKernelManager):
         def __init__(self, **kw: Any) -> None:
             # In a folder of its own: two kernels that start at once in one folder could take the same sockets.

@@ -59,7 +59,6 @@ FAMILIES = tuple(font.family for font in FONTS)
 
 @cache
 def _glyphs(font: Font) -> frozenset[int]:
-    """Return the code points of which a font has a glyph."""
     return frozenset(FT2Font(str(font.path), face_index=font.place).get_charmap())
 
 
@@ -109,7 +108,6 @@ def faces(text: str) -> str:
 
 
 def _is_common(character: str) -> bool:
-    """Return whether every reader of a page has a font for a character."""
     if character.isascii() or unicodedata.category(character)[0] not in "LM":
         return True
     return unicodedata.name(character, "LATIN").startswith((*COMMON_SCRIPTS, "COMBINING", "MODIFIER"))

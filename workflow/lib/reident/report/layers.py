@@ -5,12 +5,14 @@ Only marks are drawn, in the places that matplotlib gave to the axes: one path f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+
+from reident.report.wording import defined
 
 OWN = "own-limit"
 """The beginning of the identifiers of the marks that a layer replaces."""
@@ -79,6 +81,12 @@ class Places:
         """Return a line without length, which a round cap makes a dot."""
         return f"M{_n(self.x(value))} {_n(self.y(row))}h0"
 
+    def rows(self, draw: Callable[..., str], *values: Iterable[float]) -> Iterator[str]:
+        """Yield what `draw` returns for the values of each row and the row, where all of them are defined."""
+        for row, ends in enumerate(zip(*values, strict=True)):
+            if all(map(defined, ends)):
+                yield draw(*ends, row)
+
     def diamond(self, value: float, row: float, size: float) -> str:
         """Return the outline of a diamond, `size` points from side to side of its square."""
         half = size / 2**0.5
@@ -108,5 +116,4 @@ def _style(look: dict[str, object]) -> str:
 
 
 def _n(value: float) -> str:
-    """Return a number of points with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0")

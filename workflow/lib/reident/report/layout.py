@@ -26,7 +26,6 @@ class Tables(Protocol):
 Made = TypeVar("Made", bound=Tables)
 
 TITLE = Sentences("sections")
-
 REPORT = "application/vnd.reident.report+markdown"
 """The media type of the output that the report is rendered from: Markdown with classes and captions."""
 
@@ -44,7 +43,6 @@ class Text(str):
 
 
 def _without_classes(text: str) -> str:
-    """Return Markdown that every notebook understands."""
     for pattern, plainly in _CLASSES:
         text = pattern.sub(plainly, text)
     return text.strip()

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from reident.report.layout import Column
 from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.wording import count_cells, rates
 
 STATES = "application/vnd.reident.rank-limits+json"
 """The media type of the output that names the rank limits of the slider."""
@@ -22,6 +25,9 @@ SEPARATOR = ";"
 
 COUNTS = ("n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs", "expected_correct")
 """What `confirmed/{metric}.limits.csv` has for every rank limit."""
+
+COUNTED = frozenset({"P", "U", "pairs", "smallest", "below_3", "below_5", "common_codes", "size", "rank"})
+"""Counts whose names do not say it."""
 
 RATIOS = {
     "suspected_rate": ("n_suspected", "n_puf"),
@@ -34,6 +40,10 @@ RATIOS = {
 
 KEPT = ("n_puf", "n_eif", "n_links", "n_compared", "n_findable", "tolerance")
 """Columns of `rates.csv` that do not depend on the rank limit."""
+
+
+Format = Callable[[Any], list[str]]
+"""What returns the cells of a column of a result."""
 
 
 class Slider(NamedTuple):
@@ -79,12 +89,44 @@ class States(NamedTuple):
             for line, (text, live) in enumerate(zip(texts, self.live, strict=True))
         ]
 
+    def column(self, name: str, show: Format) -> list[str]:
+        """Return the cells of a column of the rates, which the tables may have for the study's own limit alone."""
+        if name in COUNTS or name in RATIOS:
+            return self.cells(lambda lines: show(lines[name]))
+        return self.own_only(show(self.own[name]))
+
     def own_only(self, texts: Iterable[str]) -> list[str]:
         """Return the cells of a column that the tables have for the study's own rank limit alone."""
         return [
             own_only(text) if live and self.at and text else text
             for text, live in zip(texts, self.live, strict=True)
         ]
+
+
+def columns(
+    lines: pd.DataFrame | States, text: Sentences, declared: str, width: str = "auto", *, group: str = ""
+) -> list[Column]:
+    """Return the columns of numbers of a table, as they are declared.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame or States
+        A result; of :class:`States`, each cell has its text at every rank limit.
+    text : Sentences
+        Has the headings, in this `group`.
+    declared : str
+        Separated by spaces, ``heading=column`` by the key of the heading, or ``column`` where both have the same name.
+        A column has counts if its name begins with ``n_`` or is in :data:`COUNTED`, and otherwise rates.
+    width : str
+    """
+    made = []
+    for words in declared.split():
+        key, _, name = words.partition("=")
+        name = name or key
+        show = count_cells if name.startswith("n_") or name in COUNTED else rates
+        cells = lines.column(name, show) if isinstance(lines, States) else show(lines[name])
+        made.append(Column(text(f"{group}.{key}" if group else key), cells, "r", width))
+    return made
 
 
 def at_limits(text: str, texts: Sequence[str]) -> str:

@@ -7,31 +7,27 @@ from collections.abc import Sequence
 from typing import Any
 
 import nbformat
+from matplotlib.axes import Axes
 from nbformat import v4
 
-from reident.archive.comparison import Comparison
-from reident.report import language
-from reident.report.figures import releases as figures
+from reident.archive.comparison import SIDES, Comparison
+from reident.archive.differences import Difference, Share
+from reident.report import language, style
 from reident.report.layout import Text
+from reident.report.parts import release_changes, releases
+from reident.report.parts.common import top_of
+from reident.report.parts.releases import level_of
 from reident.report.render import render
 from reident.report.sentences import Sentences
-from reident.report.tables import release_changes, releases
+from reident.report.style import Figure, Sheet
+from reident.report.terms import title
+from reident.report.wording import percent
 
 TEXT = Sentences("releases")
 
 
 def page(comparison: Comparison) -> dict[str, str | bytes]:
-    """Return the page on two releases by the suffix of its file.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    dict
-        ``html`` and ``pdf`` in the language of the later release, the same bytes for the same releases.
-    """
+    """Return the page on two releases as HTML and PDF, by suffix: the same bytes for the same releases."""
     after = comparison.after.study
     code = language.named(after)
     with language.use(code):
@@ -48,17 +44,13 @@ def page(comparison: Comparison) -> dict[str, str | bytes]:
 
 
 def _front(comparison: Comparison) -> list[Any]:
-    return [
-        releases.conclusion(comparison),
-        releases.findings(comparison),
-        releases.front_rates(comparison),
-    ]
+    return [releases.conclusion(comparison), releases.findings(comparison), releases.front_rates(comparison)]
 
 
 def _body(comparison: Comparison) -> list[Any]:
     changes, of = release_changes, comparison
     sections: list[tuple[str, list[Any]]] = [
-        (f"# {TEXT('section_rates')}", [figures.rates(of), releases.all_rates(of)]),
+        (f"# {TEXT('section_rates')}", [rates_figure(of), releases.all_rates(of)]),
         (f"# {TEXT('section_groups')}", [releases.group_rates(of), changes.strata(of)]),
         (f"# {TEXT('section_measures')}", [changes.measures(of)]),
         (f"# {TEXT('section_changes')}", [" "]),
@@ -84,3 +76,66 @@ def _notebook(front: Sequence[Any], body: Sequence[Any]) -> nbformat.NotebookNod
             cell.outputs.append(v4.new_output("display_data", data=data, metadata=about))
         cells.append(cell)
     return v4.new_notebook(cells=cells)
+
+
+OFFSET = 0.16
+"""How far the two releases are from the middle of their row."""
+
+LOOKS = {"before": style.hollow(5, clip_on=False), "after": style.full(5, 4, clip_on=False)}
+BANDS = {"before": "#c9ced4", "after": style.SUSPECTED}
+
+
+def rates_figure(comparison: Comparison) -> Figure | None:
+    """Draw the rates that show the risk, one row per metric: before above after, with intervals."""
+    panels = TEXT.group("figure.panels")
+    metrics = list(dict.fromkeys(line.metric for line in comparison.whole))
+    lines = {(line.metric, line.rate): line for line in comparison.whole}
+    if not any(share.rate is not None for line in comparison.whole for share in (line.before, line.after)):
+        return None
+
+    def draw(sheet: Sheet) -> None:
+        for axes, (rate, name) in zip(sheet.panels, panels.items(), strict=True):
+            own = [lines.get((metric, rate)) for metric in metrics]
+            for side in SIDES:
+                _side(axes, side, [None if line is None else getattr(line, side) for line in own])
+            known = [end for line in own if line is not None for end in _ends(line)]
+            style.percent_axis(axes, top_of(known, None), 4)
+            axes.set_title(name)
+
+    caption = TEXT("figure.caption", level=level_of(comparison))
+    return style.row_figure(
+        draw,
+        [title(metric) for metric in metrics],
+        height=0.75 + 1.35 * style.height_of(len(metrics)),
+        panels=len(panels),
+        alt=_alt(comparison.whole),
+        caption=TEXT("figure.caption_exact") if comparison.same_records else caption,
+        between=0.06,
+    )
+
+
+def _ends(line: Difference) -> list[float]:
+    ends = [share.high if share.high is not None else share.rate for share in (line.before, line.after)]
+    return [end for end in ends if end is not None]
+
+
+def _side(axes: Axes, side: str, shares: list[Share | None]) -> None:
+    shift = -OFFSET if side == "before" else OFFSET
+    known = [(at + shift, share) for at, share in enumerate(shares) if share is not None]
+    for at, share in known:
+        if share.low is not None and share.high is not None:
+            axes.hlines(at, share.low, share.high, color=BANDS[side], linewidth=3.5, zorder=2)
+    values = [float("nan") if share.rate is None else share.rate for _, share in known]
+    places = [at for at, _ in known]
+    axes.plot(values, places, "o", label=TEXT(f"figure.{side}"), **LOOKS[side])
+
+
+def _alt(lines: list[Difference]) -> str:
+    texts = [TEXT("figure.alt.start")]
+    for metric in dict.fromkeys(line.metric for line in lines):
+        cells = []
+        for line in (line for line in lines if line.metric == metric):
+            ends = {"before": percent(line.before.rate), "after": percent(line.after.rate)}
+            cells.append(TEXT("figure.alt.cell", rate=TEXT(f"rates.{line.rate}"), **ends))
+        texts.append(TEXT("figure.alt.line", metric=title(metric), cells=", ".join(cells)))
+    return " ".join(texts)

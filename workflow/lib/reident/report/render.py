@@ -186,7 +186,6 @@ def read(notebook: nbformat.NotebookNode) -> Content:
 
 
 def _attribute(text: str) -> str:
-    """Return text as the value of an attribute in Markdown."""
     return html.escape(" ".join(text.split())).replace("\\", "&#92;")
 
 
@@ -257,7 +256,6 @@ def _with_labels(css: str) -> str:
 
 
 def _words() -> str:
-    """Return the words that the style sheet sets before the numbers of tables and figures."""
     return f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
 
 
@@ -289,13 +287,11 @@ def _slider(limits: Mapping[str, int]) -> str:
 
 
 def _filled(name: str, texts: Mapping[str, str]) -> str:
-    """Return a part of the page with its texts."""
     part = string.Template((HERE / name).read_text(encoding="utf-8"))
     return part.substitute({key: html.escape(text) for key, text in texts.items()})
 
 
 def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
-    """Return an image of pandoc's HTML as the drawing that fits the screen."""
     wide, narrow = (
         f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
         for svg in figures[match[1]][:2]

@@ -14,7 +14,6 @@ from reident.report.wording import UNDEFINED, count, escape, fixed, listed, whol
 
 TEXT = Sentences("reproduction")
 PAGE = Sentences("page")
-
 MAX_DIFFERENCES = 6
 MAX_NAMES = 4
 """What the page shows of a list; ``reproduction.json`` has all of it."""

@@ -88,6 +88,20 @@ Look = dict[str, Any]
 """Keyword arguments of matplotlib that say how something is drawn."""
 
 
+def full(size: float, zorder: float = 3, **more: Any) -> Look:
+    """Return the look of a mark in the colour of confirmed records."""
+    return {"color": CONFIRMED, "markersize": size, "zorder": zorder, **more}
+
+
+def hollow(size: float, zorder: float = 3, edge: str = MUTED, **more: Any) -> Look:
+    """Return the look of a mark with an edge."""
+    return {"color": "white", "markeredgecolor": edge, "markersize": size, "zorder": zorder, **more}
+
+
+TICK: Look = {"color": SUSPECTED, "markersize": 9, "markeredgewidth": 1.3}
+"""The look of the tick of one of many sets."""
+
+
 class Form(NamedTuple):
     """The width of a drawing, in inches, and whether it is for phones."""
 
@@ -137,37 +151,35 @@ class Sheet(NamedTuple):
 
     def left(self) -> list[Axes]:
         """Return the panels at the left edge, which name the rows."""
-        places = [axes.get_subplotspec() for axes in self.panels]
-        return [
-            axes for axes, place in zip(self.panels, places, strict=True) if place and place.is_first_col()
-        ]
+        places = [(axes, axes.get_subplotspec()) for axes in self.panels]
+        return [axes for axes, place in places if place and place.is_first_col()]
+
+    @property
+    def letters(self) -> int:
+        """Return how many characters of a row's label fit."""
+        return 15 if self.narrow else 26
+
+    def rows(self, labels: Sequence[object]) -> None:
+        """Label the rows of the panels at the left edge."""
+        for axes in self.left():
+            rows(axes, labels, self.letters)
 
     def key(self) -> None:
         """Draw a legend above all panels, with the labels of the first."""
         handles, labels = self.panels[0].get_legend_handles_labels()
-        fits = (
-            sum(map(len, labels)) <= NARROW_LEGEND
-            if self.narrow
-            else sum(map(_legend_width, labels)) <= WIDE_LEGEND
-        )
-        beside = 1 if self.narrow else max(1, WIDE_LEGEND // max(map(_legend_width, labels)))
-        columns = len(labels) if fits else beside
+        widths = [len(label) + 5 for label in labels]  # with the marker
+        if self.narrow:
+            columns = len(labels) if sum(map(len, labels)) <= NARROW_LEGEND else 1
+        else:
+            columns = len(labels) if sum(widths) <= WIDE_LEGEND else max(1, WIDE_LEGEND // max(widths))
         self.drawn.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7.5, **_LEGEND)
 
     def keys(self) -> None:
         """Draw a legend above each panel, with its own labels."""
         for axes in self.panels:
             handles, labels = axes.get_legend_handles_labels()
-            axes.legend(
-                handles,
-                labels,
-                loc="lower left",
-                bbox_to_anchor=(0, 1),
-                ncols=len(labels),
-                fontsize=7,
-                borderpad=0,
-                **_LEGEND,
-            )
+            look: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "fontsize": 7, "borderpad": 0}
+            axes.legend(handles, labels, ncols=len(labels), **look, **_LEGEND)
 
 
 NARROW_LEGEND = 36
@@ -175,11 +187,6 @@ NARROW_LEGEND = 36
 
 WIDE_LEGEND = 92
 """Characters of a legend, with its markers, that fit on one line of a page."""
-
-
-def _legend_width(label: str) -> int:
-    """Return the characters that a label of a legend takes with its marker."""
-    return len(label) + 5
 
 
 _LEGEND: Look = {
@@ -250,6 +257,30 @@ def figure(
     return Figure(drawings[0], drawings[1], alt, caption, name, other, own_limit)
 
 
+def row_figure(
+    draw: Callable[[Sheet], None],
+    labels: Sequence[object],
+    *,
+    extra: float = 0.0,
+    key: bool = True,
+    **options: Any,
+) -> Figure:
+    """Draw a figure of rows with these labels, and with a legend if `key`; options are those of :func:`figure`.
+
+    Its height is that of the rows, and `extra` inches.
+    """
+
+    def with_rows(sheet: Sheet) -> None:
+        draw(sheet)
+        sheet.rows(labels)
+        if key:
+            sheet.key()
+
+    return figure(
+        with_rows, **{"height": height_of(len(labels)) + extra, "across": 1, "sharey": True} | options
+    )
+
+
 def _svg(
     draw: Callable[[Sheet], None],
     form: Form,
@@ -313,6 +344,31 @@ def percent_tick(value: float, _: int) -> str:
     return f"{digits(f'{100 * value:.6g}')} %"
 
 
+def percent_ticks(axis: Any, ticks: int) -> None:
+    """Make an axis one of shares with this number of ticks at most."""
+    axis.set_major_locator(MaxNLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(percent_tick))
+
+
+def limit_ticks(axes: Axes, limit: int, last: int) -> None:
+    """Make the horizontal axis one of rank limits from 1 to `last`, with a tick at the one in force."""
+    axes.set_xlim(0.3, last + 0.7)
+    axes.set_xticks(sorted({1, limit, *range(5, last + 1, 5)} if last > 5 else range(1, last + 1)))
+
+
+def stripe(draw: Callable[..., Any], at: float, half: float) -> Any:
+    """Draw a grey stripe behind what holds for the study itself, with `axvspan` or `axhspan` of axes."""
+    return draw(at - half, at + half, color="#e9ecef", linewidth=0, zorder=0)
+
+
+def name_beside(
+    axes: Axes, name: str, at: tuple[float, float], offset: tuple[float, float], **look: Any
+) -> None:
+    """Write the name of a mark at an offset in points, to the left of the mark if the offset is negative."""
+    side = "right" if offset[0] < 0 else "left"
+    axes.annotate(name, at, xytext=offset, textcoords="offset points", ha=side, color=CONFIRMED, **look)
+
+
 def count_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     """Make an axis one of counts from 0, with light grid lines and thousands separators."""
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -343,11 +399,6 @@ def rows(axes: Axes, labels: Sequence[object], length: int) -> None:
 def height_of(n: int) -> float:
     """Return the height in inches of a figure of `n` rows; many rows are closer together."""
     return max(1.3, 0.75 + n * (0.195 if n <= MAX_SPACED_ROWS else 0.155))
-
-
-def letters(sheet: Sheet) -> int:
-    """Return how many characters of a row's label fit."""
-    return 15 if sheet.narrow else 26
 
 
 MAX_SPACED_ROWS = 16

@@ -72,7 +72,6 @@ _NAME_FROM_THE_RIGHT = re.compile(rf"{_RIGHT_TO_LEFT.pattern}(?:[\W_]+{_RIGHT_TO
 
 
 def _literal(text: str) -> str:
-    """Return a text as Markdown with a backslash before every ASCII punctuation mark."""
     return "".join("\\" + letter if letter in string.punctuation else letter for letter in text)
 
 
@@ -121,6 +120,36 @@ def defined(value: float | None) -> TypeGuard[float]:
 def count(value: float | None) -> str:
     """Return an integer with thousands separators."""
     return digits(f"{round(value):,}") if defined(value) else UNDEFINED
+
+
+def count_cells(values: Iterable[float | None]) -> list[str]:
+    """Return a column of integers."""
+    return [count(value) for value in values]
+
+
+def percent_cells(fractions: Iterable[float | None], decimals: int) -> list[str]:
+    """Return a column of percentages with these decimals, without the sign."""
+    return [without_unit(percent(value, decimals)) for value in fractions]
+
+
+def fixed_cells(values: Iterable[float | None], places: int) -> list[str]:
+    """Return a column of numbers with these decimals."""
+    return [fixed(value, places) for value in values]
+
+
+def without_repeats(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a table's lines, empty where the line above has the same one."""
+    return [label if at == 0 or labels[at - 1] != label else "" for at, label in enumerate(labels)]
+
+
+def label_cells(labels: Iterable[object]) -> list[str]:
+    """Return a column of labels."""
+    return [escape(label) for label in labels]
+
+
+def bold_cells(labels: Iterable[object]) -> list[str]:
+    """Return a column of labels that name the lines of a table."""
+    return [f"**{escape(label)}**" for label in labels]
 
 
 def digits(text: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from reident.report.edition.policy import Policy
-from reident.report.edition.reading import RECORD, Edition
+from reident.report.edition.reading import RECORD, Edition, Policy
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.sentences import Sentences
 from reident.report.wording import day, declared, escape, listed, whole
@@ -73,7 +72,6 @@ def _counts(policy: Policy, what: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _width(value: Any) -> str:
-    """Return the share of a range that stays open."""
     return declared(1.0 if value == "full" else float(value))
 
 

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.axes import Axes
 
+from reident.report import style
 from reident.report.edition.reading import Edition, Line, Share
 from reident.report.edition.wording import percent
 from reident.report.layout import part
 from reident.report.sentences import Sentences
-from reident.report.style import (
-    CONFIRMED,
-    LINES,
-    MUTED,
-    SUSPECTED,
-    Figure,
-    Look,
-    Sheet,
-    figure,
-    height_of,
-    letters,
-    percent_axis,
-    rows,
-    share_axis,
-)
-from reident.report.wording import declared, escape, inside, listed
+from reident.report.style import Figure, Look, Sheet
+from reident.report.wording import count, declared, inside, label_cells, listed
 
 TEXT = Sentences("edition-tables")
 MAX_ROWS = 40
@@ -40,7 +28,6 @@ MARGIN = 1.1
 
 
 def _top(shares: list[Share]) -> float:
-    """Return the end of an axis that shows these shares."""
     return max(0.004, min(1.04, MARGIN * max((share.value or 0 for share in shares), default=0)))
 
 
@@ -60,8 +47,6 @@ def by_metric(edition: Edition) -> Figure | None:
     def draw(sheet: Sheet) -> None:
         for axes, drawing in zip(sheet.panels, drawings, strict=True):
             drawing(axes, list(lines.values()))
-        for axes in sheet.left():
-            rows(axes, [edition.metrics[metric] for metric in lines], letters(sheet))
         sheet.keys()
 
     caption = TEXT("figure.metrics.caption")
@@ -69,29 +54,17 @@ def by_metric(edition: Edition) -> Figure | None:
         caption += f" {TEXT('figure.metrics.dots')}"
     if any(own["conditional_low"].text for own in shares):
         caption += f" {TEXT('figure.metrics.interval', level=declared(float(edition.record['level'])))}"
-    texts = [
-        TEXT(
-            "figure.metrics.alt",
-            metric=edition.metrics[metric],
-            **{name.removesuffix("_rate"): percent(line.shares[name]) for name in PANELS},
-        )
-        for metric, line in lines.items()
-    ]
-    return figure(
-        draw,
-        panels=len(drawings),
-        height=0.85 + 0.34 * len(lines),
-        alt=" ".join([TEXT("figure.metrics.start"), *texts]),
-        caption=caption,
-        across=1,
-        between=0.06,
-        sharey=True,
-    )
+    texts = [TEXT("figure.metrics.start")]
+    for metric, line in lines.items():
+        fields = {name.removesuffix("_rate"): percent(line.shares[name]) for name in PANELS}
+        texts.append(TEXT("figure.metrics.alt", metric=edition.metrics[metric], **fields))
+    names, height = [edition.metrics[metric] for metric in lines], 0.85 + 0.34 * len(lines)
+    about: dict[str, Any] = {"alt": " ".join(texts), "caption": caption, "panels": len(drawings)}
+    return style.row_figure(draw, names, key=False, height=height, between=0.06, **about)
 
 
 def _shares(axes: Axes, lines: list[Line]) -> None:
-    """Draw the suspected and the confirmed rates as bars."""
-    for name, colour, height in (("suspected", SUSPECTED, 0.62), ("confirmed", CONFIRMED, 0.3)):
+    for name, colour, height in (("suspected", style.SUSPECTED, 0.62), ("confirmed", style.CONFIRMED, 0.3)):
         own = [line.shares[f"{name}_rate"] for line in lines]
         if name == "confirmed" and not any(share.text for share in own):
             continue
@@ -100,44 +73,40 @@ def _shares(axes: Axes, lines: list[Line]) -> None:
         for at, share in enumerate(own):
             if not share.text and name == "suspected":
                 _not_shown(axes, at)
-    percent_axis(
-        axes, _top([line.shares[f"{name}_rate"] for line in lines for name in ("suspected", "confirmed")])
-    )
+    style.percent_axis(axes, _top([line.shares[name] for line in lines for name in PANELS[:2]]))
     axes.set_title(TEXT("figure.metrics.left"), pad=KEY_PAD)
 
 
 def _not_shown(axes: Axes, at: float) -> None:
-    """Write at the start of a row that its rate is not shown."""
-    look: Look = {"va": "center", "color": MUTED, "fontsize": 6.5, "fontstyle": "italic", "in_layout": False}
-    look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+    look: Look = {"va": "center", "color": style.MUTED, "fontsize": 6.5, "fontstyle": "italic"}
+    look |= {"in_layout": False, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}}
     axes.text(0.015, at, TEXT("figure.not_shown"), transform=axes.get_yaxis_transform(), **look)
 
 
 def _conditional(axes: Axes, lines: list[Line]) -> None:
-    """Draw the conditional rates as dots with their intervals and numbers."""
     beside: Look = {
         "transform": axes.get_yaxis_transform(),
         "ha": "right",
         "va": "center",
         "fontweight": "bold",
     }
-    label: Look = {"label": TEXT("figure.band")}
+    band: Look = {"color": style.SUSPECTED, "linewidth": 5, "zorder": 2, "label": TEXT("figure.band")}
     for at, line in enumerate(lines):
         rate, low, high = (line.shares[f"conditional_{name}"] for name in ("rate", "low", "high"))
         if rate.value is None:
             _not_shown(axes, at)
             continue
         if low.value is not None and high.value is not None:
-            axes.hlines([at], [low.value], [high.value], color=SUSPECTED, linewidth=5, zorder=2, **label)
-            label = {}
+            axes.hlines([at], [low.value], [high.value], **band)
+            band.pop("label", None)
         axes.text(1, at, percent(rate), in_layout=False, **beside)
-    dots = [(line.shares["conditional_rate"].value, at) for at, line in enumerate(lines)]
-    known = [(value, at) for value, at in dots if value is not None]
-    look: Look = {"color": CONFIRMED, "markersize": 5, "zorder": 4, "clip_on": False}
-    axes.plot([value for value, _ in known], [at for _, at in known], "o", label=TEXT("figure.rate"), **look)
+    values = {at: line.shares["conditional_rate"].value for at, line in enumerate(lines)}
+    known = {at: value for at, value in values.items() if value is not None}
+    look = style.full(5, 4, clip_on=False)
+    axes.plot(list(known.values()), list(known), "o", label=TEXT("figure.rate"), **look)
     # The rates are written beyond the end of the largest.
     names = ("conditional_rate", "conditional_high")
-    percent_axis(axes, 1.22 * _top([line.shares[name] for line in lines for name in names]))
+    style.percent_axis(axes, 1.22 * _top([line.shares[name] for line in lines for name in names]))
     axes.set_title(TEXT("figure.metrics.right"), pad=KEY_PAD)
 
 
@@ -148,12 +117,7 @@ def by_stratum(edition: Edition) -> Figure | None:
     if not 1 < len(labels) <= MAX_ROWS:
         return None
     by_metric_ = {metric: edition.stratum(metric) for metric in edition.whole}
-    rates = {
-        metric: [
-            lines[label].shares["conditional_rate"] if label in lines else Share("", None) for label in labels
-        ]
-        for metric, lines in by_metric_.items()
-    }
+    rates = {metric: [_rate(lines.get(label)) for label in labels] for metric, lines in by_metric_.items()}
     rates = {metric: own for metric, own in rates.items() if any(share.text for share in own)}
     if not rates:
         return None
@@ -161,27 +125,22 @@ def by_stratum(edition: Edition) -> Figure | None:
     top = _top([share for own in rates.values() for share in own] + list(whole.values()))
     caption = TEXT("figure.strata.caption")
     if hidden := [edition.metrics[metric] for metric in by_metric_ if metric not in rates]:
-        caption += (
-            f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=listed(list(map(escape, hidden))))}"
-        )
+        names = listed(label_cells(hidden))
+        caption += f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=names)}"
 
     def draw(sheet: Sheet) -> None:
         for axes, (metric, own) in zip(sheet.panels, rates.items(), strict=True):
             _dots(axes, own, whole[metric])
-            percent_axis(axes, top, ticks=3 if len(rates) <= 3 else 2)
+            style.percent_axis(axes, top, ticks=3 if len(rates) <= 3 else 2)
             axes.set_title(edition.metrics[metric])
-        for axes in sheet.left():
-            rows(axes, labels, letters(sheet))
 
-    return figure(
-        draw,
-        panels=len(rates),
-        height=height_of(len(labels)) + 0.1,
-        alt=" ".join([TEXT("figure.strata.start", strata=len(labels)), *_strata_alt(edition, rates)]),
-        caption=caption,
-        between=0.05,
-        sharey=True,
-    )
+    alt = " ".join([TEXT("figure.strata.start", strata=len(labels)), *_strata_alt(edition, rates)])
+    about: dict[str, Any] = {"alt": alt, "caption": caption, "panels": len(rates)}
+    return style.row_figure(draw, labels, extra=0.1, key=False, across=2, between=0.05, **about)
+
+
+def _rate(line: Line | None) -> Share:
+    return line.shares["conditional_rate"] if line else Share("", None)
 
 
 def _dots(axes: Axes, shares: list[Share], whole: Share) -> None:
@@ -190,26 +149,21 @@ def _dots(axes: Axes, shares: list[Share], whole: Share) -> None:
         if share.value is None:
             _not_shown(axes, at)
         else:
-            axes.plot(share.value, at, "o", color=CONFIRMED, markersize=4, zorder=3, clip_on=False)
+            axes.plot(share.value, at, "o", **style.full(4, clip_on=False))
     if whole.value is not None:
-        axes.axvline(whole.value, color=CONFIRMED, linewidth=0.8, zorder=1)
+        axes.axvline(whole.value, color=style.CONFIRMED, linewidth=0.8, zorder=1)
 
 
 def _strata_alt(edition: Edition, rates: Mapping[str, list[Share]]) -> list[str]:
-    """Return the range of the published rates of each metric in words."""
     texts = []
     for metric, shares in rates.items():
-        known = sorted(
-            (share for share in shares if share.value is not None), key=lambda share: share.value or 0
-        )
-        name, low, hidden = edition.metrics[metric], percent(known[0]), len(shares) - len(known)
+        known = sorted((share for share in shares if share.text), key=lambda share: share.value or 0)
+        fields = {"metric": edition.metrics[metric], "low": percent(known[0])}
+        fields["hidden"] = count(len(shares) - len(known))
         if len(known) == 1:
-            texts.append(TEXT("figure.strata.one", metric=name, low=low, hidden=hidden))
+            texts.append(TEXT("figure.strata.one", **fields))
         else:
-            high = percent(known[-1])
-            texts.append(
-                TEXT("figure.strata.range", metric=name, low=low, high=high, n=len(known), hidden=hidden)
-            )
+            texts.append(TEXT("figure.strata.range", **fields, high=percent(known[-1]), n=len(known)))
     return texts
 
 
@@ -231,35 +185,29 @@ def by_rank_limit(edition: Edition) -> Figure | None:
             _curves(axes, edition, name, limits)
             axes.set_title(TEXT(f"figure.rank_limit.panels.{name}"))
         sheet.key()
-        sheet.drawn.supxlabel(TEXT("figure.rank_limit.axis"), fontsize=7.5, color=MUTED)
+        sheet.drawn.supxlabel(TEXT("figure.rank_limit.axis"), fontsize=7.5, color=style.MUTED)
 
     start = TEXT("figure.rank_limit.start", low=limits[0], high=limits[-1])
-    return figure(
-        draw,
-        panels=len(panels),
-        height=2.15,
-        alt=" ".join([start, *_limits_alt(edition)]),
-        caption=TEXT("figure.rank_limit.caption"),
-        across=1,
-        between=0.04,
-    )
+    about: dict[str, Any] = {
+        "alt": " ".join([start, *_limits_alt(edition)]),
+        "caption": TEXT("figure.rank_limit.caption"),
+    }
+    return style.figure(draw, panels=len(panels), height=2.15, across=1, between=0.04, **about)
 
 
 def _curves(axes: Axes, edition: Edition, name: str, limits: list[int]) -> None:
     """Draw a rate of each metric by rank limit; nothing where it is not published."""
     in_force = int(edition.record["rank_limit"])
-    axes.axvspan(in_force - 0.4, in_force + 0.4, color="#e9ecef", linewidth=0, zorder=0)
+    style.stripe(axes.axvspan, in_force, 0.4)
     for metric, lines in edition.rank_limits.items():
-        colour, marker = LINES.get(metric, (MUTED, "o"))
+        colour, marker = style.LINES.get(metric, (style.MUTED, "o"))
         look: Look = {"color": colour, "marker": marker, "markersize": 2.6, "linewidth": 1.2}
         values = [lines[limit].shares[name].value if limit in lines else None for limit in limits]
         gaps = [float("nan") if value is None else value for value in values]
         axes.plot(limits, gaps, label=edition.metrics[metric], **look)
     every = [line.shares[name] for lines in edition.rank_limits.values() for line in lines.values()]
-    share_axis(axes, _top(every))
-    last = limits[-1]
-    axes.set_xlim(0.3, last + 0.7)
-    axes.set_xticks(sorted({1, in_force, *range(5, last + 1, 5)} if last > 5 else range(1, last + 1)))
+    style.share_axis(axes, _top(every))
+    style.limit_ticks(axes, in_force, limits[-1])
 
 
 def _limits_alt(edition: Edition) -> list[str]:
@@ -272,8 +220,7 @@ def _limits_alt(edition: Edition) -> list[str]:
                 TEXT("figure.rank_limit.point", rate=percent(lines[limit].shares[name]), limit=limit)
                 for limit in chosen
             )
+            fields = {"metric": edition.metrics[metric], "points": points}
             panel = inside(TEXT(f"figure.rank_limit.panels.{name}"))
-            texts.append(
-                TEXT("figure.rank_limit.alt", metric=edition.metrics[metric], panel=panel, points=points)
-            )
+            texts.append(TEXT("figure.rank_limit.alt", **fields, panel=panel))
     return texts

@@ -29,7 +29,6 @@ def findings(edition: Edition) -> str:
 
 
 def _studied(edition: Edition) -> Iterator[str]:
-    """Yield the sentences on what the study does."""
     if edition.whole:
         counts = next(iter(edition.whole.values())).counts
         files = {file: records(edition, counts[f"n_{file}"]) for file in ("puf", "eif")}
@@ -68,7 +67,6 @@ def _found(edition: Edition, line: Line) -> Iterator[str]:
 
 
 def _confirmed(edition: Edition, suspected: Count, line: Line) -> str:
-    """Return for how many suspected records the true person is among the candidates."""
     confirmed, rate = line.counts["n_confirmed"], line.shares["conditional_rate"]
     said = records(edition, confirmed)
     if confirmed.kind == "small":

@@ -81,7 +81,6 @@ def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
 
 
 def _banner(edition: Edition) -> str:
-    """Return the line at the top of every page of an edition that must stay inside the agency."""
     policy = edition.policy
     if policy.exact:
         return TEXT("page.exact")

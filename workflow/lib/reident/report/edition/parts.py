@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from reident.report.edition.reading import WHOLE, Edition
+from reident.report.edition.reading import WHOLE, Edition, Line
 from reident.report.edition.tables import counts
-from reident.report.edition.wording import shown, without_repeats
+from reident.report.edition.wording import shown
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.sentences import Sentences
-from reident.report.wording import declared, digits, escape, number
+from reident.report.wording import declared, digits, escape, label_cells, number, without_repeats
 
 TEXT = Sentences("edition-tables")
 CLASSES = (2, 3, 5)
@@ -33,10 +33,9 @@ def file(edition: Edition) -> str:
     names = [words.get(line["convention"]) or escape(line["convention"]) for line in lines]
     columns = []
     for k in CLASSES:
-        columns.append(
-            Column(TEXT("heading.below", k=k), counts("records", lines, f"below_{k}").cells, "r", "1fr")
-        )
+        numbers = counts("records", lines, f"below_{k}").cells
         shares = shown(line.shares[f"share_below_{k}"] for line in lines)
+        columns.append(Column(TEXT("heading.below", k=k), numbers, "r", "1fr"))
         columns.append(Column(TEXT("heading.share_below", k=k), shares, "r", "1fr"))
     return paragraphs(
         TEXT("file.text"),
@@ -67,10 +66,7 @@ def matching(edition: Edition) -> str:
             TEXT("matching.caption"),
             Column(TEXT("heading.scenario"), without_repeats(names), "l", "1fr"),
             *([Column(TEXT("heading.file"), of_file, "l")] if several else []),
-            Column(
-                TEXT("heading.matches"),
-                [_matches(line["matches_from"], line["matches_to"]) for line in lines],
-            ),
+            Column(TEXT("heading.matches"), [_matches(line) for line in lines]),
             counts("targets", lines, "n_targets"),
             counts("own", lines, "n_own"),
             Column(TEXT("heading.share_own"), shown(line.shares["share_own"] for line in lines)),
@@ -79,8 +75,8 @@ def matching(edition: Edition) -> str:
     )
 
 
-def _matches(low: str, high: str) -> str:
-    """Return a class of numbers of matches in words."""
+def _matches(line: Line) -> str:
+    low, high = line["matches_from"], line["matches_to"]
     if not high:
         return TEXT("matching.matches.open", low=low)
     if low == high:
@@ -98,20 +94,14 @@ def cut_points(edition: Edition) -> str:
     order = [*dict.fromkeys(variable for variable, _, _ in bins)]
     lines = sorted(bins, key=lambda line: order.index(line[0]))
     variables, files, scopes = zip(*lines, strict=True)
-    shown = {
-        TEXT("heading.file"): [escape(file) for file in files] if len(set(files)) > 1 else [],
-        TEXT("heading.stratum"): [
-            TEXT("cut_points.whole") if scope == WHOLE else escape(scope) for scope in scopes
-        ]
-        if len(set(scopes)) > 1
-        else [],
-    }
+    labels = [TEXT("cut_points.whole") if scope == WHOLE else escape(scope) for scope in scopes]
+    shown = {TEXT("heading.file"): label_cells(files), TEXT("heading.stratum"): labels}
     return paragraphs(
         TEXT("cut_points.text"),
         table(
             TEXT("cut_points.caption"),
             Column(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
-            *(Column(heading, cells, "l", "1fr") for heading, cells in shown.items() if cells),
+            *(Column(name, cells, "l", "1fr") for name, cells in shown.items() if len(set(cells)) > 1),
             Column(TEXT("heading.cut_points"), [" · ".join(bins[line]) for line in lines], "l", "2fr"),
             kind="compact" if len(lines) > MANY_LINES else "",
         ),
@@ -129,22 +119,15 @@ def limits(edition: Edition) -> str:
     lines = edition.tables["limits.csv"]
     about, names, outcomes = (TEXT.group(f"limits.{name}") for name in ("about", "names", "outcomes"))
     scopes = [about.get(line["about"]) or escape(line["about"]) for line in lines]
+    limits_ = [names.get(line["limit"]) or escape(line["limit"].replace("_", " ")) for line in lines]
+    metrics = [escape(edition.title(line["metric"])) if line["metric"] else "" for line in lines]
     return paragraphs(
         TEXT("limits.text"),
         table(
             TEXT("limits.caption"),
             *([Column(TEXT("heading.about"), without_repeats(scopes), "l")] if len(set(scopes)) > 1 else []),
-            Column(
-                TEXT("heading.limit"),
-                [names.get(line["limit"]) or escape(line["limit"].replace("_", " ")) for line in lines],
-                "l",
-                "1fr",
-            ),
-            Column(
-                TEXT("heading.of"),
-                [escape(edition.title(line["metric"])) if line["metric"] else "" for line in lines],
-                "l",
-            ),
+            Column(TEXT("heading.limit"), limits_, "l", "1fr"),
+            Column(TEXT("heading.of"), metrics, "l"),
             Column(TEXT("heading.bound"), [_bound(line["limit"], line["bound"]) for line in lines]),
             Column(TEXT("heading.outcome"), [outcomes[line["outcome"]] for line in lines], "l"),
         ),

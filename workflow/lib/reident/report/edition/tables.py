@@ -49,9 +49,7 @@ def by_metric(edition: Edition) -> str:
     return table(
         caption,
         Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
-        counts("suspected", lines, "n_suspected"),
-        counts("confirmed", lines, "n_confirmed"),
-        *rates(lines, *RATES),
+        *_rates(lines),
         *([Column(heading, interval)] if any(interval) else []),
     )
 
@@ -64,11 +62,8 @@ def _metrics(edition: Edition, metrics: Iterable[str]) -> list[str]:
 def meaning(edition: Edition) -> str:
     """Return what the rates and the metrics mean, a line each."""
     lines = edition.whole.values()
-    own = None
-    if edition.has_dependent_records:
-        own = "dependent"
-    elif any(line.shares["conditional_low"].text for line in lines):
-        own = "interval"
+    has_interval = any(line.shares["conditional_low"].text for line in lines)
+    own = "dependent" if edition.has_dependent_records else "interval" if has_interval else None
     each = [
         TEXT(f"metrics.each.{metric}", title=escape(edition.metrics[metric]))
         for metric in edition.whole
@@ -162,15 +157,13 @@ def _side_by_side(
 ) -> str:
     """Return two tables with a column for each metric: conditional rates, and confirmed / suspected records."""
     kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
-    names = {metric: escape(edition.metrics[metric]) for metric in lines}
-    by_rate = [
-        Column(names[metric], [_rate(own.get(label)) for label in labels], "r", "1fr")
-        for metric, own in lines.items()
-    ]
-    by_count = [
-        Column(names[metric], [_pair(own.get(label)) for label in labels], "r", "1fr")
-        for metric, own in lines.items()
-    ]
+    by_rate, by_count = (
+        [
+            Column(escape(edition.metrics[metric]), [show(own.get(label)) for label in labels], "r", "1fr")
+            for metric, own in lines.items()
+        ]
+        for show in (_rate, _pair)
+    )
     published = any(any(column.cells) for column in by_rate)
     return paragraphs(
         table(TEXT(f"{key}.counts"), *first, *by_count, kind=kind),
@@ -193,16 +186,12 @@ def _pair(line: Line | None) -> str:
     return text if len(text.replace("\\", "")) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
-def _rates(caption: str, first: Column, lines: list[Line]) -> str:
-    """Return a table of counts and rates."""
-    return table(
-        caption,
-        first,
+def _rates(lines: Sequence[Line]) -> list[Column]:
+    suspected, confirmed = (
         counts("suspected", lines, "n_suspected"),
         counts("confirmed", lines, "n_confirmed"),
-        *rates(lines, *RATES),
-        kind="compact" if len(lines) > 10 else "",
     )
+    return [suspected, confirmed, *rates(lines, *RATES)]
 
 
 @part("attack.csv")
@@ -214,16 +203,13 @@ def before(edition: Edition) -> str | None:
     lines = [file[metric] for metric in metrics for file in (edition.before, edition.whole)]
     names = [text for metric in metrics for text in (f"**{escape(edition.metrics[metric])}**", "")]
     files = [TEXT("heading.before"), TEXT("heading.released")] * len(metrics)
-    caption = TEXT("before.caption")
     return paragraphs(
         TEXT("before.text"),
         table(
-            caption,
+            TEXT("before.caption"),
             Column(TEXT("heading.metric"), names, "l"),
             Column(TEXT("heading.file"), files, "l", "1fr"),
-            counts("suspected", lines, "n_suspected"),
-            counts("confirmed", lines, "n_confirmed"),
-            *rates(lines, *RATES),
+            *_rates(lines),
         ),
     )
 
@@ -241,7 +227,8 @@ def variants(edition: Edition) -> str | None:
             labels = [labels_of(names.get(variant, variant)) for variant in own]
             caption = TEXT("variants.caption", metric=escape(edition.metrics[metric]))
             first = Column(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
-            tables.append(_rates(caption, first, [declared_line, *own.values()]))
+            rows = [declared_line, *own.values()]
+            tables.append(table(caption, first, *_rates(rows), kind="compact" if len(rows) > 10 else ""))
     return paragraphs(*tables)
 
 
@@ -258,8 +245,6 @@ def clusters(edition: Edition) -> str | None:
             TEXT("clusters.caption"),
             Column(TEXT("heading.metric"), names, "l", "1fr"),
             counts("clusters", lines, "n_clusters"),
-            counts("suspected", lines, "n_suspected"),
-            counts("confirmed", lines, "n_confirmed"),
-            *rates(lines, *RATES),
+            *_rates(lines),
         ),
     )

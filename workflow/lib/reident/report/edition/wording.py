@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +11,6 @@ from reident.report.sentences import Sentences
 from reident.report.wording import NO_BREAK, digits, escape, listed
 
 TEXT = Sentences("edition-words")
-
 MAX_UNCERTAINTY = 0.1
 """Width of what rounding leaves open about a rate, beyond which no sentence gives the rate."""
 
@@ -116,8 +115,3 @@ def labels_of(labels: Any) -> str:
 def shown(shares: Iterable[Share]) -> list[str]:
     """Return a column of percentages without the sign, empty where a share is not published."""
     return [hundred(share.text) for share in shares]
-
-
-def without_repeats(labels: Sequence[str]) -> list[str]:
-    """Return the labels of a table's lines, empty where the line above has the same one."""
-    return [label if at == 0 or labels[at - 1] != label else "" for at, label in enumerate(labels)]

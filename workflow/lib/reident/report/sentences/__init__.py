@@ -116,13 +116,11 @@ def field_names(entry: Any) -> Iterator[str]:
 
 
 def _chosen(choice: dict[str, str], n: Any) -> str:
-    """Return the sentence of a choice for a number."""
     word = NUMBERS[n] if n < len(NUMBERS) else "other"
     return choice.get(word, choice["other"])
 
 
 def _shown(name: str, value: Any) -> Field:
-    """Return the value of a field as text."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Field(count(value))
     if not isinstance(value, str):

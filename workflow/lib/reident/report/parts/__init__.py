@@ -1,0 +1,3 @@
+"""The parts of the report, by section: its texts, tables and figures."""
+
+from __future__ import annotations

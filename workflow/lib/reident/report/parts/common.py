@@ -1,0 +1,139 @@
+"""What several sections show alike: classes of sizes, row accounts, and limits in figures (METHODS §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from reident.intake.severity import UNDERSTATES
+from reident.report.layout import Column, block, table
+from reident.report.recorded import recorded
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import LIMIT, Look
+from reident.report.wording import (
+    count,
+    count_cells,
+    declared,
+    defined,
+    escape,
+    listed,
+    number,
+    percent,
+    sentence,
+    without_repeats,
+)
+from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
+
+ANNEX = Sentences("annex")
+FRONT = Sentences("front")
+HEADING = Sentences("headings")
+RATES = Sentences("rates")
+FEW = 10
+"""A share of fewer records than these is given as a number of records (METHODS §6)."""
+
+
+def portion(part: str, share: float, n: float, whole: str) -> str:
+    """Return a part of a whole in words, ``12 of the 300 records (4.0 %)``; without the share where there are few."""
+    if n < FEW:
+        return FRONT("portion.few", part=part, whole=whole)
+    return FRONT("portion.share", part=part, whole=whole, share=percent(share))
+
+
+def share_of(share: float, n: float) -> str:
+    """Return a share of n records, or where there are few the number of records, which need not be whole."""
+    if not defined(share) or n >= FEW:
+        return percent(share)
+    return number(round(share * n, 2))
+
+
+def size_class(low: float, high: float | None) -> str:
+    """Return a class of numbers in words: ``none``, ``1``, ``3 – 4``, ``1,000 or more`` (open if `high` is missing)."""
+    if not defined(high):
+        return HEADING("sizes.open", low=count(low))
+    if low == high:
+        return count(low) if low else HEADING("sizes.none")
+    return f"{count(low)} – {count(high)}"
+
+
+def size_tick(low: float, high: float | None) -> str:
+    """Return a class of numbers as it fits below a bar: ``3–4``, ``1,000+``."""
+    return size_class(low, high).replace(" – ", "–") if defined(high) else f"{count(low)}+"
+
+
+def reserved(results: Results, about: str) -> str:
+    """Return the sentence on the warnings that put a verdict under reservation."""
+    doubts = results.doubts
+    n = int(((doubts["about"] == about) & (doubts["severity"] == UNDERSTATES)).sum())
+    return FRONT("reserved", n=n)
+
+
+def verdict_on(
+    results: Results,
+    about: str,
+    say: Callable[..., str],
+    nothing: str,
+    shown: Callable[[pd.DataFrame], Iterable[str]],
+) -> str | None:
+    """Give the verdict on one kind of risk by its limits, in the words of the section; None where it has no limit."""
+    limits, kind = results.limits(about), results.verdict(about)
+    if limits.empty:
+        return None
+    if kind == UNKNOWN:
+        return block("verdict unknown", say("none"), say(nothing))
+    broken = limits["outcome"] == BREAKS
+    texts = [
+        say(key, limits=listed(list(shown(limits[lines]))))
+        for key, lines in (("broken", broken), ("met", ~broken))
+        if lines.any()
+    ]
+    if kind == RESERVED:
+        texts.append(reserved(results, about))
+    colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
+    return block(f"verdict {colour}", say(kind), " ".join(texts))
+
+
+def row_account(results: Results, name: str, caption: str) -> str:
+    """Return the table of a row account, without causes for which no row was left out."""
+    lines = results.table(name)
+    lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
+    words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
+    causes = [
+        words.get(cause) or ANNEX("account.left_out", cause=escape(recorded(cause, "causes")))
+        for cause in lines["cause"]
+    ]
+    files = [sentence(escape(recorded(file, "files"))) for file in lines["file"]]
+    return table(
+        caption,
+        Column(HEADING("file"), without_repeats(files), "l"),
+        Column(HEADING("category"), causes, "l", "1fr"),
+        Column(HEADING("rows"), count_cells(lines["rows"])),
+        kind="compact",
+    )
+
+
+MARGIN = 1.08
+"""Length of an axis relative to its largest value."""
+
+DASHED: Look = {"color": LIMIT, "linewidth": 1.1, "linestyle": (0, (4, 2)), "zorder": 1}
+"""The line of the limit."""
+
+
+def top_of(values: list[float], limit: float | None) -> float:
+    """Return the end of an axis of shares that shows these values and the limit."""
+    known = [value for value in [*values, limit] if value is not None and defined(value)]
+    return max(0.004, min(1.04, MARGIN * max(known, default=0.1)))
+
+
+def limit_line(axes: Axes, limit: float | None, *, at_top: bool = True) -> None:
+    """Draw the limit of the decision as a dashed line with its name at the top or at the foot of the axes."""
+    if limit is None:
+        return
+    axes.axvline(limit, **DASHED)
+    side = 1 if limit < 0.6 * axes.get_xlim()[1] else -1  # the name goes where there is room
+    look: Look = {"ha": "left" if side > 0 else "right", "va": "bottom", "color": LIMIT, "fontsize": 6.5}
+    look |= {"xycoords": ("data", "axes fraction"), "xytext": (2 * side, 2), "textcoords": "offset points"}
+    name = RATES("by_metric.figure.line", limit=declared(limit))
+    axes.annotate(name, (limit, 1 if at_top else 0), **look)

@@ -1,0 +1,308 @@
+"""Models of the population: what each estimates, beside the truth where it is known (METHODS §7.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from reident.filerisk.estimates import (
+    BENEDETTI,
+    HOUSEHOLDS,
+    IN_POPULATION,
+    IN_SAMPLE,
+    LOG_LINEAR,
+    MATCHES,
+    NOT_CONVERGED,
+    OK,
+    REIDENTIFICATIONS,
+    UNIQUENESS,
+    Z,
+)
+from reident.filerisk.superpopulation import SMALL_FRACTION
+from reident.report import style
+from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Look, Sheet
+from reident.report.wording import (
+    UNDEFINED,
+    declared,
+    defined,
+    escape,
+    fixed,
+    fixed_cells,
+    without_repeats,
+    without_unit,
+)
+
+TEXT = Sentences("filerisk_models")
+MODELS = "filerisk/population.csv"
+RISK_CLASSES = "filerisk/individual_classes.csv"
+QUANTITIES = (IN_SAMPLE, MATCHES, IN_POPULATION, REIDENTIFICATIONS, HOUSEHOLDS)
+"""The quantities, in the order of the tables."""
+
+CONTRADICTION = 3
+"""Models contradict each other if their estimates of a quantity differ by more than this factor."""
+
+TOO_HIGH = ("zayatz", "snb")
+"""The models whose estimates are too high at small sampling fractions."""
+
+
+def name_of(model: str) -> str:
+    """Return the name of a model; interactions have the names of their variables."""
+    named = TEXT.names("models")
+    return TEXT(f"models.{model}") if model in named else model
+
+
+def interval_of(low: float, high: float) -> str:
+    """Return an interval of numbers of records."""
+    return f"{fixed(low, 1)} – {fixed(high, 1)}" if defined(low) else UNDEFINED
+
+
+def signed(value: float) -> str:
+    """Return a number with two decimals and the sign of a negative one."""
+    return fixed(value, 2).replace("-", "\u2212")
+
+
+def _line(lines: pd.DataFrame, kind: str, quantity: str) -> pd.Series | None:
+    """Return the line of the recommended model of a kind, or None without one."""
+    chosen = lines[(lines["kind"] == kind) & (lines["quantity"] == quantity) & lines["recommended"]]
+    return chosen.iloc[0] if len(chosen) else None
+
+
+@part(MODELS, SUMMARY)
+def models_findings(results: Results) -> str:
+    """Explain the models, and say what the recommended ones find and how far to trust them."""
+    lines, given = results.table(MODELS), _given(results)
+    return paragraphs(
+        TEXT("premise", file=file_name(results)),
+        items([_individual(results, lines), *_log_linear(lines), _uniqueness(lines)]),
+        TEXT(f"assumptions.{given}"),
+        _without_estimate(lines),
+    )
+
+
+def _given(results: Results) -> str:
+    """Return where the sampling fraction comes from."""
+    return "weights" if declaration(results).weight else "declared"
+
+
+def _individual(results: Results, lines: pd.DataFrame) -> str:
+    """Say how many records, and households, the individual risks add up to, and how wrong the sum is."""
+    sums = lines[lines["model"] == BENEDETTI].set_index("quantity")
+    expected, truth = (sums.at[REIDENTIFICATIONS, name] for name in ("estimate", "truth"))
+    fields = {"expected": fixed(expected, 1)}
+    if not expected:
+        side = "alone"
+    elif defined(truth):
+        side = "equal" if fixed(truth, 1) == fields["expected"] else "below" if expected < truth else "above"
+        fields |= {} if side == "equal" else {"truth": fixed(truth, 1)}
+    else:
+        sparse = quantity(results, "U") > 0 and quantity(results, "f_cells") < 1
+        side = "low" if sparse else "alone"
+    texts = [TEXT(f"individual.{_given(results)}"), TEXT(f"individual.sum.{side}", **fields)]
+    if HOUSEHOLDS in sums.index:
+        texts.append(TEXT("households", expected=fixed(sums.at[HOUSEHOLDS, "estimate"], 1)))
+    return " ".join(texts)
+
+
+def _log_linear(lines: pd.DataFrame) -> list[str]:
+    """Say what the recommended log-linear model estimates, and what its test shows."""
+    unique, match = _line(lines, LOG_LINEAR, IN_SAMPLE), _line(lines, LOG_LINEAR, MATCHES)
+    if unique is None or match is None:
+        return [TEXT("log_linear.none")]
+    tests = sorted([unique["test"], match["test"]], key=abs)
+    verdict = "under" if tests[-1] > Z else "over" if tests[-1] < -Z else "fits"
+    fields = {"model": escape(name_of(unique["model"]))}
+    for name, line in (("unique", unique), ("match", match)):
+        fields |= {
+            name: fixed(line["estimate"], 1),
+            f"{name}_interval": interval_of(line["low"], line["high"]),
+        }
+    return [f"{TEXT('log_linear.text', **fields)} {TEXT(f'log_linear.{verdict}', test=signed(tests[-1]))}"]
+
+
+def _uniqueness(lines: pd.DataFrame) -> str:
+    """Say how many population uniques the recommended model estimates, or that none is recommended."""
+    line = _line(lines, UNIQUENESS, IN_POPULATION)
+    if line is None:
+        return TEXT("uniqueness.none")
+    return TEXT("uniqueness.text", model=name_of(line["model"]), estimate=fixed(line["estimate"], 1))
+
+
+def _without_estimate(lines: pd.DataFrame) -> str | None:
+    """Say why models have no estimate, interval or test, or are not recommended."""
+    doubtful = lines[lines["status"] != OK].drop_duplicates(["model", "status"])
+    if doubtful.empty:
+        return None
+    return items(
+        [
+            TEXT("status.line", model=escape(name_of(row.model)), reason=TEXT(f"status.{row.status}"))
+            for row in doubtful.itertuples()
+        ]
+    )
+
+
+@part(MODELS, SUMMARY)
+def models_table(results: Results) -> str:
+    """Show what each model estimates, in a table for each kind of model, and which quantities are contradictory."""
+    lines = results.table(MODELS)
+    small = quantity(results, "f_cells") <= SMALL_FRACTION
+    order = {name: at for at, name in enumerate(QUANTITIES)}
+    ordered = lines.sort_values("quantity", key=lambda names: names.map(order), kind="stable")
+    contradictory = contradictions(ordered)
+    return paragraphs(
+        *(
+            _of_kind(kind, ordered[ordered["kind"] == kind], set(contradictory), small=small)
+            for kind in dict.fromkeys(lines["kind"])
+        ),
+        items(_contradiction(name, own) for name, own in contradictory.items()),
+    )
+
+
+def contradictions(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the lines of each quantity whose estimates differ by more than :data:`CONTRADICTION`."""
+    usable = lines[lines["estimate"].notna() & (lines["status"] != NOT_CONVERGED)]
+    by_quantity = {
+        str(name): own.sort_values("estimate", kind="stable")
+        for name, own in usable.groupby("quantity", sort=False)
+    }
+    return {
+        name: own
+        for name, own in by_quantity.items()
+        if own["estimate"].iloc[-1] > max(1, CONTRADICTION * own["estimate"].iloc[0])
+    }
+
+
+def _contradiction(name: str, lines: pd.DataFrame) -> str:
+    ends = {"low": lines.iloc[0], "high": lines.iloc[-1]}
+    return TEXT(
+        "contradiction",
+        quantity=TEXT(f"quantities.{name}"),
+        **{end: fixed(line["estimate"], 1) for end, line in ends.items()},
+        **{f"{end}_model": escape(name_of(line["model"])) for end, line in ends.items()},
+    )
+
+
+def _of_kind(kind: str, lines: pd.DataFrame, contradictory: set[str], *, small: bool) -> str:
+    """Return the table of a kind of model, with the columns that it fills."""
+    quantities = [TEXT(f"quantities.{name}") for name in lines["quantity"]]
+    quantities = [
+        TEXT("contradicted", quantity=text) if name in contradictory else text
+        for name, text in zip(lines["quantity"], quantities, strict=True)
+    ]
+    columns = [
+        Column(TEXT("columns.quantity"), without_repeats(quantities), "l", "1fr"),
+        Column(
+            TEXT("columns.model"), [_labelled(row, small=small) for row in lines.itertuples()], "l", "1fr"
+        ),
+        Column(TEXT("columns.estimate"), fixed_cells(lines["estimate"], 1)),
+    ]
+    if lines["low"].notna().any():
+        ends = zip(lines["low"], lines["high"], strict=True)
+        columns.append(Column(TEXT("columns.interval"), [interval_of(*pair) for pair in ends]))
+    if lines["truth"].notna().any():
+        columns.append(Column(TEXT("columns.truth"), fixed_cells(lines["truth"], 1)))
+    if lines["test"].notna().any():
+        columns.append(Column(TEXT("columns.test"), [signed(value) for value in lines["test"]]))
+    caption = TEXT(f"captions.{kind}")
+    if any(_is_too_high(row, small=small) for row in lines.itertuples()):
+        caption = TEXT("captions.uniqueness_small", caption=caption)
+    return table(caption, *columns, kind="compact")
+
+
+def _labelled(row: Any, *, small: bool) -> str:
+    name = escape(name_of(row.model))
+    if row.recommended:
+        return TEXT("recommended", model=name)
+    return TEXT("too_high", model=name) if _is_too_high(row, small=small) else name
+
+
+def _is_too_high(row: Any, *, small: bool) -> bool:
+    return small and row.model in TOO_HIGH and defined(row.estimate)
+
+
+@part(RISK_CLASSES)
+def models_classes(results: Results) -> str | None:
+    """Show records, and households, by class of individual risk."""
+    lines = results.table(RISK_CLASSES)
+    lines = lines[lines["n"] > 0]
+    if lines.empty:
+        return None
+    units = [TEXT(f"classes.{unit}") for unit in lines["unit"]]
+    classes = [
+        TEXT("classes.zero")
+        if not row.up_to
+        else TEXT("classes.class", above=percent_of(row.above), up_to=percent_of(row.up_to))
+        for row in lines.itertuples()
+    ]
+    return table(
+        TEXT("classes.caption"),
+        Column(TEXT("classes.columns.unit"), without_repeats(units), "l"),
+        Column(TEXT("classes.columns.class"), classes, "l", "1fr"),
+        Column(TEXT("classes.columns.n"), fixed_cells(lines["n"], 0)),
+        Column(TEXT("classes.columns.expected"), fixed_cells(lines["expected"], 1)),
+        kind="compact",
+    )
+
+
+def percent_of(edge: float) -> str:
+    """Return the end of a class without its unit."""
+    return without_unit(declared(edge))
+
+
+SHOWN = (IN_SAMPLE, MATCHES)
+"""The quantities of sample uniques, which several models estimate."""
+
+
+@part(MODELS)
+def risk_models_figure(results: Results) -> Figure | None:
+    """Draw the estimates of each model with their intervals, and the truth; nothing without an estimate."""
+    table = results.table(MODELS)
+    lines = table[table["quantity"].isin(SHOWN) & table["estimate"].notna()]
+    if lines.empty:
+        return None
+    models = list(dict.fromkeys(lines["model"]))
+    known = bool(lines["truth"].notna().any())
+
+    def draw(sheet: Sheet) -> None:
+        for axes, name in zip(sheet.panels, SHOWN, strict=True):
+            own = lines[lines["quantity"] == name]
+            for row in own.itertuples():
+                _mark(axes, models.index(row.model), row)
+            if known and len(own):
+                truth: Look = {"color": style.LIMIT, "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
+                axes.axvline(own["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
+            axes.set_title(TEXT(f"figure.{name}"))
+            axes.set_xlim(left=0)
+            style.count_axis(axes, "x")
+
+    alt = TEXT("figure.alt", quantities=". ".join(_in_words(lines, quantity) for quantity in SHOWN))
+    caption = TEXT("figure.caption")
+    caption = TEXT("figure.caption_truth", caption=caption) if known else caption
+    names = [name_of(model) for model in models]
+    about: dict[str, Any] = {"alt": alt, "caption": caption}
+    return style.row_figure(draw, names, extra=0.2, key=known, panels=2, between=0.06, **about)
+
+
+def _mark(axes: Axes, place: int, row: Any) -> None:
+    """Draw an estimate, filled if its model is recommended, over its interval."""
+    if defined(row.low):
+        axes.hlines(place, row.low, row.high, color=style.SUSPECTED, linewidth=5, zorder=2)
+    look = style.hollow(5, 3, style.CONFIRMED) | ({"color": style.CONFIRMED} if row.recommended else {})
+    axes.plot(row.estimate, place, "o", **look)
+
+
+def _in_words(lines: pd.DataFrame, quantity: str) -> str:
+    own = lines[lines["quantity"] == quantity]
+    shown = [
+        f"{name_of(row.model)} {fixed(row.estimate, 1)}"
+        + (f" ({interval_of(row.low, row.high)})" if defined(row.low) else "")
+        for row in own.itertuples()
+    ]
+    if len(own) and defined(own["truth"].iloc[0]):
+        shown.append(f"{TEXT('figure.truth')} {fixed(own['truth'].iloc[0], 1)}")
+    return f"{TEXT(f'figure.{quantity}')}: {'; '.join(shown)}"

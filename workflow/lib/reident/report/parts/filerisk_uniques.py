@@ -1,0 +1,107 @@
+"""Uniques of one file: conventions for missing values, special uniques, and coarser keys (METHODS §7)."""
+
+from __future__ import annotations
+
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.live import columns
+from reident.report.parts.filerisk import (
+    COARSER,
+    CONVENTIONS,
+    SIZES,
+    SUMMARY,
+    VARIABLES,
+    declaration,
+    quantity,
+)
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.terms import some
+from reident.report.wording import count, count_cells, defined, escape, number, percent, rates
+
+TEXT = Sentences("filerisk")
+HEADING = Sentences("headings")
+
+
+@part(CONVENTIONS)
+def risk_conventions(results: Results) -> str | None:
+    """Compare k-anonymity under the conventions for missing values, or show nothing where these agree."""
+    lines = results.table(CONVENTIONS)
+    below = [name for name in lines.columns if name.startswith("below_")]
+    if len(lines.drop(columns="convention").drop_duplicates()) == 1:
+        return None
+    chosen = declaration(results).missing
+    names = [f"**`{name}`**" if name == chosen else f"`{name}`" for name in lines["convention"]]
+    shown = [
+        Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
+        *columns(lines, TEXT, "records=n_records", group="conventions.columns"),
+    ]
+    for name in below:
+        heading = TEXT("conventions.columns.below", k=name.removeprefix("below_"))
+        shown.append(Column(heading, count_cells(lines[name])))
+    return paragraphs(TEXT("conventions.text", chosen=chosen), table(TEXT("conventions.caption"), *shown))
+
+
+@part(COARSER, VARIABLES, SUMMARY)
+def risk_coarser(results: Results) -> str | None:
+    """Show which sample uniques survive a coarser key, or nothing without a sample unique or a coarser key."""
+    lines = results.table(COARSER)
+    if lines.empty or not quantity(results, "U"):
+        return None
+    names = [
+        TEXT("coarser.dropped", variable=escape(variable))
+        if change == "dropped"
+        else TEXT("coarser.collapsed", variable=escape(variable))
+        for variable, change in zip(lines["variable"], lines["change"], strict=True)
+    ]
+    shares = ["still_surviving", "still_other"]
+    if lines[["truth_surviving", "truth_other"]].notna().any(axis=None):
+        shares += ["truth_surviving", "truth_other"]
+    levels = results.table(VARIABLES).set_index("variable")["n_levels"]
+    same = lines[lines["n_levels"] == lines["variable"].map(levels)]["variable"]
+    unchanged = [TEXT("coarser.unchanged", variable=escape(name)) for name in dict.fromkeys(same)]
+    return paragraphs(
+        TEXT("coarser.text"),
+        table(
+            TEXT("coarser.caption"),
+            Column(HEADING("variable"), names, "l", "1.6fr"),
+            *columns(lines, TEXT, "levels=n_levels", "0.9fr", group="coarser.columns"),
+            *columns(lines, TEXT, "surviving=n_surviving", "0.8fr", group="coarser.columns"),
+            *columns(lines, TEXT, "share=share_surviving", "0.9fr", group="coarser.columns"),
+            *(Column(TEXT(f"coarser.columns.{name}"), rates(lines[name]), "r", "1.2fr") for name in shares),
+            kind="compact",
+        ),
+        block("warning", *unchanged) if unchanged else None,
+    )
+
+
+@part(SUMMARY, SIZES)
+def risk_suda(results: Results) -> str:
+    """Report special uniques, and minimal sample uniques by size."""
+    sizes = results.table(SIZES)
+    sizes = sizes[sizes["n_msu"] > 0]
+    return paragraphs(
+        TEXT("suda.text"),
+        f"{_special_uniques(results)} {TEXT('suda.highest', score=_score(quantity(results, 'max_suda')))}",
+        None
+        if sizes.empty
+        else table(
+            TEXT("suda.caption", weighting=declaration(results).weighting),
+            Column(TEXT("suda.columns.size"), count_cells(sizes["size"]), "l"),
+            *columns(sizes, TEXT, "msus=n_msu records=n_records", group="suda.columns"),
+            Column(TEXT("suda.columns.weight"), [_score(value) for value in sizes["weight"]]),
+        ),
+    )
+
+
+def _special_uniques(results: Results) -> str:
+    unique, special = round(quantity(results, "U")), round(quantity(results, "n_special"))
+    if not unique:
+        return TEXT("suda.no_unique")
+    uniques = some(unique, "sample_unique")
+    first = TEXT("suda.special", n=special, uniques=uniques, share=percent(special / unique))
+    return f"{first} {TEXT('suda.random', n=round(quantity(results, 'n_random')))}"
+
+
+def _score(value: float) -> str:
+    """Return a score or a weight, without decimals where it is whole, as with the weights `elliot`."""
+    return count(value) if defined(value) and value == round(value) else number(value)

@@ -1,0 +1,225 @@
+"""Matching-based risk by file and by intruder, and of all files together (METHODS §8)."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from reident.report import style
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.parts.common import limit_line, top_of
+from reident.report.parts.matching import (
+    CERTAIN,
+    CONFIDENTIAL,
+    DISTRIBUTION,
+    LIMITS,
+    MAX_FILES,
+    MEAN,
+    POOLED,
+    SCENARIOS,
+    SUMMARY,
+    UNCERTAIN,
+    by_intruder,
+    decimals_of,
+    first_intruder,
+    limited_summary,
+    limits,
+    listed_intruders,
+    pooled,
+    short_name,
+    summary_name,
+    synthetic_files,
+)
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Sheet
+from reident.report.terms import some
+from reident.report.wording import (
+    UNDEFINED,
+    count,
+    defined,
+    escape,
+    inside,
+    percent,
+    rates,
+    without_repeats,
+    word,
+)
+
+TEXT = Sentences("matching")
+HEADING = Sentences("headings")
+
+
+@part(SUMMARY)
+def matching_summaries(results: Results) -> str:
+    """Show the three summaries of the synthetic files beside the confidential file, and what they mean."""
+    summary, m = results.table(SUMMARY), len(synthetic_files(results))
+    targets = some(round(summary["targets"].iloc[0]), "target")
+    caption = TEXT("summaries.caption", targets=targets)
+    if m > MAX_FILES:
+        caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
+        summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
+    columns = summary_columns(summary)
+    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
+    return paragraphs(
+        table(
+            caption,
+            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
+            *columns,
+            name="matching-summaries",
+        ),
+        None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
+        block("reading", *TEXT.group("summaries.reading").values()),
+    )
+
+
+def _file_label(file: str) -> str:
+    return (
+        TEXT(f"summaries.{file}")
+        if file in (MEAN, CONFIDENTIAL)
+        else TEXT("summaries.synthetic", number=file)
+    )
+
+
+def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("1fr",) * 4) -> list[Column]:
+    """Return the columns of the expected match risk, in records and per target, and of the two rates."""
+    cells = {
+        HEADING("expected_match_risk"): decimals_of(lines["expected_match_risk"]),
+        HEADING("risk_per_target"): rates(lines["expected_match_risk"] / lines["targets"]),
+        HEADING("true_match_rate"): rates(lines["true_match_rate"]),
+        HEADING("false_match_rate"): rates(lines["false_match_rate"]),
+    }
+    return [
+        Column(heading, values, "r", width)
+        for (heading, values), width in zip(cells.items(), widths, strict=True)
+    ]
+
+
+SUMMARIES = tuple(map(limited_summary, LIMITS))
+"""The three summaries, each of which has a panel."""
+
+TOGETHER = "together"
+"""All synthetic files used together, among the files."""
+
+
+@part(SCENARIOS, DISTRIBUTION, POOLED)
+def matching_summaries_figure(results: Results) -> Figure:
+    """Draw the three summaries by intruder: every file, the mean of the synthetic ones, and all of them together."""
+    intruders = listed_intruders(results) or [first_intruder(results)]
+    lines = {file: by_intruder(results, file) for file in [*synthetic_files(results), MEAN, CONFIDENTIAL]}
+    if len(lines) > 3:
+        lines[TOGETHER] = pooled(results)
+    shares = {file: _shares(own.loc[intruders]) for file, own in lines.items()}
+    limit = summary_limits(results)
+
+    def draw(sheet: Sheet) -> None:
+        for axes, summary in zip(sheet.panels, SUMMARIES, strict=True):
+            _dots(axes, {file: lines[summary] for file, lines in shares.items()})
+            values = pd.concat([lines[summary] for lines in shares.values()]).dropna()
+            style.percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
+            limit_line(axes, limit.get(summary), at_top=True)
+            axes.set_title(summary_name(summary), pad=14 if limit else 7)
+
+    caption = TEXT("summaries.figure.caption")
+    if TOGETHER in shares:
+        caption = TEXT("summaries.figure.caption_pooled", caption=caption)
+    if limit:
+        caption = TEXT("summaries.figure.caption_limits", caption=caption)
+    described = " ".join(_described(shares, intruder) for intruder in intruders)
+    alt, names = TEXT("summaries.figure.alt", intruders=described), [short_name(name) for name in intruders]
+    return style.row_figure(draw, names, extra=0.45, panels=3, alt=alt, caption=caption, between=0.05)
+
+
+def _shares(lines: pd.DataFrame) -> pd.DataFrame:
+    return lines.assign(expected_match_risk=lines["expected_match_risk"] / lines["targets"])
+
+
+def summary_limits(results: Results) -> dict[str, float]:
+    """Return the limits as shares, by summary."""
+    shares = {limited_summary(name): limit for name, limit in limits(results).items()}
+    if "expected_match_risk" in shares:
+        shares["expected_match_risk"] /= by_intruder(results, MEAN)["targets"].iloc[0]
+    return shares
+
+
+def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
+    """Draw one summary: a line from the mean to the confidential file, and a dot for each file."""
+    mean, confidential = values[MEAN], values[CONFIDENTIAL]
+    at = range(len(mean))
+    axes.hlines(at, mean, confidential, color=style.RULE, linewidth=2, zorder=1)
+    label: str | None = TEXT("summaries.figure.synthetic")
+    for file, shares in values.items():
+        if file not in (MEAN, CONFIDENTIAL, TOGETHER):
+            look = style.full(3.4, 2, clip_on=False) | {"color": style.SUSPECTED}
+            axes.plot(shares, at, "o", label=label, **look)
+            label = None
+    look = style.hollow(4.4, 2, clip_on=False)
+    axes.plot(mean, at, "o", label=TEXT("summaries.figure.mean"), **style.full(5, clip_on=False))
+    if TOGETHER in values:
+        diamond = style.hollow(6.5, 2, style.CONFIRMED, clip_on=False) | {"color": "none"}
+        axes.plot(values[TOGETHER], at, "D", label=TEXT("summaries.figure.pooled"), **diamond)
+    axes.plot(confidential, at, "s", label=TEXT("summaries.figure.confidential"), **look)
+
+
+def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
+    files = {MEAN: "mean", TOGETHER: "pooled", CONFIDENTIAL: "confidential"}
+    shown = {field: shares[file].loc[intruder] for file, field in files.items() if file in shares}
+    kind = "alt_pooled" if TOGETHER in shares else "alt_summary"
+    summaries = [
+        TEXT(
+            f"summaries.figure.{kind}",
+            summary=inside(summary_name(summary)),
+            **{field: percent(line[summary]) for field, line in shown.items()},
+        )
+        for summary in SUMMARIES
+    ]
+    return TEXT(
+        "summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries)
+    )
+
+
+@part(SCENARIOS, POOLED)
+def matching_pooled(results: Results) -> str | None:
+    """Compare the files one by one with all of them together, and targets known to be in them with others."""
+    m, lines = len(synthetic_files(results)), results.table(POOLED)
+    is_uncertain = (lines["membership"] == UNCERTAIN).any()
+    if m == 1 and not is_uncertain:
+        return None
+    shown = pd.concat(
+        [
+            found.assign(uses=uses, intruder=found.index)
+            for uses, found in _uses(results, m)
+            if not found.empty
+        ]
+    )
+    order = {name: at for at, name in enumerate(dict.fromkeys(lines["scenario"]))}
+    shown = shown[shown["intruder"].isin(order)]
+    shown = shown.sort_values("intruder", key=lambda names: names.map(order), kind="stable")
+    names = [f"**{escape(short_name(str(name)))}**" for name in shown["intruder"]]
+    return paragraphs(
+        TEXT("pooled.together", number=word(m)) if m > 1 else None,
+        TEXT("pooled.uncertain") if is_uncertain else None,
+        table(
+            TEXT("pooled.caption"),
+            Column(TEXT("verdict.columns.intruder"), without_repeats(names), "l", "1.2fr"),
+            Column(TEXT("pooled.columns.uses"), list(shown["uses"]), "l", "2fr"),
+            *summary_columns(shown),
+            Column(HEADING("unique_matches"), decimals_of(shown["unique_matches"]), "r", "1fr"),
+            Column(TEXT("pooled.columns.own_probability"), decimals_of(shown["own_probability"]), "r", "1fr"),
+            Column(TEXT("pooled.columns.no_record"), [_counted(n) for n in shown["no_record"]], "r", "1fr"),
+            kind="compact",
+        ),
+    )
+
+
+def _uses(results: Results, m: int) -> list[tuple[str, pd.DataFrame]]:
+    """Return what intruders use, in words, with their summaries."""
+    certain = (TEXT("pooled.certain", n=m, number=word(m)), pooled(results, CERTAIN))
+    uncertain = (TEXT("pooled.unknown"), pooled(results, UNCERTAIN))
+    if m == 1:
+        return [certain, uncertain]
+    return [(TEXT("pooled.mean"), by_intruder(results, MEAN)), certain, uncertain]
+
+
+def _counted(n: float) -> str:
+    return count(n) if defined(n) else UNDEFINED

@@ -1,0 +1,357 @@
+"""How pairs become suspected: ranks, ambiguous records, overlap, the rank limit (METHODS §5, §6)."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from reident.report import style
+from reident.report.layers import Places, own, path
+from reident.report.layout import Column, paragraphs, part, table
+from reident.report.live import Slider, columns, slider, states
+from reident.report.parts.common import DASHED
+from reident.report.results import WHOLE, Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Look, Sheet
+from reident.report.terms import metric_cells, some, title
+from reident.report.wording import count, count_cells, inside, listed, percent, rates
+
+TEXT = Sentences("patterns")
+HEADING = Sentences("headings")
+
+
+def of_ranked(results: Results, name: str, columns: list[str]) -> pd.DataFrame:
+    """Return the lines of the whole study from one table of every ranked metric, with a column `metric`."""
+    tables = []
+    for metric in results.ranked:
+        path = name.format(metric=metric)
+        if results.has(path):
+            tables.append(results.of_strata(path, [WHOLE])[columns].assign(metric=metric))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*columns, "metric"])
+
+
+def limits(results: Results) -> pd.DataFrame:
+    """Return counts and rates of the ranked metrics at every rank limit (METHODS §5)."""
+    columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "expected_correct"]
+    lines = of_ranked(results, "confirmed/{metric}.limits.csv", columns)
+    n_puf = lines["metric"].map(results.whole["n_puf"])
+    lines["suspected_rate"] = lines["n_suspected"] / n_puf
+    lines["confirmed_rate"] = lines["n_confirmed"] / n_puf
+    n_suspected = lines["n_suspected"].where(lines["n_suspected"] > 0)
+    lines["conditional_rate"] = lines["n_confirmed"] / n_suspected
+    lines["expected_correct_rate"] = lines["expected_correct"] / n_suspected
+    return lines
+
+
+def levels(results: Results, metric: str) -> pd.DataFrame:
+    """Return records and pairs by rank (unicity: by order): columns level, n_pufids, n_pairs."""
+    name = f"suspected/{metric}.distribution.csv"
+    if not results.has(name):
+        return pd.DataFrame(columns=["level", "n_pufids", "n_pairs"])
+    lines = results.table(name)
+    lines = lines[lines["stratum"] == WHOLE]
+    level = "order" if "order" in lines else "rank"
+    return lines.rename(columns={level: "level"})[["level", "n_pufids", "n_pairs"]]
+
+
+@part("rates.csv")
+def ranks(results: Results) -> str:
+    """Explain ranks and orders."""
+    return paragraphs(
+        TEXT("ranks.rank", pairs=some(results.max_pairs, "pair")) if results.ranked else None,
+        TEXT("ranks.order") if len(results.ranked) < len(results.metrics) else None,
+    )
+
+
+@part("rates.csv")
+def ambiguous(results: Results) -> str | None:
+    """Return the table of suspected and ambiguous records of the ranked metrics."""
+    if not results.ranked:
+        return None
+    at = states(results, results.whole.loc[results.ranked].reset_index())
+
+    def candidates(lines: pd.DataFrame) -> pd.Series:
+        return lines["n_suspected"] + lines["n_ambiguous"]
+
+    def share(lines: pd.DataFrame) -> list[str]:
+        return rates(lines["n_ambiguous"] / candidates(lines).where(candidates(lines) > 0))
+
+    return table(
+        TEXT("ambiguous"),
+        Column(HEADING("metric"), metric_cells(results.ranked), "l", "1fr"),
+        Column(HEADING("records_before"), at.cells(lambda lines: count_cells(candidates(lines)))),
+        *columns(at, HEADING, "records_suspected=n_suspected records_ambiguous=n_ambiguous"),
+        Column(HEADING("share_ambiguous"), at.cells(share)),
+        name="ambiguous-records",
+    )
+
+
+@part("description/overlap.csv")
+def overlap(results: Results) -> str | None:
+    """Say how many records are suspected, and confirmed, by one metric only and by all."""
+    if len(results.metrics) < 2:
+        return None
+    lines = results.table("description/overlap.csv")
+    size = lines["metrics"].str.count(r"\+") + 1
+    texts = []
+    for name in ("suspected", "confirmed"):
+        n, single, by_all = (
+            int(lines.loc[(lines["set"] == name) & chosen, "n_pufids"].sum())
+            for chosen in (size > 0, size == 1, size == len(results.metrics))
+        )
+        if n:
+            shares = {"single_share": percent(single / n), "all_share": percent(by_all / n)}
+            texts.append(TEXT(f"overlap.{name}", n=n, single=single, all=by_all, **shares))
+    return " ".join([TEXT("overlap.text"), *texts]) if texts else TEXT("overlap.nothing")
+
+
+@part("rates.csv")
+def limit_slider(results: Results) -> Slider | None:
+    """Return the rank limits among which the reader of the HTML can choose."""
+    return slider(results)
+
+
+@part("rates.csv")
+def rank_limit(results: Results) -> str | None:
+    """Say how the rank limit changes the conditional rates."""
+    lines, limit = limits(results), results.max_pairs
+    if lines.empty:
+        return None
+    last = int(lines["max_pairs"].max())
+    metrics = []
+    for metric in results.ranked:
+        by_limit = lines[lines["metric"] == metric].set_index("max_pairs")["conditional_rate"]
+        points = {"first": 1, "current": limit, "last": last}
+        if any(by_limit.get(at) == by_limit.get(at) for at in points.values()):
+            shares = {name: percent(by_limit.get(at)) for name, at in points.items()}
+            metrics.append(TEXT("rank_limit.metric", metric=title(metric), limit=limit, max=last, **shares))
+    text = TEXT("rank_limit.text", limit=limit)
+    return f"{text} {TEXT('rank_limit.rates', metrics='; '.join(metrics))}" if metrics else text
+
+
+MAX_SETS = 24
+"""Sets of metrics that are shown: the largest ones."""
+
+
+@part("rates.csv")
+def ranks_figure(results: Results) -> Figure | None:
+    """Draw records and pairs by rank, or by order for unicity, one panel per metric."""
+    by_metric = {metric: lines for metric in results.metrics if len(lines := levels(results, metric))}
+    uniform = [metric for metric, lines in by_metric.items() if _is_uniform(lines)]
+    by_metric = {metric: lines for metric, lines in by_metric.items() if metric not in uniform}
+    if not by_metric:
+        return None
+    names = {metric: "rank" if metric in results.ranked else "order" for metric in by_metric}
+
+    def draw(sheet: Sheet) -> None:
+        for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=False):
+            _bars(axes, lines)
+            axes.set_xlabel(TEXT(f"ranks.figure.{names[metric]}_axis"))
+            axes.set_title(title(metric))
+        for axes in sheet.panels[len(by_metric) :]:
+            axes.set_visible(False)
+        sheet.key()
+
+    caption = TEXT("ranks.figure.caption", keep=results.study["rank_filter"]["keep"])
+    if len(results.ranked) < len(results.metrics):
+        caption += f" {TEXT('ranks.figure.order')}"
+    if uniform:
+        metrics = listed([title(metric) for metric in uniform])
+        caption += " " + TEXT("ranks.figure.uniform", n=len(uniform), metrics=metrics)
+    alt = _ranks_alt(by_metric, names)
+    return style.figure(draw, panels=max(2, len(by_metric)), height=1.95, alt=alt, caption=caption)
+
+
+def _is_uniform(lines: pd.DataFrame) -> bool:
+    """Return whether nearly every record has one pair of each rank: a block of bars that shows nothing."""
+    pairs = lines["n_pairs"]
+    return (
+        len(lines) > 2 and pairs.min() >= 0.8 * pairs.max() and pairs.sum() <= 1.1 * lines["n_pufids"].sum()
+    )
+
+
+def _bars(axes: Axes, lines: pd.DataFrame) -> None:
+    level = lines["level"]
+    axes.bar(level, lines["n_pairs"], width=0.8, color=style.SUSPECTED, label=TEXT("ranks.figure.pairs"))
+    axes.bar(level, lines["n_pufids"], width=0.44, color=style.CONFIRMED, label=TEXT("ranks.figure.records"))
+    style.count_axis(axes, "y")
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+    axes.set_xlim(level.min() - 0.7, level.max() + 0.7)
+
+
+def _ranks_alt(by_metric: dict[str, pd.DataFrame], names: dict[str, str]) -> str:
+    texts = [TEXT("ranks.figure.alt.start")]
+    for metric, lines in by_metric.items():
+        name, cells = names[metric], []
+        for row in lines.head(8).itertuples():
+            fields = {"level": row.level, "records": row.n_pufids, "pairs": row.n_pairs}
+            cells.append(
+                TEXT(f"ranks.figure.alt.cell_{name}", **{key: round(n) for key, n in fields.items()})
+            )
+        if len(lines) > 8:
+            cells.append(TEXT("ranks.figure.alt.more", n=len(lines) - 8))
+        texts.append(TEXT(f"ranks.figure.alt.{name}", metric=title(metric), cells=", ".join(cells)))
+    return " ".join(texts)
+
+
+def intersections(results: Results, found: str) -> pd.DataFrame:
+    """Return the records that are suspected, or confirmed, by the exact set of metrics: columns metrics, records."""
+    lines = results.table("description/overlap.csv")
+    lines = lines[lines["set"] == found].rename(columns={"n_pufids": "records"})[["metrics", "records"]]
+    return lines.sort_values(["records", "metrics"], ascending=[False, True], ignore_index=True)
+
+
+@part("description/overlap.csv")
+def overlap_suspected_figure(results: Results) -> Figure | None:
+    """Draw the suspected records by the set of metrics that suspects them."""
+    return _overlap(results, "suspected", style.SUSPECTED)
+
+
+@part("description/overlap.csv")
+def overlap_confirmed_figure(results: Results) -> Figure | None:
+    """Draw the confirmed records by the set of metrics that confirms them."""
+    return _overlap(results, "confirmed", style.CONFIRMED)
+
+
+def _overlap(results: Results, found: str, colour: str) -> Figure | None:
+    sets = intersections(results, found)
+    if len(results.metrics) < 2 or sets.empty:
+        return None
+    shown = sets.head(MAX_SETS)
+
+    def draw(sheet: Sheet) -> None:
+        upper, lower = sheet.panels
+        _towers(upper, shown, colour, narrow=sheet.narrow)
+        _matrix(lower, shown, results)
+
+    caption = TEXT(f"overlap.figure.caption.{found}")
+    if len(sets) > len(shown):
+        caption += f" {TEXT('overlap.figure.largest', shown=len(shown), total=len(sets))}"
+    matrix = 0.06 + 0.17 * len(results.metrics)
+    return style.figure(
+        draw,
+        panels=2,
+        height=1.5 + matrix,
+        alt=_overlap_alt(sets, found),
+        caption=caption,
+        stacked=True,
+        own_limit=True,
+        sharex=True,
+        height_ratios=[1.3, matrix],
+    )
+
+
+def _towers(axes: Axes, shown: pd.DataFrame, colour: str, *, narrow: bool) -> None:
+    axes.bar(range(len(shown)), shown["records"], width=0.62, color=colour)
+    look: Look = {"ha": "center", "va": "bottom", "fontsize": 6.5, "color": style.INK}
+    look |= {"xytext": (0, 2), "textcoords": "offset points", "rotation": 90 * narrow}
+    for place, n in enumerate(shown["records"]):
+        axes.annotate(count(n), (place, n), **look)
+    style.count_axis(axes, "y")
+    axes.set_ylim(0, (1.4 if narrow else 1.15) * max(1, shown["records"].max()))
+    axes.tick_params(axis="x", labelbottom=False)
+
+
+def _matrix(axes: Axes, shown: pd.DataFrame, results: Results) -> None:
+    metrics = results.metrics
+    for place, names in enumerate(shown["metrics"]):
+        inside = [row for row, metric in enumerate(metrics) if metric in names.split("+")]
+        axes.plot([place] * len(metrics), range(len(metrics)), "o", color=style.RULE, markersize=5, zorder=1)
+        axes.plot([place, place], [min(inside), max(inside)], color=style.INK, linewidth=1.3, zorder=2)
+        axes.plot([place] * len(inside), inside, "o", color=style.INK, markersize=5, zorder=3)
+    axes.set_yticks(range(len(metrics)), [title(metric) for metric in metrics])
+    axes.set_ylim(len(metrics) - 0.4, -0.6)
+    axes.set_xlim(-0.6, max(len(shown), 6) - 0.4)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
+def _overlap_alt(sets: pd.DataFrame, found: str) -> str:
+    cells = []
+    for row in sets.head(MAX_SETS).itertuples():
+        metrics = listed([title(name) for name in row.metrics.split("+")])
+        cells.append(TEXT("overlap.figure.cell", metrics=metrics, records=round(row.records)))
+    return TEXT(f"overlap.figure.alt.{found}", n=len(sets), cells="; ".join(cells))
+
+
+FULL = 1.02
+"""The end of an axis of shares that goes to 100 %."""
+
+
+def panels() -> dict[str, str]:
+    """Return the titles of the panels, by column of the rates."""
+    return TEXT.group("rank_limit.figure.panels")
+
+
+@part("rates.csv")
+def rank_limit_figure(results: Results) -> Figure | None:
+    """Draw the rates of the ranked metrics by rank limit."""
+    lines = limits(results)
+    if not lines["n_suspected"].any():
+        return None
+
+    def draw(sheet: Sheet) -> None:
+        for axes, (column, name) in zip(sheet.panels, panels().items(), strict=True):
+            _curves(axes, lines, column, results)
+            axes.set_title(name)
+        if results.limit is not None:
+            sheet.panels[-1].axhline(results.limit, **DASHED)
+        sheet.key()
+        sheet.drawn.supxlabel(TEXT("rank_limit.figure.axis"), fontsize=7.5, color=style.MUTED)
+
+    caption = TEXT("rank_limit.figure.caption", max=int(lines["max_pairs"].max()))
+    if results.limit is not None:
+        caption += f" {TEXT('rank_limit.figure.limit')}"
+    caption += f" {TEXT('rank_limit.figure.claims')}"
+    last = int(lines["max_pairs"].max())
+    return style.figure(
+        draw,
+        panels=len(panels()),
+        height=2.15,
+        alt=_limit_alt(results, lines),
+        caption=caption,
+        across=1,
+        between=0.04,
+        name="rates-by-rank-limit",
+        layers=lambda sheet: [_bands(sheet, limit) for limit in range(1, last + 1)] if last > 1 else [],
+    )
+
+
+BAND = 0.4
+"""Half the width of the band that marks a rank limit, in rank limits."""
+
+
+def _bands(sheet: Sheet, limit: int) -> str:
+    """Return the bands that mark a rank limit, which the lines below shine through."""
+    all_places = [Places(axes) for axes in sheet.panels]
+    bands = (places.bar(limit - BAND, limit + BAND, FULL / 2, FULL) for places in all_places)
+    return path(bands, fill=style.INK, fill_opacity=0.1)
+
+
+def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> None:
+    last = int(lines["max_pairs"].max())
+    own([style.stripe(axes.axvspan, results.max_pairs, BAND)], column)
+    for metric in results.ranked:
+        by_limit = lines[lines["metric"] == metric]
+        colour, marker = style.LINES.get(metric, (style.MUTED, "o"))
+        look: Look = {"color": colour, "marker": marker, "markersize": 2.6, "linewidth": 1.2}
+        axes.plot(by_limit["max_pairs"], by_limit[column], label=title(metric), **look)
+    style.share_axis(axes, FULL)
+    style.limit_ticks(axes, results.max_pairs, last)
+
+
+def _limit_alt(results: Results, lines: pd.DataFrame) -> str:
+    texts = [TEXT("rank_limit.figure.alt.start")]
+    limits_ = sorted({1, results.max_pairs, int(lines["max_pairs"].max())})
+    for metric in results.ranked:
+        by_limit = lines[lines["metric"] == metric].set_index("max_pairs")
+        for column, name in panels().items():
+            points = [
+                TEXT("rank_limit.figure.alt.point", share=percent(by_limit.at[at, column]), limit=at)
+                for at in limits_
+                if at in by_limit.index
+            ]
+            fields = {"metric": title(metric), "rate": inside(name), "points": ", ".join(points)}
+            texts.append(TEXT("rank_limit.figure.alt.line", **fields))
+    return " ".join(texts)

@@ -1,0 +1,315 @@
+"""What protection does to the data, and the risk of each variant beside its loss (METHODS §13)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from reident.linkage.metrics import REGISTRY
+from reident.report import style
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.live import columns
+from reident.report.parts.common import DASHED, top_of
+from reident.report.parts.variants import (
+    MAX_VARIANTS,
+    RATES,
+    VERDICTS,
+    set_columns,
+    setting_names,
+    variant_name,
+    verdict_cell,
+)
+from reident.report.parts.variants_figures import label
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Look, Sheet
+from reident.report.wording import (
+    UNDEFINED,
+    bold_cells,
+    count_cells,
+    declared,
+    defined,
+    digits,
+    escape,
+    label_cells,
+    listed,
+    number,
+    percent,
+    rates,
+)
+from reident.verdict.limits import OPEN, RESERVED, WITHIN
+
+TEXT = Sentences("utility")
+HEADING = Sentences("headings")
+SUMMARY, VARIABLES = "utility/summary.csv", "utility/variables.csv"
+PAIRS, ESTIMATES = "utility/pairs.csv", "utility/estimates.csv"
+COMPARISON = "comparison/utility.csv"
+MAX_PAIRS = 10
+"""Pairs of variables that are shown: those that moved most."""
+
+LIMITED = ("conditional_rate", "expected_correct_rate", "single_rate", "confirmed_rate", "reach")
+"""The rates that can stand for the risk, in the order of the limits."""
+
+
+def loss_name(results: Results) -> str:
+    """Return the name of the measure that stands for the loss."""
+    return TEXT(f"measures.{results.study['utility']['loss']}")
+
+
+def shown_loss(results: Results, loss: float | None) -> str:
+    """Return a loss with its unit: pMSE is a number, the other measures are shares."""
+    if results.study["utility"]["loss"] == "pmse":
+        return short(loss)
+    return percent(loss)
+
+
+def short(value: float | None) -> str:
+    """Return a number with three significant digits and without an exponent: pMSE is often small."""
+    return digits(f"{Decimal(f'{value:.3g}'):,f}") if defined(value) else UNDEFINED
+
+
+@part(SUMMARY, VARIABLES, PAIRS)
+def utility_findings(results: Results) -> str:
+    """Say how much protection changed, how far distributions moved, and how well intervals agree."""
+    line, variables = results.table(SUMMARY).iloc[0], results.table(VARIABLES)
+    n = int(line["n_records_changed"])
+    if not n:
+        return paragraphs(TEXT("text"), TEXT("unchanged"))
+    fields = {"records": percent(n / line["n_records"]), "values": percent(line["values_changed"])}
+    worst = variables.loc[variables["distance"].idxmax()]
+    moved = TEXT(
+        "univariate",
+        mean=percent(line["univariate"]),
+        worst=percent(worst["distance"]),
+        variable=escape(worst["variable"]),
+    )
+    if len(results.table(PAIRS)):
+        moved += " " + TEXT("pairwise", mean=percent(line["pairwise"]), worst=percent(line["pairwise_worst"]))
+    found = [TEXT("changed", n=n, **fields), moved, _model(line), _intervals(line)]
+    return paragraphs(TEXT("text"), items([text for text in found if text]))
+
+
+def _model(line: pd.Series) -> str:
+    text = TEXT("pmse", pmse=short(line["pmse"]))
+    if defined(line["pmse_ratio"]):
+        text += " " + TEXT("ratio", ratio=short(line["pmse_ratio"]), expected=short(line["pmse_expected"]))
+    return text
+
+
+def _intervals(line: pd.Series) -> str | None:
+    names = [name for name in ("overlap_means", "overlap_regression") if defined(line[name])]
+    return " ".join(TEXT(f"overlaps.{name}", share=percent(line[name])) for name in names) or None
+
+
+@part(VARIABLES, SUMMARY)
+def utility_variables(results: Results) -> str:
+    """Return the changes, the distance and the overlap of each variable."""
+    lines, n = results.table(VARIABLES), results.table(SUMMARY)["n_records"].iloc[0]
+    missing = zip(rates(lines["n_missing_original"] / n), rates(lines["n_missing_released"] / n), strict=True)
+    return table(
+        TEXT("variables.caption"),
+        Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
+        Column(TEXT("variables.columns.changed"), rates(lines["values_changed"])),
+        Column(
+            TEXT("variables.columns.missing"),
+            [TEXT("beside", before=one, after=other) for one, other in missing],
+        ),
+        Column(
+            TEXT("variables.columns.measure"), [TEXT(f"distances.{one}") for one in lines["measure"]], "l"
+        ),
+        *columns(lines, TEXT, "distance overlap", group="variables.columns"),
+    )
+
+
+@part(PAIRS)
+def utility_pairs(results: Results) -> str | None:
+    """Return the pairs of variables whose joint distribution moved most."""
+    lines = results.table(PAIRS)
+    lines = lines[lines["distance"] > 0].sort_values("distance", ascending=False, kind="stable")
+    if lines.empty:
+        return None
+    shown = lines.head(MAX_PAIRS)
+    return table(
+        TEXT("pairs.caption", n=len(shown), file=PAIRS),
+        Column(HEADING("variable"), label_cells(shown["variable"]), "l", "1fr"),
+        Column(TEXT("pairs.second"), label_cells(shown["other"]), "l", "1fr"),
+        Column(TEXT("variables.columns.distance"), rates(shown["distance"])),
+    )
+
+
+@part(ESTIMATES)
+def utility_estimates(results: Results) -> str | None:
+    """Return means and coefficients before and after protection, with the overlap of their intervals."""
+    lines = results.table(ESTIMATES)
+    lines = lines[lines["estimate"] != "share"]
+    if lines.empty:
+        return None
+    names = [
+        TEXT(f"estimates.{line.estimate}", name=_term(results, line.variable, line.level))
+        for line in lines.itertuples()
+    ]
+    sides = []
+    for side in ("original", "released"):
+        ends = lines[[side, f"{side}_low", f"{side}_high"]].to_numpy()
+        sides.append(Column(TEXT(f"estimates.columns.{side}"), [_estimate(*own) for own in ends]))
+    return table(
+        TEXT("estimates.caption", level=declared(results.level), file=ESTIMATES),
+        Column(TEXT("estimates.columns.estimate"), names, "l", "1fr"),
+        *sides,
+        Column(TEXT("variables.columns.overlap"), rates(lines["overlap"])),
+    )
+
+
+def _term(results: Results, variable: str, level: str) -> str:
+    if variable == "(intercept)":
+        return TEXT("estimates.intercept")
+    if not level:
+        return escape(variable)
+    return TEXT("estimates.level", variable=escape(variable), level=escape(results.label(variable, level)))
+
+
+def _estimate(value: float, low: float, high: float) -> str:
+    if not defined(value):
+        return UNDEFINED
+    if not defined(low):
+        return _digits(value)
+    return TEXT("estimates.interval", value=_digits(value), low=_digits(low), high=_digits(high))
+
+
+def _digits(value: float) -> str:
+    return number(float(f"{value:.4g}"))
+
+
+class Risk(NamedTuple):
+    """The rate that stands for the risk, and its limit where all metrics have the same."""
+
+    column: str
+    name: str
+    limit: float | None
+
+
+def risk_of(results: Results) -> Risk:
+    """Return the first rate that `decision` limits; without a limit, the conditional rate."""
+    given = [name for name in LIMITED if results.decision.get(f"{name}_at_most") is not None]
+    name = given[0] if given else LIMITED[0]
+    limit = results.decision.get(f"{name}_at_most")
+    upper = name == LIMITED[0] and results.decision.get("by") == "upper"
+    column = "conditional_high" if upper else name
+    return Risk(column, TEXT(f"risks.{column}"), None if isinstance(limit, dict) else limit)
+
+
+def compared(results: Results) -> pd.DataFrame:
+    """Return the variants that have a loss, with their largest risk and whether no other one dominates them."""
+    known = results.table(RATES)
+    known = known[known["metric"].isin(set(REGISTRY))]
+    risks = known.groupby("variant", sort=False)[risk_of(results).column].max().fillna(0.0)
+    lines = results.table(COMPARISON)
+    lines = lines[lines["loss"].notna()].reset_index(drop=True)
+    lines = lines.assign(number=range(1, len(lines) + 1), risk=lines["variant"].map(risks).to_numpy())
+    return lines.assign(best=[not _dominated(lines, line) for _, line in lines.iterrows()])
+
+
+def _dominated(lines: pd.DataFrame, line: Any) -> bool:
+    as_good = (lines["risk"] <= line["risk"]) & (lines["loss"] <= line["loss"])
+    better = (lines["risk"] < line["risk"]) | (lines["loss"] < line["loss"])
+    return bool((as_good & better).any())
+
+
+@part(COMPARISON, RATES, VERDICTS)
+def utility_variants(results: Results) -> str | None:
+    """Return the risk, the loss and the verdict of every variant."""
+    lines = compared(results)
+    if lines.empty:
+        return None
+    shown = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
+    verdicts = results.table(VERDICTS).set_index("variant")["verdict"]
+    caption = TEXT("variants.caption", loss=loss_name(results))
+    if len(shown) < len(lines):
+        caption += " " + TEXT("variants.first", shown=len(shown), total=len(lines), file=COMPARISON)
+    return table(
+        caption,
+        Column(TEXT("variants.columns.number"), count_cells(shown["number"])),
+        *set_columns(shown, setting_names(results)),
+        Column(HEADING("verdict"), [verdict_cell(verdicts[name]) for name in shown["variant"]], "l"),
+        Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(shown["risk"])),
+        Column(TEXT("variants.columns.loss"), [shown_loss(results, loss) for loss in shown["loss"]]),
+        Column(TEXT("variants.columns.changed"), rates(shown["values_changed"])),
+        Column(TEXT("variants.columns.ratio"), [short(ratio) for ratio in shown["pmse_ratio"]]),
+        Column(
+            TEXT("variants.columns.best"),
+            [TEXT("variants.best") if best else "" for best in shown["best"]],
+            "l",
+        ),
+        kind="compact",
+    )
+
+
+@part(VERDICTS, COMPARISON, RATES)
+def utility_choice(results: Results) -> str | None:
+    """Return, for the front page, which variant within the limits loses least; nothing where none is within them."""
+    verdicts = results.table(VERDICTS)
+    if (verdicts["verdict"] == OPEN).all():
+        return None
+    passing = verdicts[verdicts["verdict"].isin([WITHIN, RESERVED])].set_index("variant")
+    lines = compared(results)
+    lines = lines[lines["variant"].isin(passing.index)]
+    if lines.empty:
+        return None
+    least = lines[lines["loss"] == lines["loss"].min()]
+    names = [variant_name(results, passing.loc[name]) for name in least["variant"]]
+    loss = shown_loss(results, least["loss"].iloc[0])
+    text = TEXT("choice.text", n=len(names), names=listed(names), measure=loss_name(results), loss=loss)
+    return block("findings", items([f"{TEXT('choice.lead')} {text}"]))
+
+
+@part(COMPARISON, RATES)
+def utility_frontier_figure(results: Results) -> Figure | None:
+    """Draw risk against loss, one dot per variant; those that no other variant dominates are joined."""
+    lines = compared(results)
+    if lines.empty:
+        return None
+    risk, best = risk_of(results), lines[lines["best"]].sort_values(["loss", "risk"])
+    is_share = results.study["utility"]["loss"] != "pmse"
+
+    def draw(sheet: Sheet) -> None:
+        (axes,) = sheet.panels
+        others = lines[~lines["best"]]
+        look = style.full(5, marker="o", linewidth=1, clip_on=False)
+        axes.plot(best["loss"], best["risk"], label=TEXT("frontier.best"), **look)
+        if len(others):
+            look = style.hollow(5, 4, clip_on=False)
+            axes.plot(others["loss"], others["risk"], "o", label=TEXT("frontier.other"), **look)
+        style.share_axis(axes, top_of(list(lines["risk"]), risk.limit))
+        axes.set_xlim(0, 1.08 * lines["loss"].max() or 1)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        tick = style.percent_tick if is_share else lambda value, _: short(value)
+        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+        axes.set_xlabel(TEXT("frontier.x", loss=loss_name(results)))
+        axes.set_title(TEXT("frontier.y", risk=risk.name))
+        small: Look = {"textcoords": "offset points", "fontsize": 6.5, "color": style.MUTED, "zorder": 5}
+        for line in lines.itertuples():
+            axes.annotate(f"{line.number}", (line.loss, line.risk), xytext=(4, 3), **small)
+        if risk.limit is not None:
+            axes.axhline(risk.limit, label=TEXT("frontier.line"), **DASHED | {"zorder": 2})
+        sheet.key()
+
+    caption = TEXT("frontier.caption")
+    if risk.limit is not None:
+        caption += " " + TEXT("frontier.limit", limit=declared(risk.limit))
+    return style.figure(draw, height=2.9, alt=_alt(results, lines), caption=caption)
+
+
+def _alt(results: Results, lines: pd.DataFrame) -> str:
+    texts = [TEXT("frontier.alt.start", risk=risk_of(results).name, loss=loss_name(results))]
+    for _, line in lines.iterrows():
+        fields = {
+            "number": number(line["number"]),
+            "variant": label(results, line),
+            "risk": percent(line["risk"]),
+            "loss": shown_loss(results, line["loss"]),
+        }
+        texts.append(TEXT(f"frontier.alt.{'best' if line['best'] else 'other'}", **fields))
+    return " ".join(texts)

@@ -1,0 +1,361 @@
+"""Show the variants of a study side by side: what varies, the results of each, and the verdict on each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from reident.intake.severity import SEVERITIES
+from reident.linkage.metrics import REGISTRY
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.live import columns
+from reident.report.parts.filerisk import name_of
+from reident.report.parts.front import conditional_rates, interval_column
+from reident.report.parts.matching import decimals_of, judged, limited_summary, limits, summary_name
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.terms import some, title
+from reident.report.wording import (
+    UNDEFINED,
+    count,
+    count_cells,
+    declared,
+    defined,
+    escape,
+    inside,
+    listed,
+    number,
+    percent,
+    rates,
+    without_unit,
+)
+from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
+
+TEXT = Sentences("variants")
+FRONT = Sentences("front")
+HEADING = Sentences("headings")
+RATES, MATCHING, RISK = "comparison/rates.csv", "comparison/matching.csv", "comparison/filerisk.csv"
+VERDICTS = "comparison/verdict.csv"
+MAX_VARIANTS = 60
+"""Variants that are shown one by one: those of the highest rates."""
+
+MAX_NAMES = 6
+"""Variants that the front page names."""
+
+MAX_LABEL = 20
+"""Characters of a label that is not broken into lines."""
+
+COUNTS = ["n_suspected", "n_confirmed", "n_pairs", "n_confirmed_pairs", "n_ambiguous"]
+"""Counts of which at least one differs where a variant changes the results of a metric."""
+
+
+def any_comparison(results: Results) -> str | None:
+    """Return the name of a comparison of the study, if it has one; each of them names what varies."""
+    return next((name for name in (RATES, MATCHING, RISK) if results.has(name)), None)
+
+
+def setting_names(results: Results) -> list[str]:
+    """Return the names of what varies, as in the columns ``set_…`` of a comparison."""
+    columns = results.table(any_comparison(results) or RATES)
+    return [column.removeprefix("set_") for column in columns if column.startswith("set_")]
+
+
+def heading(name: str) -> str:
+    """Return the name of what varies as a heading or an axis label."""
+    return name.replace("_", " ")
+
+
+def metrics_of(results: Results) -> list[str]:
+    """Return the metrics of the comparison, in the order of the registry."""
+    names = set(results.table(RATES)["metric"])
+    return [name for name in REGISTRY if name in names]
+
+
+def lines_of(results: Results, metric: str) -> pd.DataFrame:
+    """Return the line of every variant in which a metric is computed."""
+    lines = results.table(RATES)
+    return lines[lines["metric"] == metric].reset_index(drop=True)
+
+
+def changed_metrics(results: Results) -> list[str]:
+    """Return the metrics whose results differ between variants; all of them where none differs."""
+    n = results.table(RATES)["variant"].nunique()
+    names = [
+        name
+        for name in metrics_of(results)
+        if len(lines_of(results, name)) < n or lines_of(results, name)[COUNTS].nunique().max() > 1
+    ]
+    return names or metrics_of(results)
+
+
+def relevant_settings(results: Results, metric: str) -> list[str]:
+    """Return the names of what varies that change the results of a metric; all of them where none does."""
+    lines, names = lines_of(results, metric), setting_names(results)
+    kept = list(names)
+    for name in names:
+        others = [f"set_{other}" for other in kept if other != name]
+        groups = lines.groupby(others, sort=False)[COUNTS] if others else lines[COUNTS]
+        if (groups.max() == groups.min()).all(axis=None):
+            kept.remove(name)
+    return kept or names
+
+
+def distinct_lines(results: Results, metric: str) -> pd.DataFrame:
+    """Return the variants of a metric: of those with the same relevant settings, the study itself or the first."""
+    lines = lines_of(results, metric)
+    names = [f"set_{name}" for name in relevant_settings(results, metric)]
+    reference = lines[is_reference(lines)]
+    alike = lines.merge(reference[names], on=names).set_index(names).index if len(reference) else []
+    lines = lines[is_reference(lines) | ~lines.set_index(names).index.isin(alike)]
+    return lines.drop_duplicates(names).reset_index(drop=True)
+
+
+def is_reference(lines: pd.DataFrame) -> pd.Series:
+    """Return which lines are of the study as declared."""
+    return lines["reference"] == "yes"
+
+
+def label_of(label: object) -> str:
+    """Return the label of a setting; it is empty where the study's own value has more than one word."""
+    return str(label) or TEXT("as_declared")
+
+
+@part("study.json")
+def variants_text(results: Results) -> str | None:
+    """Say what varies and which metrics do not change."""
+    name = any_comparison(results)
+    if name is None:
+        return None
+    sections = zip(results.study["variants"], setting_names(results), strict=True)
+    names = [_keys(section, name_) for section, name_ in sections]
+    studies = some(results.table(name)["variant"].nunique(), "study")
+    text = TEXT("text", n=len(names), names=listed(names), studies=studies)
+    return paragraphs(text, _unchanged(results) if results.has(RATES) else None)
+
+
+def _unchanged(results: Results) -> str | None:
+    names = [title(name) for name in metrics_of(results) if name not in changed_metrics(results)]
+    return TEXT("unchanged", n=len(names), metrics=listed(names)) if names else None
+
+
+def _keys(section: dict[str, Any], name: str) -> str:
+    keys = section["set"] or [key for settings in section["combinations"].values() for key in settings]
+    return f"*{escape(heading(name))}* ({listed([f'`{key}`' for key in dict.fromkeys(keys)])})"
+
+
+@part(RATES)
+def variants_findings(results: Results) -> str | None:
+    """Return, for each metric, the range of the conditional rate and how many variants are above the limit."""
+    texts = [
+        TEXT("metric", metric=title(metric), text=" ".join(_range(results, metric)))
+        for metric in changed_metrics(results)
+    ]
+    return block("findings", items(texts)) if texts else None
+
+
+def _range(results: Results, metric: str) -> list[str]:
+    lines, names = distinct_lines(results, metric), relevant_settings(results, metric)
+    known = lines[lines["n_suspected"] > 0]
+    if known.empty:
+        return [TEXT("nothing_suspected")]
+    shares = known["conditional_rate"]
+    low, high = known.loc[shares.idxmin()], known.loc[shares.idxmax()]
+    ends = [percent(shares.min()), percent(shares.max())]
+    least, most = (round(n) for n in (lines["n_confirmed"].min(), lines["n_confirmed"].max()))
+    if ends[0] == ends[1]:
+        texts = [TEXT("rate", share=ends[1])]
+    else:
+        names_ = {"low_variant": _named(low, names), "high_variant": _named(high, names)}
+        texts = [TEXT("rates", low=ends[0], high=ends[1], **names_)]
+    if least == most:
+        texts.append(TEXT("confirmed", n=most))
+    else:
+        texts.append(TEXT("confirmed_range", low=least, high=most))
+    if (limit := results.limit_of(metric)) is not None and results.confirmable:
+        variants = lines_of(results, metric)
+        n, studies = (int((variants["conditional_rate"] > limit).sum()), some(len(variants), "study"))
+        texts.append(TEXT("above", n=n, studies=studies, limit=declared(limit)))
+    return texts
+
+
+def _named(line: pd.Series, names: list[str]) -> str:
+    return ", ".join(
+        TEXT("setting", name=escape(heading(name)), label=escape(label_of(line[f"set_{name}"])))
+        for name in names
+    )
+
+
+def shown_lines(lines: pd.DataFrame, rate: str) -> pd.DataFrame:
+    """Return the lines that a table or a figure has room for: those of the highest rates, and the study's own."""
+    if len(lines) <= MAX_VARIANTS:
+        return lines
+    first = lines.sort_values(rate, ascending=False, kind="stable").index[: MAX_VARIANTS - 1]
+    return lines.loc[lines.index.isin(first) | is_reference(lines)].reset_index(drop=True)
+
+
+def _caption(lines: pd.DataFrame, file: str, *texts: str) -> str:
+    """Return a caption, with a note where not all variants are shown."""
+    if len(lines) > MAX_VARIANTS:
+        texts = (*texts, TEXT("highest", shown=MAX_VARIANTS, total=len(lines), file=file))
+    return " ".join(texts)
+
+
+def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
+    """Return the columns of what each variant sets, with the study as declared in bold."""
+    columns = []
+    for name in names:
+        labels = [escape(label_of(label)) for label in lines[f"set_{name}"]]
+        cells = [
+            f"**{text}**" if bold else text for text, bold in zip(labels, is_reference(lines), strict=True)
+        ]
+        # Beside many columns of numbers, a share of the width would be too narrow for a short label.
+        width = "auto" if max(map(len, labels), default=0) <= MAX_LABEL else "1fr"
+        columns.append(Column(escape(heading(name)), cells, "l", width))
+    return columns
+
+
+@part(VERDICTS)
+def variants_passing(results: Results) -> str | None:
+    """Return, for the front page, which variants are within the limits."""
+    lines = results.table(VERDICTS)
+    if (lines["verdict"] == OPEN).all():
+        return None
+    passing = lines[lines["verdict"].isin([WITHIN, RESERVED])]
+    names = [variant_name(results, line) for _, line in passing.head(MAX_NAMES).iterrows()]
+    if len(passing) > len(names):
+        names.append(FRONT("variants_more", n=len(passing) - len(names)))
+    text = FRONT("variants", n=len(passing), total=len(lines), names=listed(names))
+    return block("findings", items([f"{FRONT('variants_lead')} {text}"]))
+
+
+def variant_name(results: Results, line: pd.Series) -> str:
+    """Return a variant as its settings, with a mark where its verdict has reservations."""
+    name = _named(line, setting_names(results))
+    return FRONT("variants_reserved", name=name) if line["verdict"] == RESERVED else name
+
+
+@part(VERDICTS)
+def variants_verdicts(results: Results) -> str:
+    """Return the verdict and the number of warnings of every variant."""
+    lines = results.table(VERDICTS)
+    rows = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
+    columns = [
+        *set_columns(rows, setting_names(results)),
+        Column(HEADING("verdict"), [verdict_cell(verdict) for verdict in rows["verdict"]], "l"),
+        Column(TEXT("verdicts.broken"), [_broken(text) for text in rows["broken"]], "l", "1.5fr"),
+        *(Column(TEXT(f"verdicts.{name}"), count_cells(rows[name])) for name in SEVERITIES),
+    ]
+    caption = TEXT("verdicts.caption")
+    if len(lines) > len(rows):
+        caption += " " + TEXT("verdicts.first", shown=len(rows), total=len(lines), file=VERDICTS)
+    return table(caption, *columns, kind="compact")
+
+
+_MARKS = {ABOVE: "above", WITHIN: "within", RESERVED: "unsure", UNKNOWN: "unknown", OPEN: "open"}
+
+
+def verdict_cell(verdict: str) -> str:
+    """Return a verdict in words, with its mark."""
+    return f"[{TEXT(f'verdicts.words.{verdict}')}]{{.{_MARKS[verdict]}}}"
+
+
+def _broken(text: str) -> str:
+    """Return the broken limits of a variant in words, with the metrics or the scenarios that break each."""
+    # A name of a scenario may have a semicolon; what follows the one between limits is the key of a limit.
+    limits = [limit.partition(": ") for limit in re.split(r"; (?=\w+_at_(?:most|least)\b)", text) if limit]
+    shown = [
+        f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}"
+        for name, _, metrics in limits
+    ]
+    return "; ".join(shown) or UNDEFINED
+
+
+@part(RATES)
+def variants_rates(results: Results) -> str:
+    """Return the rates of every variant, one table for each metric whose results differ."""
+    return paragraphs(*(_rates(results, metric) for metric in changed_metrics(results)))
+
+
+def _rates(results: Results, metric: str) -> str:
+    lines, limit = distinct_lines(results, metric), results.limit_of(metric)
+    rows = shown_lines(lines, "conditional_rate")
+    cells, texts = conditional_rates(rows, limit), [TEXT("rates_table", metric=title(metric))]
+    if limit is not None and (rows["conditional_rate"] > limit).any():
+        texts.append(TEXT("marked", limit=declared(limit)))
+        cells = [
+            f"[▲ {text}]{{.above}}" if defined(rate) and rate > limit else text
+            for rate, text in zip(rows["conditional_rate"], cells, strict=True)
+        ]
+    counts = [
+        TEXT("counts", confirmed=count(a), suspected=count(b))
+        for a, b in zip(rows["n_confirmed"], rows["n_suspected"], strict=True)
+    ]
+    return table(
+        _caption(lines, RATES, *texts),
+        *set_columns(rows, relevant_settings(results, metric)),
+        *columns(rows, HEADING, "suspected_rate confirmed_rate"),
+        Column(HEADING("confirmed_of_suspected"), counts),
+        Column(HEADING("conditional_rate"), cells),
+        interval_column(results, rows),
+        *columns(rows, HEADING, "one_guess=expected_correct_rate baseline=baseline_rate"),
+        kind="compact",
+    )
+
+
+@part(MATCHING)
+def variants_matching(results: Results) -> str:
+    """Return the summaries of matching of every variant."""
+    lines = results.table(MATCHING)
+    rows, given = shown_lines(lines, "expected_match_risk"), limits(results)
+
+    def cells(name: str, texts: list[str]) -> list[str]:
+        limit = next((limit for limit in given if limit.startswith(name)), None)
+        return (
+            texts
+            if limit is None
+            else [without_unit(judged(value, given[limit], limit)) for value in rows[name]]
+        )
+
+    texts = [TEXT("matching.table")]
+    if given:
+        texts.append(TEXT("matching.limits", limits=listed([_limit(*limit) for limit in given.items()])))
+    return table(
+        _caption(lines, MATCHING, *texts),
+        *set_columns(rows, setting_names(results)),
+        Column(
+            HEADING("expected_match_risk"),
+            cells("expected_match_risk", decimals_of(rows["expected_match_risk"])),
+        ),
+        Column(HEADING("risk_per_target"), rates(rows["expected_match_risk"] / rows["targets"])),
+        Column(HEADING("true_match_rate"), cells("true_match_rate", rates(rows["true_match_rate"]))),
+        Column(HEADING("unique_matches"), decimals_of(rows["unique_matches"])),
+        Column(HEADING("false_match_rate"), cells("false_match_rate", rates(rows["false_match_rate"]))),
+        kind="compact",
+    )
+
+
+def _limit(name: str, limit: float) -> str:
+    summary = inside(summary_name(limited_summary(name)))
+    value = count(limit) if name.startswith("expected") else declared(limit)
+    if name.endswith("_at_most"):
+        return TEXT("matching.at_most", summary=summary, limit=value)
+    return TEXT("matching.at_least", summary=summary, limit=value)
+
+
+@part(RISK)
+def variants_risk(results: Results) -> str:
+    """Return the file-level risk of every variant, by the definition that it chooses."""
+    lines = results.table(RISK)
+    rows = shown_lines(lines, "sum")
+    definitions = [name_of(name) for name in rows["definition"]]
+    return table(
+        _caption(lines, RISK, TEXT("risk")),
+        *set_columns(rows, setting_names(results)),
+        *([Column(HEADING("definition"), definitions, "l", "1fr")] if len(set(definitions)) > 1 else []),
+        *columns(rows, HEADING, "uniques=U pairs=P dis"),
+        Column(HEADING("dis_suda_sum"), [number(round(value, 1)) for value in rows["sum"]]),
+        *columns(rows, HEADING, "dis_suda_mean=mean dis_suda_largest=largest"),
+        kind="compact",
+    )
