@@ -115,7 +115,7 @@ def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed,
         "scenarios": of_one_file,
         "why": carried,
     }
-    return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
+    return lambda name: next((own for start, own in others.items() if f".{start}" in name), usual)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_a_figure_has_an_alternative_text_with_numbers(drawn, name):
 
 
 def test_the_alternative_text_of_the_rates_has_their_numbers(usual, drawn):
-    alt = drawn["rates_by_metric"].alt
+    alt = drawn["rates.rates_by_metric_figure"].alt
     for rate in usual.whole["conditional_rate"]:
         assert percent(rate).replace("\u00a0", " ") in alt
     assert "The limit is 5 %" in alt
