@@ -249,7 +249,7 @@ def passed(
     chosen = policy(name)
     described = part(records, SEED if chosen.rounding == "random" else "")
     tables_ = tables(records) if results is None else results
-    return gate.let_pass(dataclasses.replace(described, **changes), chosen, tables_, after)
+    return gate.approve(dataclasses.replace(described, **changes), chosen, tables_, after)
 
 
 KNOWN = ((), ("puf",), ("puf",), ("puf", "eif"))

@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from reident.ledger.suggested import answers
+from reident.ledger.conclusion import suggestions
 
 params = snakemake.params
-told = answers([Path(file) for file in params.studies], Path(params.results))
+told = suggestions([Path(file) for file in params.studies], Path(params.results))
 lines = [line if ok else f"Error: {line}" for line, ok in told]
 Path(snakemake.log[0]).write_text("\n".join(lines) + "\n", encoding="utf-8")
 print(*lines, sep="\n", flush=True)  # noqa: T201 - the answer to a question

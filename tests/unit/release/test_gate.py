@@ -49,7 +49,7 @@ def empty(path):
     return pd.DataFrame(columns=[names.get(column.name, column.name) for column in table.columns])
 
 
-def let_pass(results):
+def approve(results):
     """Let tables pass that need not be those of a whole study."""
     return gated.passed(gated.draw(np.random.default_rng(1)), "census-drb", results, varied=("bins",))
 
@@ -90,11 +90,11 @@ def test_the_tables_of_the_edition_are_these():
 @pytest.mark.parametrize("path", PATHS)
 def test_a_column_that_does_not_say_how_it_leaves_stops_the_edition(path):
     table = empty(path)
-    let_pass({RESULTS / path: table})
+    approve({RESULTS / path: table})
     with pytest.raises(
         InputError, match=f"`{re.escape(PATHS[path].path)}`: the column `n_surprises` does not say"
     ):
-        let_pass({RESULTS / path: table.assign(n_surprises=0)})
+        approve({RESULTS / path: table.assign(n_surprises=0)})
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_a_column_that_does_not_say_how_it_leaves_stops_the_edition(path):
 )
 def test_a_table_of_results_that_is_not_in_the_edition_stops_it(path):
     with pytest.raises(InputError, match=f"`{re.escape(path)}` is not a table of the releasable edition"):
-        let_pass({RESULTS / path: empty(path)})
+        approve({RESULTS / path: empty(path)})
 
 
 def test_a_file_that_no_step_declares_stops_the_edition():
     with pytest.raises(ValueError, match=r"extra\.csv is not declared as a table"):
-        let_pass({RESULTS / "extra.csv": pd.DataFrame({"n_puf": [1]})})
+        approve({RESULTS / "extra.csv": pd.DataFrame({"n_puf": [1]})})
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,7 @@ def _draft(kind: str | None, files: list[Path], out: Path) -> Draft:
 
 
 def _write(out: Path, text: str) -> None:
-    """Write the draft, for its owner alone; never over a file that is there.
-
-    Raises
-    ------
-    InputError
-    """
+    """Write the draft, for its owner alone; never over a file that is there."""
     try:
         handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(handle, "w", encoding="utf-8") as stream:  # noqa: PTH123 - a new file, and no other

@@ -159,12 +159,7 @@ def _stored(path: Path, described: SourceFile, reasons: dict[str, str]) -> Sourc
 
 
 def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
-    """Yield the options of a text file that are not the default, each with its reason.
-
-    Raises
-    ------
-    InputError
-    """
+    """Yield the options of a text file that are not the default, each with its reason."""
     encoding, why = _encoding(path)
     if encoding != "utf-8":
         yield "encoding", encoding, why

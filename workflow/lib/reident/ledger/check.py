@@ -54,24 +54,12 @@ class Checked(NamedTuple):
 
 
 class _Found:
-    """What a walk finds.
-
-    Attributes
-    ----------
-    breaks : dict of Break
-        Each once, in the order in which they were found.
-    entries : list
-        Every entry that can be read, with its place.
-    used : set of str
-        The first results of the steps on which the study rests.
-    changed : list of Path
-        Results of other steps, on which the study does not rest, that are not what these steps wrote.
-    """
+    """What a walk meets; steps that the study uses are known by their first results."""
 
     def __init__(self, root: Path, notebook: Path) -> None:
-        self.breaks: dict[Break, None] = {}
+        self.breaks: dict[Break, None] = {}  # each once, in the order of the walk
         self.used: set[str] = set()
-        self.changed: list[Path] = []
+        self.changed: list[Path] = []  # results of steps that the study does not use
         self.releases: set[str] = set()
         self.packages: set[str] = set()
         self.chain = Chain(root, self._add)

@@ -1,4 +1,7 @@
-"""The end of a run: whether the chain of each study closes, and what its report says in a few lines."""
+"""The end of a run: whether the chain of each study closes, and what its report says in a few lines.
+
+Of a search for coarser values, what it found (METHODS §6.4).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reident.ledger.check import ABANDONED, abandoned_editions, check
-from reident.ledger.stored import read_csv
+from reident.ledger.stored import read, read_csv
 from reident.pipeline.family import Family
+from reident.pipeline.steps import STEPS
+from reident.suggestion.outcome import sentence
 from reident.verdict import terminal
 
 
@@ -77,3 +82,32 @@ def reports(study: str, pages: Iterable[str]) -> list[str]:
         if kind in ("html", "pdf"):
             kinds.setdefault(stem, []).append(f".{kind}")
     return [f"{study}: see {stem}{' and '.join(sorted(endings))}" for stem, endings in sorted(kinds.items())]
+
+
+SUGGESTIONS, VARIANTS = "suggest/suggestions.csv", "suggest/variants.yaml"
+
+
+def suggestions(files: Iterable[Path], results: Path) -> list[tuple[str, bool]]:
+    """Return one line for each study, and whether it could be searched.
+
+    Parameters
+    ----------
+    files : iterable of pathlib.Path
+        The study files.
+    results : pathlib.Path
+        The folder ``results``.
+    """
+    return [_suggestion(file, results) for file in files]
+
+
+def _suggestion(file: Path, results: Path) -> tuple[str, bool]:
+    study = Family(file).study
+    if not STEPS["try_recodings"].wanted(study):
+        wrong = "`suggest` needs a limit on the rates of `metrics`"
+        return f"{file}: {wrong}. Add one to `decision`, for example `conditional_rate_at_most: 0.1`.", False
+    folder = results / study.id
+    told = sentence(read(folder / SUGGESTIONS))
+    return (
+        f"{study.id}: {told}. See {folder / SUGGESTIONS}, and {folder / VARIANTS} for the study file.",
+        True,
+    )

@@ -60,7 +60,7 @@ class Passed(NamedTuple):
     is_least: bool
 
 
-def let_pass(
+def approve(
     part: Releasing,
     policy: Policy,
     results: Mapping[Path, pd.DataFrame],

@@ -207,21 +207,7 @@ def _of_value(policy: Policy, value: int) -> Published:
 
 @lru_cache(maxsize=100_000)
 def _counts(rounding: str, steps: tuple[Step, ...], zero: bool, value: int) -> tuple[int, int]:
-    """Return the smallest and the largest count that is published as a number.
-
-    Parameters
-    ----------
-    rounding : str
-    steps : tuple of Step
-    zero : bool
-        Whether 0 is published as 0 although it is in no step.
-    value : int
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the smallest and the largest count that is published as a number; with `zero`, 0 is, without a step."""
     ends = [(0, 0)] if zero and value == 0 else []
     for step in steps:
         low, high = _image(rounding, step.unit, value)
