@@ -64,11 +64,8 @@ def test_a_chain_of_any_length_gives_way():
     assert (assign(puf, eif, weight) == np.append(np.arange(1, 2 * n, 2), 2 * n)).all()
 
 
-@given(
-    pairs=many_pairs(), group=st.integers(1, 20), rows=st.integers(1, 12), crowded=st.sets(st.integers(0, 50))
-)
-def test_what_is_in_memory_at_a_time_changes_nothing(pairs, group, rows, crowded):
-    """Groups of pairs, classes of records, and batches, all small: the assignment of all pairs at once."""
+@given(pairs=many_pairs(), rows=st.integers(1, 12), crowded=st.sets(st.integers(0, 50)))
+def test_the_size_of_batches_changes_nothing(pairs, rows, crowded):
     pairs = [pair for pair in pairs if pair[0] not in crowded]
     lines = sorted(
         [(puf, eif, float(weight), 1) for puf, eif, weight in pairs]
@@ -79,12 +76,8 @@ def test_what_is_in_memory_at_a_time_changes_nothing(pairs, group, rows, crowded
     table = pa.table(
         {name: pa.array([line[at] for line in lines], kind) for at, (name, kind) in enumerate(types.items())}
     )
-    with (
-        patch.object(assignment, "GROUP", group),
-        patch.object(assignment, "CLASSES", 7),
-        patch.object(assignment, "SCALE", 1),
-    ):
-        found = pa.concat_tables(assigned(batches.merge([table], rows), 1, 51, None)).to_pylist()
+    with patch.object(assignment, "SCALE", 1):
+        found = pa.concat_tables(assigned(batches.merge([table], rows), 1)).to_pylist()
     expected = [pairs[at] for at in oracle.solved(pairs)] + [(puf, None, None) for puf in crowded]
     assert [tuple(row.values()) for row in found] == sorted(expected, key=lambda pair: pair[0])
 

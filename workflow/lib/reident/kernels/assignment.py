@@ -1,4 +1,4 @@
-"""One-to-one assignment of sparse pairs by shortest augmenting paths, and the parts that it falls into (METHODS §4.6).
+"""One-to-one assignment of sparse pairs by shortest augmenting paths (METHODS §4.6).
 
 The algorithm is that of Jonker and Volgenant (1987) for sparse costs: rows are added one at a time, each by the
 shortest path of exchanges that ends at a column nobody has. Costs are whole numbers, so that sums and comparisons are
@@ -178,35 +178,3 @@ def _next(state, waiting):
             return least, n_todo, reached
         n_todo = _await(reached, n_todo, state)
     return least, n_todo, np.int32(-1)
-
-
-@jit
-def unite(part, left, right):
-    """Unite the parts of each pair of nodes; a part is named by its lowest node.
-
-    Parameters
-    ----------
-    part : int32 (n,)
-        A forest: a lower node of the same part, or the node itself if it is the lowest. Changed in place.
-    left, right : int (m,)
-        The nodes of each pair.
-    """
-    for at in range(left.size):
-        a, b = left[at], right[at]
-        while part[a] != a:
-            part[a] = part[part[a]]
-            a = part[a]
-        while part[b] != b:
-            part[b] = part[part[b]]
-            b = part[b]
-        if a < b:
-            part[b] = a
-        else:
-            part[a] = b
-
-
-@jit
-def name(part):
-    """Give every node of a forest the lowest node of its part, in place."""
-    for node in range(part.size):
-        part[node] = part[part[node]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage.assignment import assigned
-from reident.linkage.batches import InStep, is_new, merge, size
+from reident.linkage.batches import InStep, is_new, merge
 from reident.linkage.parts import Assigning
 from reident.linkage.strata import lines
 from reident.linkage.tally import Tally
@@ -70,7 +69,6 @@ def rank(
     manifest: pd.DataFrame,
     suspected: Sink,
     assigning: Assigning | None = None,
-    folder: Path | None = None,
 ) -> pd.DataFrame:
     """Rank the scores of a metric that scoring kept.
 
@@ -88,8 +86,6 @@ def rank(
         null for a crowded record. For unicity: puf, eif, order.
     assigning : Assigning, optional
         For a one-to-one assignment. Its pairs have the rank 1.
-    folder : pathlib.Path, optional
-        Where pairs to be assigned wait in files without a name; by default in memory.
 
     Returns
     -------
@@ -100,7 +96,7 @@ def rank(
     counts = Tally(["stratum", level])
     kept = merge(shards)
     if assigning is not None:
-        kept = assigned(map(_ranked, kept), assigning.max_pairs, size(strata), folder)
+        kept = assigned(map(_ranked, kept), assigning.max_pairs)
     for rows in kept:
         pairs = _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
         suspected(pairs)
