@@ -156,7 +156,7 @@ def test_taxicab_of_small_strata_is_that_of_the_definition(both, v, rng, keep, l
         *(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1))
     )
     puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
-    found = taxicab.nearest_in_strata(puf, eif, starts, different=2, missing=1, limit=limit, keep=keep)
+    found = taxicab.nearest(puf, eif, different=2, missing=1, limit=limit, keep=keep, starts=starts)
     rows, crowded = [], []
     for s in range(len(both)):
         p, e = starts.puf[s], starts.eif[s]
@@ -209,6 +209,12 @@ def test_a_set_of_the_records_of_a_small_stratum_is_one_word():
 def test_strata_must_cover_both_files(starts):
     records = np.zeros((2, 1), np.int32)
     with pytest.raises(ValueError, match="starts must ascend from 0"):
-        taxicab.nearest_in_strata(
-            records, records, strata.Starts(*map(np.array, starts)), different=1, missing=1, limit=1, keep=1
+        taxicab.nearest(
+            records,
+            records,
+            different=1,
+            missing=1,
+            limit=1,
+            keep=1,
+            starts=strata.Starts(*map(np.array, starts)),
         )

@@ -146,8 +146,8 @@ def test_types_of_the_result():
     ("change", "message"),
     [
         ({"eif": np.zeros((3, 2), np.int32)}, "same columns"),
-        ({"puf": np.zeros((3, 0), np.int32), "eif": np.zeros((3, 0), np.int32)}, "1 to 64"),
-        ({"puf": np.zeros((3, 65), np.int32), "eif": np.zeros((3, 65), np.int32)}, "1 to 64"),
+        ({"puf": np.zeros((3, 0), np.int32), "eif": np.zeros((3, 0), np.int32)}, "at least one variable"),
+        ({"puf": np.zeros((3, 65), np.int32), "eif": np.zeros((3, 65), np.int32)}, "at most 64 variables"),
         ({"keep": 0}, "at least"),
         ({"different": 0}, "at least"),
         ({"missing": -1}, "at least"),

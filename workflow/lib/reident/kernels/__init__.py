@@ -2,9 +2,9 @@
 
 Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the first
 table only; each has one public function, which checks its arguments (`keysets` has two: cells are numbered once for all
-targets; `patterns` has a class, to which strata are added). Metrics whose pairs have a definition that is cheap for few
-records have a second one, for many small strata at once. The modules of the second table serve them, a module only
-those above it.
+targets; `patterns` has a class, to which strata are added). Those that return suspected pairs share
+the arguments and the result that `toplist` describes, and most compare many small strata at once, by the definition of
+a pair, if they are given `strata.Starts`. The modules of the second table serve them, a module only those above it.
 
 =============  ======================================  ==============================================================
 module         makes                                   with the help of

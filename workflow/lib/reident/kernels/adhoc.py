@@ -4,8 +4,9 @@ The search minimises the cost of a pair: the largest possible sum less the sum o
 the rules cost, exactly and in bytes, `adhoc_search` why no pair is lost. This module brings both files into their form.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Unpack
 
 import numpy as np
 
@@ -21,9 +22,9 @@ from reident.kernels.buffers import Files, as_files
 from reident.kernels.compiling import lean_jit
 from reident.kernels.lanes import WIDTH
 from reident.kernels.strata import Starts
-from reident.kernels.toplist import MAX_RECORDS, Best, empty_best, in_threads, list_pairs
+from reident.kernels.toplist import MAX_RECORDS, Best, Pairs, Workers, empty_best, in_threads, list_pairs
 
-__all__ = ["Bands", "Exact", "Rule", "Table", "nearest", "nearest_in_strata"]
+__all__ = ["Bands", "Exact", "Rule", "Table", "nearest"]
 
 MAX_BLOCK = 512
 """PUF records between two reports of progress."""
@@ -45,9 +46,10 @@ def nearest(
     above: int,
     scale: int,
     keep: int,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    starts: Starts | None = None,
+    widths: Mapping[int, np.ndarray] | None = None,
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return the suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
 
     Parameters
@@ -63,20 +65,17 @@ def nearest(
     scale : int
         The score of 1, 1 to 10^12: all scores are integers in units of 1/scale.
     keep : int
-        The largest cumulative number of pairs of a rank that is returned, at least 1.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+        The largest cumulative number of pairs of a rank, at least 1.
+    starts : Starts, optional
+        Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
+    widths : mapping of float64 (n_strata, b), optional
+        By variable, the ``within`` of its bands in each stratum, where it depends on the stratum.
+    **workers : Workers
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, level (highest first), eif.
-    level : int64 (m,)
-        The sum of the scores.
-    crowded : bool (n_puf,)
-        Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
+    Pairs
+        By the sum of the scores, the highest first.
 
     Raises
     ------
@@ -92,75 +91,25 @@ def nearest(
     search.check(files, len(rules), scale, keep)
     _check(files, rules)
     total = int(flat.highest.sum())
-    best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
-    if len(puf_codes) and len(eif_codes) and total > above:
-        _search(files, flat, min(total - above, total + 1), best, threads, progress)
-    puf_at, eif_at, cost, crowded = list_pairs(best)
-    return puf_at, eif_at, total - cost, crowded
+    if starts is not None:
+        within = np.tile(flat.within, (len(starts.puf) - 1, 1))
+        for at, own in (widths or {}).items():
+            within[:, flat.start[at] : flat.start[at] + flat.width[at]] = own
+        metric = Definition(flat, within)
+        pairs = strata.nearest(
+            metric, lambda: None, files, starts, threshold=total - above, keep=keep, **workers
+        )
+    else:
+        best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
+        if len(puf_codes) and len(eif_codes) and total > above:
+            _search(files, flat, min(total - above, total + 1), best, workers)
+        pairs = list_pairs(best)
+    return pairs._replace(level=total - pairs.level)
 
 
-def nearest_in_strata(
-    puf_codes: np.ndarray,
-    eif_codes: np.ndarray,
-    puf_values: np.ndarray,
-    eif_values: np.ndarray,
-    rules: Sequence[Rule],
-    widths: Mapping[int, np.ndarray],
-    starts: Starts,
-    *,
-    above: int,
-    scale: int,
-    keep: int,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `nearest` does of each of many small strata.
-
-    Parameters
-    ----------
-    puf_codes, eif_codes, puf_values, eif_values
-        As for `nearest`, the records of the strata one after another.
-    rules : sequence of Exact, Table or Bands, one per variable
-    widths : mapping of float64 (n_strata, b)
-        By variable, the ``within`` of its bands in each stratum, where it depends on the stratum.
-    starts : Starts
-    above, scale, keep, threads, progress
-        As for `nearest`.
-
-    Returns
-    -------
-    puf, eif, level, crowded
-        As of `nearest`; positions in the files.
-    """
-    flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
-    search.check(files, len(rules), scale, keep)
-    _check(files, rules)
-    within = np.tile(flat.within, (len(starts.puf) - 1, 1))
-    for at, own in widths.items():
-        within[:, flat.start[at] : flat.start[at] + flat.width[at]] = own
-    total = int(flat.highest.sum())
-    puf, eif, cost, crowded = strata.nearest(
-        Definition(flat, within),
-        lambda: None,
-        files,
-        starts,
-        threshold=total - above,
-        keep=keep,
-        threads=threads,
-        progress=progress,
-    )
-    return puf, eif, total - cost, crowded
-
-
-def _search(
-    files: Files,
-    flat: Flat,
-    threshold: int,
-    best: Best,
-    threads: int,
-    progress: Callable[[float], None] | None,
-) -> None:
+def _search(files: Files, flat: Flat, threshold: int, best: Best, workers: Workers) -> None:
     """Write the pairs that cost less than ``threshold`` and that the rank filter keeps into ``best``."""
+    threads = workers.get("threads", 1)
     model, puf_rows, eif_rows, coordinates = _prepare(files, flat, threshold)
     order, model, index = _build(model, puf_rows, eif_rows, coordinates, threads)
 
@@ -170,7 +119,7 @@ def _search(
 
     n = len(puf_rows)
     block = min(-(-n // (8 * max(1, threads) * WIDTH)) * WIDTH, MAX_BLOCK)
-    in_threads(find_pairs, n, block=block, threads=threads, progress=progress)
+    in_threads(find_pairs, n, block=block, **workers)
 
 
 Coordinates = tuple[np.ndarray, np.ndarray]

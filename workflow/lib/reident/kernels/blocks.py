@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from reident.kernels.compiling import lean_jit
-from reident.kernels.toplist import Best, empty_best, list_pairs, offer, settle_all
+from reident.kernels.toplist import Best, Pairs, empty_best, list_pairs, offer, settle_all
 
 
 @lean_jit
@@ -28,7 +28,7 @@ def nearest_blocks(
     keep: int,
     block: int = 1024,
     progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> Pairs:
     """Return the same as `adhoc.nearest` for sums of scores that a function computes, block by block.
 
     Parameters
@@ -66,5 +66,5 @@ def nearest_blocks(
                 progress((first * n_eif + columns.stop * n_rows) / (n_puf * n_eif))
         part = Best(*(array[rows] for array in best))
         settle_all(levels, eifs, counts, part)
-    puf, eif, cost, crowded = list_pairs(best)
-    return puf, eif, -cost, crowded
+    pairs = list_pairs(best)
+    return pairs._replace(level=-pairs.level)

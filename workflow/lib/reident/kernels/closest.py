@@ -19,14 +19,23 @@ The start of g and its steps do not change the result, and windows end at g = n_
 each record of the EIF and thread, beside its sorted columns.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from reident.kernels.compiling import jit, lean_jit
 from reident.kernels.neighbours import farthest_of, span
-from reident.kernels.toplist import MAX_RECORDS, Best, empty_best, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import (
+    Best,
+    Pairs,
+    Workers,
+    check,
+    empty_best,
+    in_threads,
+    list_pairs,
+    offer,
+    settle,
+)
 
 MAX_VARIABLES = 255
 """Windows of a record are counted in a byte."""
@@ -277,9 +286,8 @@ def closest(
     m: int,
     slack: float,
     keep: int,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return the pairs of each PUF record that are closest on m variables, at the ranks with at most ``keep`` pairs.
 
     Parameters
@@ -295,20 +303,13 @@ def closest(
     slack : float
         Distances that differ by this share of themselves or of the masked value are equal.
     keep : int
-        The largest cumulative number of pairs of a rank that is returned, at least 1.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+        The largest cumulative number of pairs of a rank, at least 1.
+    **workers : Workers
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, level (lowest first), eif.
-    level : int64 (m,)
-        The m-th smallest rank distance, at least 1.
-    crowded : bool (n_puf,)
-        Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
+    Pairs
+        By the m-th smallest rank distance, at least 1, the lowest first.
 
     Raises
     ------
@@ -341,17 +342,13 @@ def closest(
     def work(first: int, end: int) -> None:
         _scan(first, end, rows, columns, m, best)
 
-    in_threads(work, len(rows), block=256, threads=threads, progress=progress)
+    in_threads(work, len(rows), block=256, **workers)
     return list_pairs(Best(*(array[kind] for array in best)))
 
 
 def _check(puf: np.ndarray, eif: np.ndarray, scope: np.ndarray, v: int, m: int, keep: int) -> None:
-    """Refuse matrices that do not fit each other, and arguments out of their range."""
     if any(matrix.ndim != 2 or matrix.shape[1] != v for matrix in (puf, eif, scope)):
         raise ValueError(f"puf, eif and scope must be matrices with {v} columns, one for each variable.")
-    if v > MAX_VARIABLES or max(len(puf), len(eif)) > MAX_RECORDS:
-        raise ValueError(
-            f"at most {MAX_VARIABLES} variables and {MAX_RECORDS} records of a file can be compared."
-        )
-    if not 1 <= m <= v or keep < 1:
-        raise ValueError("m must be 1 to the number of variables, and keep at least 1.")
+    check(puf, eif, keep, MAX_VARIABLES)
+    if not 1 <= m <= v:
+        raise ValueError("m must be 1 to the number of variables.")

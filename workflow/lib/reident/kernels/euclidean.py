@@ -37,8 +37,7 @@ error a lower bound could be above the cost, and pairs would be lost.
 """
 
 import math
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -48,7 +47,7 @@ from reident.kernels.boxes import GRAIN, WIDTH, Costs, Index, build
 from reident.kernels.buffers import BATCH, Files, Puf, as_files
 from reident.kernels.compiling import inner_jit
 from reident.kernels.strata import Starts
-from reident.kernels.toplist import empty_best, list_pairs
+from reident.kernels.toplist import Pairs, Workers, empty_best, list_pairs
 
 MAX_ALPHA = 3
 """Up to this score the roundings of a score in double precision are below a tenth of a level, see `_limit_of`."""
@@ -314,10 +313,10 @@ def nearest(
     threshold: int,
     scale: int,
     keep: int,
+    starts: Starts | None = None,
     whole_steps: bool = False,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return the suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
 
     Parameters
@@ -326,7 +325,7 @@ def nearest(
         Categories, equal in both files where the code is equal; -1 for missing and in numeric columns.
     puf_values, eif_values : float64 (n, v)
         Values of the numeric variables; NaN for missing and in categorical columns.
-    spread : float64 (v,)
+    spread : float64 (v,), or (n_strata, v) with ``starts``
         Standard deviation of each numeric variable; 0 or NaN: unequal values count as 6 deviations apart.
     numeric : bool (v,)
         Which variables are numeric.
@@ -340,21 +339,17 @@ def nearest(
     scale : int
         1 to 10^12.
     keep : int
-        The largest cumulative number of pairs of a rank that is returned, at least 1.
+        The largest cumulative number of pairs of a rank, at least 1.
+    starts : Starts, optional
+        Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
     whole_steps : bool
         Whether differences in standard deviations are rounded down.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+    **workers : Workers
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, level, eif.
-    level : int64 (m,)
-    crowded : bool (n_puf,)
-        Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
+    Pairs
+        The lowest level first.
 
     Raises
     ------
@@ -367,79 +362,27 @@ def nearest(
     and Dajani 2020.
     """
     files = as_files(puf_codes, eif_codes, puf_values, eif_values)
-    search.check(files, len(numeric), scale, keep)
-    _check(spread, len(numeric), alpha)
-    best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
-    if len(puf_codes) and len(eif_codes) and len(numeric) and threshold > 0:
-        metric, index, puf = _prepare(
-            files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), norm == "primer", scale
+    v = len(numeric)
+    search.check(files, v, scale, keep)
+    _check(spread, v, alpha)
+    stepped = steps.whole_steps(UNIT) if whole_steps else None
+    definition = np.asarray(numeric, np.bool_), _usable(spread), float(alpha), norm == "primer"
+    if starts is not None:
+        exact = Definition(*definition, float(scale), stepped)
+        return strata.nearest(
+            exact, lambda: np.empty(v), files, starts, threshold=threshold if v else 0, keep=keep, **workers
         )
+    best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
+    if len(puf_codes) and len(eif_codes) and v and threshold > 0:
+        metric, index, puf = _prepare(files, *definition, scale)
         if whole_steps:  # without an upper bound, see `steps`
-            metric = metric._replace(steps=steps.whole_steps(UNIT), shortfall=np.float32(np.inf))
+            metric = metric._replace(steps=stepped, shortfall=np.float32(np.inf))
 
         def make_scratch() -> Scratch:
-            return _empty_scratch(len(numeric))
+            return _empty_scratch(v)
 
-        search.run(index, puf, files, metric, make_scratch, threshold, best, threads, progress)
+        search.run(index, puf, files, metric, make_scratch, threshold, best, **workers)
     return list_pairs(best)
-
-
-def nearest_in_strata(
-    puf_codes: np.ndarray,
-    eif_codes: np.ndarray,
-    puf_values: np.ndarray,
-    eif_values: np.ndarray,
-    spread: np.ndarray,
-    starts: Starts,
-    *,
-    numeric: np.ndarray,
-    alpha: float,
-    norm: Literal["primer", "rms"],
-    threshold: int,
-    scale: int,
-    keep: int,
-    whole_steps: bool = False,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `nearest` does of each of many small strata.
-
-    Parameters
-    ----------
-    puf_codes, eif_codes, puf_values, eif_values
-        As for `nearest`, the records of the strata one after another.
-    spread : float64 (n_strata, v)
-    starts : Starts
-    numeric, alpha, norm, threshold, scale, keep, whole_steps, threads, progress
-        As for `nearest`.
-
-    Returns
-    -------
-    puf, eif, level, crowded
-        As of `nearest`; positions in the files.
-    """
-    files, v = as_files(puf_codes, eif_codes, puf_values, eif_values), len(numeric)
-    search.check(files, v, scale, keep)
-    _check(spread.T, v, alpha)
-    stepped = steps.whole_steps(UNIT) if whole_steps else None
-    metric = Definition(
-        np.asarray(numeric, np.bool_), _usable(spread), float(alpha), norm == "primer", float(scale), stepped
-    )
-    threshold = threshold if v else 0
-
-    def make_scratch() -> np.ndarray:
-        return np.empty(v)
-
-    return strata.nearest(
-        metric,
-        make_scratch,
-        files,
-        starts,
-        threshold=threshold,
-        keep=keep,
-        threads=threads,
-        progress=progress,
-    )
 
 
 def _usable(spread: np.ndarray) -> np.ndarray:
@@ -534,7 +477,7 @@ def _deviations(values: np.ndarray, middle: float, spread: float) -> np.ndarray:
 
 def _check(spread: np.ndarray, v: int, alpha: float) -> None:
     """Refuse a spread or an α that is out of range."""
-    if len(spread) != v or bool(np.any(np.asarray(spread) < 0)):
+    if spread.shape[-1] != v or bool(np.any(np.asarray(spread) < 0)):
         raise ValueError(f"spread must have {v} columns, one for each variable, and none may be negative.")
     if not 0 <= alpha <= MAX_ALPHA:
         raise ValueError(f"alpha must be 0 to {MAX_ALPHA}, not {alpha}.")

@@ -18,16 +18,17 @@ A metric implements five functions for its own type: `load`, `box_costs`, `leaf_
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numba.extending import overload
 
+from reident.kernels import toplist
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
 from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Files, Puf, Queries, empty_buffers
 from reident.kernels.compiling import inner_jit, lean_jit
-from reident.kernels.toplist import Best, in_threads, offer, settle
+from reident.kernels.toplist import Best, Workers, in_threads, offer, settle
 
 MAX_SINGLE = 8
 """Up to this number of records of a leaf are bounded one by one."""
@@ -51,12 +52,11 @@ INLINE = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": T
 
 def check(files: Files, v: int, scale: int, keep: int) -> None:
     """Refuse files that do not have v columns, and arguments out of the range of the search."""
-    if v > MAX_VARIABLES:
-        raise ValueError(f"the search takes at most {MAX_VARIABLES} variables, not {v}.")
+    toplist.check(files.puf_codes, files.eif_codes, keep, MAX_VARIABLES)
     if files.puf_codes.shape[1] != v:
         raise ValueError(f"codes and values must have {v} columns, one for each variable.")
-    if keep < 1 or not 1 <= scale <= MAX_SCALE:
-        raise ValueError(f"keep must be at least 1, and scale 1 to {MAX_SCALE}.")
+    if not 1 <= scale <= MAX_SCALE:
+        raise ValueError(f"scale must be 1 to {MAX_SCALE}.")
 
 
 def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]:
@@ -357,8 +357,7 @@ def run(
     make_scratch: Callable[[], Any],
     threshold: int,
     best: Best,
-    threads: int,
-    progress: Callable[[float], None] | None,
+    **workers: Unpack[Workers],
 ) -> None:
     """Search for the pairs of all PUF records, similar records in one batch, and write them into ``best``.
 
@@ -374,10 +373,7 @@ def run(
     threshold : int
         A pair matters if its level is below this.
     best : Best
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+    **workers : Workers
     """
     n, keep = best.eif.shape
 
@@ -389,11 +385,12 @@ def run(
     def find_leaf(begin: int, end: int) -> None:
         route(begin, end, index, puf, files, metric, make_buffers(), leaf)
 
-    in_threads(find_leaf, n, block=2**14, threads=threads, progress=None)
+    threads = workers.get("threads", 1)
+    in_threads(find_leaf, n, block=2**14, threads=threads)
     order = np.argsort(leaf, kind="stable")
 
     def find_pairs(begin: int, end: int) -> None:
         search(begin, end, order, index, puf, files, metric, threshold, make_buffers(), best)
 
     share = -(-n // (8 * max(1, threads) * BATCH)) * BATCH
-    in_threads(find_pairs, n, block=min(share, MAX_BLOCK), threads=threads, progress=progress)
+    in_threads(find_pairs, n, block=min(share, MAX_BLOCK), **workers)

@@ -6,22 +6,20 @@ one after another, with the positions at which each stratum starts. A metric imp
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from reident.kernels.buffers import Files
 from reident.kernels.compiling import lean_jit
 from reident.kernels.search import implements
-from reident.kernels.toplist import empty_best, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import Pairs, Workers, empty_best, in_threads, list_pairs, offer, settle
 
 MAX_RECORDS = 64
 """Records of both files of a small stratum: a set of its records is one word."""
 
 MAX_ROWS = 2**14
 """PUF records whose pairs are in memory at a time, in each thread."""
-
-Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Starts(NamedTuple):
@@ -58,8 +56,7 @@ def nearest(
     *,
     threshold: int,
     keep: int,
-    threads: int,
-    progress: Callable[[float], None] | None,
+    **workers: Unpack[Workers],
 ) -> Pairs:
     """Return what the metric's own `nearest` does of each stratum.
 
@@ -74,15 +71,12 @@ def nearest(
     starts : Starts
     threshold : int
         A pair is suspected if its level is below this.
-    keep, threads, progress
+    keep, **workers
         As for `euclidean.nearest`.
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions in the files, sorted by puf, level, eif.
-    level : int64 (m,)
-    crowded : bool (n_puf,)
+    Pairs
     """
     check(starts, files, keep)
     most = min(keep, int(np.diff(starts.eif).max(initial=0)))
@@ -93,20 +87,18 @@ def nearest(
         best = empty_best(int(starts.puf[end]) - begin, most)
         levels, eifs = np.empty(most + 1, np.int64), np.empty(most + 1, np.int32)
         _compare(first, end, starts, files, metric, make_scratch(), threshold, levels, eifs, best)
-        puf, *found = list_pairs(best)
-        parts[first] = (puf + begin, *found)  # type: ignore[assignment] # the four of `list_pairs`
+        pairs = list_pairs(best)
+        parts[first] = pairs._replace(puf=pairs.puf + begin)
 
-    in_strata(work, starts, threads, progress)
-    return join(parts)
+    in_strata(work, starts, **workers)
+    return Pairs(*join(parts))
 
 
-def in_strata(
-    work: Callable[[int, int], None], starts: Starts, threads: int, progress: Callable[[float], None] | None
-) -> None:
+def in_strata(work: Callable[[int, int], None], starts: Starts, **workers: Unpack[Workers]) -> None:
     """Call ``work(first, end)`` for blocks of the strata, as `toplist.in_threads`."""
     n = len(starts.puf) - 1
     block = max(1, n * MAX_ROWS // max(int(starts.puf[-1]), MAX_ROWS))
-    in_threads(work, n, block=block, threads=threads, progress=progress)
+    in_threads(work, n, block=block, **workers)
 
 
 def join(parts: dict[int, Any]) -> Any:
@@ -167,19 +159,10 @@ def nearest_coded(
     *,
     limit: int,
     keep: int,
-    threads: int,
-    progress: Callable[[float], None] | None,
+    **workers: Unpack[Workers],
 ) -> Pairs:
     """Return `nearest` for the metric `Coded`; a pair is suspected if its level is at most ``limit``."""
     nothing = np.empty((0, puf.shape[1]))
     files = Files(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32), nothing, nothing)
-    return nearest(
-        Coded(np.ascontiguousarray(costs, np.int64), np.ascontiguousarray(near, np.bool_)),
-        lambda: None,
-        files,
-        starts,
-        threshold=limit + 1,
-        keep=keep,
-        threads=threads,
-        progress=progress,
-    )
+    metric = Coded(np.ascontiguousarray(costs, np.int64), np.ascontiguousarray(near, np.bool_))
+    return nearest(metric, lambda: None, files, starts, threshold=limit + 1, keep=keep, **workers)

@@ -1,7 +1,7 @@
 """Taxicab: the best pairs by the number of variables that differ or are missing (METHODS §4.2, §5)."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from reident.kernels.costs import Costs, Weighted
 from reident.kernels.errorset import block_size, pair_cost, plan, refine
 from reident.kernels.rows import Rows, number_rows
 from reident.kernels.strata import Starts
-from reident.kernels.toplist import MAX_RECORDS, empty_best, in_threads, list_pairs, settle_all
+from reident.kernels.toplist import Pairs, Workers, check, empty_best, in_threads, list_pairs, settle_all
 
 MAX_VARIABLES = 64
 """Variables of a record: bit sets of variables are one word."""
@@ -31,10 +31,10 @@ def nearest(
     missing: int,
     limit: int,
     keep: int,
-    threads: int = 1,
+    starts: Starts | None = None,
     method: Literal["auto", "pairs", "join"] = "auto",
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return the suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
 
     Parameters
@@ -47,21 +47,17 @@ def nearest(
     limit : int
         A pair is suspected if its level is at most this; no pair is if it is negative.
     keep : int
-        The largest cumulative number of pairs of a rank that is returned, at least 1.
-    threads : int
-        The result does not depend on it.
+        The largest cumulative number of pairs of a rank, at least 1.
+    starts : Starts, optional
+        Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
     method : {'auto', 'pairs', 'join'}
         Compare all pairs, refine sets of records first, or estimate which is faster. The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+    **workers : Workers
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, level (lowest first), eif.
-    level : int64 (m,)
-    crowded : bool (n_puf,)
-        Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
+    Pairs
+        The lowest level first.
 
     Raises
     ------
@@ -76,54 +72,14 @@ def nearest(
     if method not in {"auto", "pairs", "join"}:
         raise ValueError(f"method must be `auto`, `pairs` or `join`, not {method!r}.")
     limit = min(limit, puf.shape[1] * max(different, missing))  # the highest level of a pair
+    if starts is not None:
+        costs = np.tile(np.array([0, different, different, missing], np.int64), (puf.shape[1], 1))
+        near = np.zeros(puf.shape[1], np.bool_)
+        return strata.nearest_coded(puf, eif, costs, near, starts, limit=limit, keep=keep, **workers)
     if not len(puf) or not len(eif) or limit < 0:
-        return (*_join({}), np.zeros(len(puf), np.bool_))
+        return list_pairs(empty_best(len(puf), 0))
     rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
-    return best_pairs(rows, Costs(different, missing), limit, keep, threads, method, progress)
-
-
-def nearest_in_strata(
-    puf: np.ndarray,
-    eif: np.ndarray,
-    starts: Starts,
-    *,
-    different: int,
-    missing: int,
-    limit: int,
-    keep: int,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `nearest` does of each of many small strata, whose records lie one after another.
-
-    Parameters
-    ----------
-    puf, eif
-        As for `nearest`.
-    starts : Starts
-    different, missing, limit, keep, threads, progress
-        As for `nearest`.
-
-    Returns
-    -------
-    puf, eif, level, crowded
-        As of `nearest`; positions in the files.
-    """
-    _check(puf, eif, different, missing, keep)
-    v = puf.shape[1]
-    costs = np.tile(np.array([0, different, different, missing], np.int64), (v, 1))
-    limit = min(limit, v * max(different, missing))
-    return strata.nearest_coded(
-        puf,
-        eif,
-        costs,
-        np.zeros(v, np.bool_),
-        starts,
-        limit=limit,
-        keep=keep,
-        threads=threads,
-        progress=progress,
-    )
+    return best_pairs(rows, Costs(different, missing), limit, keep, method, **workers)
 
 
 def best_pairs(
@@ -131,20 +87,19 @@ def best_pairs(
     costs: Costs | Weighted,
     limit: int,
     keep: int,
-    threads: int,
     method: str,
-    progress: Callable[[float], None] | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return what `nearest` does, for numbered records of both files, any costs, and a limit of at least 0."""
     n_puf = len(rows.puf)
     crowded, parts = np.zeros(n_puf, np.bool_), {}
-    work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), method, threads)
+    work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), method, workers.get("threads", 1))
 
     def keep_part(first: int, end: int) -> None:
         parts[first], crowded[first:end] = work(first, end)
 
-    in_threads(keep_part, n_puf, block=block, threads=threads, progress=progress)
-    return (*_join(parts), crowded)
+    in_threads(keep_part, n_puf, block=block, **workers)
+    return Pairs(*_join(parts), crowded)
 
 
 Columns = list[np.ndarray]
@@ -195,14 +150,10 @@ def _join(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _check(puf: np.ndarray, eif: np.ndarray, different: int, missing: int, keep: int) -> None:
-    """Refuse arguments that are out of range or disagree in shape."""
-    if puf.ndim != 2 or eif.ndim != 2 or puf.shape[1] != eif.shape[1]:
-        raise ValueError("puf and eif must be matrices with the same columns.")
-    if not 1 <= puf.shape[1] <= MAX_VARIABLES:
-        raise ValueError(f"taxicab compares 1 to {MAX_VARIABLES} variables, not {puf.shape[1]}.")
-    if max(len(puf), len(eif)) > MAX_RECORDS:
-        raise ValueError(f"a file has more than {MAX_RECORDS} records.")
-    if different < 1 or missing < 0 or keep < 1:
-        raise ValueError("different and keep must be at least 1, missing at least 0.")
+    check(puf, eif, keep, MAX_VARIABLES)
+    if not puf.shape[1]:
+        raise ValueError("taxicab compares at least one variable.")
+    if different < 1 or missing < 0:
+        raise ValueError("different must be at least 1, missing at least 0.")
     if puf.shape[1] * max(different, missing) >= 2**62:
         raise ValueError("different or missing is so large that levels do not fit in 64 bits.")

@@ -8,7 +8,7 @@ are integers and low is best; a metric for which high is best uses costs.
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -24,6 +24,52 @@ class Best(NamedTuple):
     eif: np.ndarray  # int32 (n_puf, keep)
     level: np.ndarray  # int64 (n_puf, keep)
     n: np.ndarray  # int32 (n_puf,); -1 where the best level alone has more than ``keep`` pairs
+
+
+class Pairs(NamedTuple):
+    """The suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
+
+    Attributes
+    ----------
+    puf, eif : int64 (m,)
+        Positions, sorted by puf, then by level (the best first), then by eif.
+    level : int64 (m,)
+        What the pairs are ranked by; the module of a metric says what it is.
+    crowded : bool (n_puf,)
+        Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
+    """
+
+    puf: np.ndarray
+    eif: np.ndarray
+    level: np.ndarray
+    crowded: np.ndarray
+
+
+class Workers(TypedDict, total=False):
+    """Who does the work of a kernel. No result depends on it.
+
+    Attributes
+    ----------
+    threads : int
+        1 if absent.
+    progress : callable, optional
+        Called now and then with the fraction done.
+    """
+
+    threads: int
+    progress: Callable[[float], None] | None
+
+
+def check(puf: np.ndarray, eif: np.ndarray, keep: int, max_variables: int | None = None) -> None:
+    """Refuse matrices of both files that do not fit each other or are too large, and a ``keep`` below 1."""
+    if puf.ndim != 2 or eif.ndim != 2 or puf.shape[1] != eif.shape[1]:
+        raise ValueError("the matrices of both files must have the same columns.")
+    if max_variables is not None and puf.shape[1] > max_variables:
+        raise ValueError(f"at most {max_variables} variables can be compared, not {puf.shape[1]}.")
+    if max(len(puf), len(eif)) > MAX_RECORDS:
+        raise ValueError(f"a file has more than {MAX_RECORDS} records.")
+    if keep < 1:
+        raise ValueError("keep must be at least 1.")
 
 
 def empty_best(n_puf: int, keep: int) -> Best:
@@ -89,12 +135,12 @@ def _list_pairs(best, puf, eif, level):
             m += 1
 
 
-def list_pairs(best: Best) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the kept pairs (puf, eif, level), sorted by puf, level and eif, and which records are crowded."""
+def list_pairs(best: Best) -> Pairs:
+    """Return the kept pairs one after another."""
     m = int(np.maximum(best.n, 0).sum(dtype=np.int64))
     puf, eif, level = (np.empty(m, np.int64) for _ in range(3))
     _list_pairs(best, puf, eif, level)
-    return puf, eif, level, best.n < 0
+    return Pairs(puf, eif, level, best.n < 0)
 
 
 def in_threads(
@@ -102,8 +148,8 @@ def in_threads(
     n: int,
     *,
     block: int,
-    threads: int,
-    progress: Callable[[float], None] | None,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
 ) -> None:
     """Call ``work(first, end)`` for blocks of ``range(n)``, ``threads`` at a time, and report progress.
 

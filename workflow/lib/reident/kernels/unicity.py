@@ -159,7 +159,7 @@ def shared_uniques_in_strata(
         out, m = unicity_search.strata_pairs(first, end, codes, starts, ranking, kind, space)
         parts[first] = (out[:m].copy(),)
 
-    strata.in_strata(work, starts, threads, progress)
+    strata.in_strata(work, starts, threads=threads, progress=progress)
     (found,) = strata.join(parts)
     puf_at, eif_at, last = found.T
     if ranking.listed:

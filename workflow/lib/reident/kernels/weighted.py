@@ -4,8 +4,8 @@ The search minimises the cost of a pair: the largest possible sum less the sum o
 with costs by variable (`costs`).
 """
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from reident.kernels.costs import ABSENT, AGREE, DIFFER, PARTIAL, Weighted
 from reident.kernels.rows import Rows, number_rows
 from reident.kernels.strata import Starts
 from reident.kernels.taxicab import best_pairs
-from reident.kernels.toplist import MAX_RECORDS
+from reident.kernels.toplist import Pairs, Workers, check, empty_best, list_pairs
 
 MAX_VARIABLES = 64
 """Variables of a record: bit sets of variables are one word."""
@@ -31,10 +31,10 @@ def nearest(
     near: Sequence[bool],
     least: int,
     keep: int,
-    threads: int = 1,
+    starts: Starts | None = None,
     method: Literal["auto", "pairs", "join"] = "auto",
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return the suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
 
     Parameters
@@ -49,18 +49,14 @@ def nearest(
     least : int
         A pair is suspected if its sum is at least this.
     keep : int
-        The largest cumulative number of pairs of a rank that is returned, at least 1.
-    threads, method, progress
+        The largest cumulative number of pairs of a rank, at least 1.
+    starts, method, **workers
         As for `taxicab.nearest`; the result does not depend on them.
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, sum (highest first), eif.
-    total : int64 (m,)
-        The sum of the weights.
-    crowded : bool (n_puf,)
-        Records whose best sum alone has more than ``keep`` pairs; they have no pair in the result.
+    Pairs
+        By the sum of the weights, the highest first.
 
     Raises
     ------
@@ -76,51 +72,15 @@ def nearest(
     _check(puf, eif, weights, partly, keep)
     costs, most = _costs(weights, partly)
     limit = min(most - least, int(costs.max(axis=1).sum()))
-    if not len(puf) or not len(eif) or limit < 0:
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing, nothing, np.zeros(len(puf), np.bool_)
-    puf, eif = np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32)
-    rows, by_variable = _prepare(puf, eif, costs, partly)
-    puf_at, eif_at, level, crowded = best_pairs(rows, by_variable, limit, keep, threads, method, progress)
-    return puf_at, eif_at, most - level, crowded
-
-
-def nearest_in_strata(
-    puf: np.ndarray,
-    eif: np.ndarray,
-    weights: np.ndarray,
-    starts: Starts,
-    *,
-    near: Sequence[bool],
-    least: int,
-    keep: int,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `nearest` does of each of many small strata, whose records lie one after another.
-
-    Parameters
-    ----------
-    puf, eif, weights
-        As for `nearest`.
-    starts : Starts
-    near, least, keep, threads, progress
-        As for `nearest`.
-
-    Returns
-    -------
-    puf, eif, total, crowded
-        As of `nearest`; positions in the files.
-    """
-    partly = np.array(near, np.bool_)
-    weights = np.asarray(weights, np.int64).copy()
-    _check(puf, eif, weights, partly, keep)
-    costs, most = _costs(weights, partly)
-    limit = min(most - least, int(costs.max(axis=1).sum()))
-    puf_at, eif_at, level, crowded = strata.nearest_coded(
-        puf, eif, costs, partly, starts, limit=limit, keep=keep, threads=threads, progress=progress
-    )
-    return puf_at, eif_at, most - level, crowded
+    if starts is not None:
+        pairs = strata.nearest_coded(puf, eif, costs, partly, starts, limit=limit, keep=keep, **workers)
+    elif not len(puf) or not len(eif) or limit < 0:
+        pairs = list_pairs(empty_best(len(puf), 0))
+    else:
+        puf, eif = np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32)
+        rows, by_variable = _prepare(puf, eif, costs, partly)
+        pairs = best_pairs(rows, by_variable, limit, keep, method, **workers)
+    return pairs._replace(level=most - pairs.level)
 
 
 def _costs(weights: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, int]:
@@ -161,16 +121,10 @@ def _prepare(puf: np.ndarray, eif: np.ndarray, costs: np.ndarray, near: np.ndarr
 
 
 def _check(puf: np.ndarray, eif: np.ndarray, weights: np.ndarray, near: np.ndarray, keep: int) -> None:
-    """Refuse arguments that are out of range or disagree in shape."""
-    if puf.ndim != 2 or eif.ndim != 2 or puf.shape[1] != eif.shape[1]:
-        raise ValueError("puf and eif must be matrices with the same columns.")
-    if not 1 <= puf.shape[1] <= MAX_VARIABLES:
-        raise ValueError(f"weights are added over 1 to {MAX_VARIABLES} variables, not {puf.shape[1]}.")
+    check(puf, eif, keep, MAX_VARIABLES)
+    if not puf.shape[1]:
+        raise ValueError("weights are added over at least one variable.")
     if weights.shape != (puf.shape[1], 4) or near.shape != (puf.shape[1],):
         raise ValueError("weights must have a row of four for each variable, and near one value.")
-    if max(len(puf), len(eif)) > MAX_RECORDS:
-        raise ValueError(f"a file has more than {MAX_RECORDS} records.")
-    if keep < 1:
-        raise ValueError("keep must be at least 1.")
     if sum(int(abs(row).max()) for row in weights) * 2 >= MAX_LEVEL:
         raise ValueError("weights are so large that sums do not fit in 64 bits.")

@@ -6,13 +6,12 @@ windows are compared: those of the shortest window first, and of a further windo
 windows before it could still agree on enough variables.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from reident.kernels.compiling import jit
-from reident.kernels.toplist import MAX_RECORDS, empty_best, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import Pairs, Workers, check, empty_best, in_threads, list_pairs, offer, settle
 
 
 class SortedRecords(NamedTuple):
@@ -93,9 +92,8 @@ def most_agreements(
     *,
     min_agree: int,
     keep: int,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    **workers: Unpack[Workers],
+) -> Pairs:
     """Return the pairs of each PUF record that agree on most variables, at the ranks with at most ``keep`` pairs.
 
     Parameters
@@ -108,20 +106,13 @@ def most_agreements(
     min_agree : int
         The smallest number of agreeing variables of a suspected pair, at least 1.
     keep : int
-        The largest cumulative number of pairs of a rank that is returned, at least 1.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+        The largest cumulative number of pairs of a rank, at least 1.
+    **workers : Workers
 
     Returns
     -------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, most agreements first, eif.
-    agreements : int64 (m,)
-        The number of variables that agree, ``min_agree`` to v.
-    crowded : bool (n_puf,)
-        Records whose best rank alone has more than ``keep`` pairs; they have no pair in the result.
+    Pairs
+        By the number of variables that agree, the highest first.
 
     Raises
     ------
@@ -132,14 +123,11 @@ def most_agreements(
     -----
     If a file has no record, the result has no pair. Source: METHODS §4.5, §5; Winkler 2002.
     """
-    if low.ndim != 2 or low.shape != high.shape or eif.ndim != 2 or eif.shape[1] != low.shape[1]:
-        raise ValueError(
-            "low, high and eif must be matrices with the same columns, low and high of the same shape."
-        )
-    if min_agree < 1 or keep < 1:
-        raise ValueError("min_agree and keep must be at least 1.")
-    if max(len(low), len(eif)) > MAX_RECORDS:
-        raise ValueError(f"a file has more than {MAX_RECORDS} records.")
+    check(low, eif, keep)
+    if low.shape != high.shape:
+        raise ValueError("low and high must have the same columns and records.")
+    if min_agree < 1:
+        raise ValueError("min_agree must be at least 1.")
     n_puf, v = low.shape
     best = empty_best(n_puf, keep)
     if n_puf and len(eif) and min_agree <= v:
@@ -153,6 +141,6 @@ def most_agreements(
         def work(first: int, end: int) -> None:
             _scan(first, end, start, stop, order, position, v - min_agree, keep, best)
 
-        in_threads(work, n_puf, block=256, threads=threads, progress=progress)
-    puf, at_eif, level, crowded = list_pairs(best)
-    return puf, at_eif, v - level, crowded
+        in_threads(work, n_puf, block=256, **workers)
+    pairs = list_pairs(best)
+    return pairs._replace(level=v - pairs.level)

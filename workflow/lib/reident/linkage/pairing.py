@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,9 @@ from reident.linkage import sums
 from reident.linkage.bins import grouped
 from reident.linkage.parts import Variable
 from reident.linkage.strata import lines
+
+if TYPE_CHECKING:
+    from reident.kernels.strata import Starts
 
 
 class Records(NamedTuple):
@@ -71,6 +74,10 @@ class Pairing(NamedTuple):
     spread: np.ndarray
     scope: Scope
 
+    @property
+    def starts(self) -> None:
+        """One stratum has no starts, unlike :class:`Pairings`."""
+
 
 class Pairings(NamedTuple):
     """The records of several strata of both files, one stratum after another, which are compared stratum by stratum.
@@ -94,6 +101,13 @@ class Pairings(NamedTuple):
     eif_starts: np.ndarray
     labels: tuple[list[str] | None, ...]
     spread: np.ndarray
+
+    @property
+    def starts(self) -> Starts:
+        """Where each stratum starts, as kernels take it."""
+        from reident.kernels.strata import Starts  # noqa: PLC0415 - compiled code: loaded only where pairs are scored
+
+        return Starts(self.puf_starts, self.eif_starts)
 
 
 class Comparison:

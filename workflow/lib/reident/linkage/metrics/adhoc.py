@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -256,9 +256,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             rules,
             above=above,
             scale=SCALE,
-            keep=setting.keep,
-            threads=setting.threads,
-            progress=setting.progress,
+            **kernel_arguments(pairing, setting),
         )
         return Scored(puf, eif, level / SCALE, crowded)
 
@@ -351,7 +349,6 @@ def score_small(pairings: Pairings, options: Options, setting: Setting) -> Score
     """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
     from reident.kernels import adhoc
     from reident.kernels.adhoc import Bands
-    from reident.kernels.strata import Starts
 
     declared = [options.scores.get(variable.name) for variable in pairings.variables]
     if any(rule is not None and rule.function is not None for rule in declared):
@@ -363,19 +360,16 @@ def score_small(pairings: Pairings, options: Options, setting: Setting) -> Score
             widths[at] = np.stack(_widths(pairings.spread[:, at]), axis=1)
         else:
             rules.append(_rule(pairings, at, rule))
-    puf, eif, level, crowded = adhoc.nearest_in_strata(
+    puf, eif, level, crowded = adhoc.nearest(
         pairings.puf.codes,
         pairings.eif.codes,
         pairings.puf.values,
         pairings.eif.values,
         rules,
-        widths,
-        Starts(pairings.puf_starts, pairings.eif_starts),
+        widths=widths,
         above=math.floor(threshold(options, pairings.variables) * SCALE),
         scale=SCALE,
-        keep=setting.keep,
-        threads=setting.threads,
-        progress=setting.progress,
+        **kernel_arguments(pairings, setting),
     )
     return Scored(puf, eif, level / SCALE, crowded)
 

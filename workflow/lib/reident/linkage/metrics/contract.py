@@ -90,6 +90,16 @@ class Setting(NamedTuple):
     weights: Estimates | None = None
 
 
+def kernel_arguments(pairing: Pairing | Pairings, setting: Setting) -> dict[str, Any]:
+    """Return what the kernel of every metric takes beside records and options."""
+    arguments: dict[str, Any] = {
+        "keep": setting.keep,
+        "threads": setting.threads,
+        "progress": setting.progress,
+    }
+    return arguments if pairing.starts is None else {**arguments, "starts": pairing.starts}
+
+
 def _fits_any(options: Any, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Accept any linking variables."""
 

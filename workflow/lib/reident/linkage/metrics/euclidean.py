@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -52,8 +52,8 @@ def threshold(options: Options) -> float:
     return float(options.alpha) / (2 if options.norm == "primer" else math.sqrt(2))
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Suspected pairs of a pairing of prepared records; scores are rounded to twelve decimals."""
+def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of prepared records; scores are rounded to twelve decimals."""
     from reident.kernels import euclidean  # compiled code: loaded only where pairs are scored
 
     puf, eif, level, crowded = euclidean.nearest(
@@ -62,41 +62,15 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         pairing.puf.values,
         pairing.eif.values,
         pairing.spread,
-        **_arguments(pairing.variables, options, setting),
+        numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
+        alpha=float(options.alpha),
+        norm=options.norm,
+        threshold=round(threshold(options) * SCALE),
+        scale=SCALE,
+        whole_steps=options.whole_steps,
+        **kernel_arguments(pairing, setting),
     )
     return Scored(puf, eif, level / SCALE, crowded)
-
-
-def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
-    """Return the suspected pairs of many small strata of prepared records, as :func:`score`."""
-    from reident.kernels import euclidean
-    from reident.kernels.strata import Starts
-
-    puf, eif, level, crowded = euclidean.nearest_in_strata(
-        pairings.puf.codes,
-        pairings.eif.codes,
-        pairings.puf.values,
-        pairings.eif.values,
-        pairings.spread,
-        Starts(pairings.puf_starts, pairings.eif_starts),
-        **_arguments(pairings.variables, options, setting),
-    )
-    return Scored(puf, eif, level / SCALE, crowded)
-
-
-def _arguments(variables: Sequence[Variable], options: Options, setting: Setting) -> dict[str, Any]:
-    """Return what the kernel takes beside the records."""
-    return {
-        "numeric": np.array([variable.type == "numeric" for variable in variables], bool),
-        "alpha": float(options.alpha),
-        "norm": options.norm,
-        "threshold": round(threshold(options) * SCALE),
-        "scale": SCALE,
-        "keep": setting.keep,
-        "whole_steps": options.whole_steps,
-        "threads": setting.threads,
-        "progress": setting.progress,
-    }
 
 
 def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
@@ -121,5 +95,5 @@ METRIC = Metric(
     ranked=True,
     score=score,
     tolerance=tolerance,
-    score_small=score_small,
+    score_small=score,
 )

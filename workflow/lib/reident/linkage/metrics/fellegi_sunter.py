@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
 from reident.linkage.parts import OrderedVariable
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.codes import Coding, normaliser
@@ -181,8 +181,8 @@ def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
     return int((sums >= least).sum()) - 1
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Suspected pairs of a pairing of binned records; sums of weights are integers at scale 10^12."""
+def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of binned records; sums of weights are integers at scale 10^12."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
     records = compared(pairing, options.partial)
@@ -193,30 +193,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         weights,
         near=records.near,
         least=least,
-        keep=setting.keep,
-        threads=setting.threads,
-        progress=setting.progress,
-    )
-    return Scored(puf, eif, total / SCALE, crowded)
-
-
-def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
-    """Return the suspected pairs of many small strata of binned records, as :func:`score`."""
-    from reident.kernels import weighted
-    from reident.kernels.strata import Starts
-
-    records = compared(pairings, options.partial)
-    weights, least = _weights(pairings, setting)
-    puf, eif, total, crowded = weighted.nearest_in_strata(
-        records.puf,
-        records.eif,
-        weights,
-        Starts(pairings.puf_starts, pairings.eif_starts),
-        near=records.near,
-        least=least,
-        keep=setting.keep,
-        threads=setting.threads,
-        progress=setting.progress,
+        **kernel_arguments(pairing, setting),
     )
     return Scored(puf, eif, total / SCALE, crowded)
 
@@ -247,5 +224,5 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     weighs=True,
-    score_small=score_small,
+    score_small=score,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -42,8 +42,8 @@ class Options(Section):
         return alpha
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Suspected pairs of a pairing of binned records, in exact integers.
+def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of binned records, in exact integers.
 
     With α = a/b in lowest terms a pair has the level b·(different) + a·(missing) = b·v·score,
     and is suspected if level / (b·v) < a / (2b), that is 2·level < a·v.
@@ -52,32 +52,9 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     levels = _levels(options, len(pairing.variables))
     puf, eif, level, crowded = taxicab.nearest(
-        pairing.puf.codes,
-        pairing.eif.codes,
-        **levels,
-        keep=setting.keep,
-        threads=setting.threads,
-        progress=setting.progress,
+        pairing.puf.codes, pairing.eif.codes, **levels, **kernel_arguments(pairing, setting)
     )
     return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), crowded)
-
-
-def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
-    """Return the suspected pairs of many small strata of binned records, as :func:`score`."""
-    from reident.kernels import taxicab
-    from reident.kernels.strata import Starts
-
-    levels = _levels(options, len(pairings.variables))
-    puf, eif, level, crowded = taxicab.nearest_in_strata(
-        pairings.puf.codes,
-        pairings.eif.codes,
-        Starts(pairings.puf_starts, pairings.eif_starts),
-        **levels,
-        keep=setting.keep,
-        threads=setting.threads,
-        progress=setting.progress,
-    )
-    return Scored(puf, eif, level / (levels["different"] * len(pairings.variables)), crowded)
 
 
 def _levels(options: Options, v: int) -> dict[str, Any]:
@@ -100,5 +77,5 @@ METRIC = Metric(
     ranked=True,
     score=score,
     tolerance=tolerance,
-    score_small=score_small,
+    score_small=score,
 )

@@ -96,7 +96,6 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
     """Return the pairs of many small strata of binned records, as :func:`score`."""
     from reident.kernels import unicity
-    from reident.kernels.strata import Starts
 
     sets = sets_in_force(options, setting.any_missing)
     if sets == "all":
@@ -105,7 +104,7 @@ def score_small(pairings: Pairings, options: Options, setting: Setting) -> Score
     puf, eif, order, variables = unicity.shared_uniques_in_strata(
         pairings.puf.codes,
         pairings.eif.codes,
-        Starts(pairings.puf_starts, pairings.eif_starts),
+        pairings.starts,
         sets=sets,
         max_order=options.max_order,
         threads=setting.threads,
