@@ -141,7 +141,9 @@ def confidentiality(text: str) -> str:
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
     if not end:
-        raise ValueError(f"{CONFIDENTIALITY} must have the lines `{START}` and `{END}` around its table of files")
+        raise ValueError(
+            f"{CONFIDENTIALITY} must have the lines `{START}` and `{END}` around its table of files"
+        )
     indent = before[before.rfind("\n") + 1 :]
     body = "".join(f"{indent}{line}\n" for line in files_with_data().splitlines())
     return f"{before}{start}\n\n{body}\n{indent}{end}{after}"
