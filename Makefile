@@ -20,7 +20,7 @@ LOCKED := .venv/locked-$(call sum,requirements.lock)
 READY := .venv/ready-$(call sum,requirements.lock pyproject.toml)
 DEVELOPMENT := .venv/development-$(call sum,requirements.lock requirements-dev.lock)
 
-.PHONY: example setup development test test-all lint docs benchmarks audit golden lock storage wheelhouse clean
+.PHONY: example setup development test test-all lint docs docs-site benchmarks audit golden lock storage wheelhouse clean
 .DELETE_ON_ERROR:
 
 example: setup
@@ -70,10 +70,15 @@ lint: development
 	$(BIN)/snakemake --lint
 
 # What is generated: config/README.md and workflow/schemas/ from the study model and the settings of a run,
-# docs/DATA.md and the table of files with data in README.md from the declared tables.
+# docs/DATA.md and the table of files with data in docs/explanation/confidentiality.md from the declared tables.
 docs: development
 	$(BIN)/python -m reident.study.documentation
 	$(BIN)/python -m reident.pipeline.documentation
+
+# The site of docs/, in the folder site; no network is asked. A link to a page or a heading that is not there is an error.
+docs-site: development
+	$(BIN)/python docs/site.py .pages
+	$(BIN)/zensical build --clean --strict
 
 # Our kernels and general tools on the same files; results/benchmarks/. The tools live in .venv-peers
 # (see pyproject.toml); without it only ours is timed. It takes hours: BENCH="--sizes 1000,10000" is short.
@@ -114,5 +119,5 @@ wheelhouse: setup
 
 # Everything that set-up and tools made; never results/ or reports/, which may hold weeks of work.
 clean:
-	rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .cache .pages site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find workflow tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""The study at national scale that README measures: its files fit together, at any size."""
+"""The study at national scale that docs/explanation/costs.md measures: its files fit together, at any size."""
 
 import subprocess
 import sys

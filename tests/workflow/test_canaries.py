@@ -1,4 +1,4 @@
-"""No key, no link and no value of the data is anywhere but in the files that README names for them: not after a run
+"""No key, no link and no value of the data is anywhere but in the files that the documentation names: not after a run
 in which every step fails once with data in its error, not after spoilt sources, and not in what `--report` gathers."""
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ if not mark.exists():
 """
 
 
-def readme(which: int) -> list[str]:
-    """The files below a study's results that README names in a line of its table, as patterns."""
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+def listed(which: int) -> list[str]:
+    """The files below a study's results that the page on confidentiality names in a line of its table, as patterns."""
+    text = (CHECKOUT / "docs/explanation/confidentiality.md").read_text(encoding="utf-8")
     table = text.partition("| below `results/{study}/` | hold |\n")[2].splitlines()[1:]
     cells = [line.split("|")[1] for line in table[:2]]
     patterns = re.findall(r"`([^`]+)`", cells[which])
@@ -104,7 +104,7 @@ def readme(which: int) -> list[str]:
 
 
 def named(path: str, patterns: list[str]) -> bool:
-    """Whether README names a file, by its path from the working directory; variants have the same files."""
+    """Whether the page names a file, by its path from the working directory; variants have the same files."""
     whole = re.sub(r"\.([^/]+)\.\d+\.part$", r"\1", path)  # what a killed job left
     found_ = re.fullmatch(r"results/[^/]+/(?:variants/[^/]+/)?(.+)", whole)
     return found_ is not None and any(fnmatch.fnmatchcase(found_[1], pattern) for pattern in patterns)
@@ -289,7 +289,7 @@ def test_the_search_finds_a_number_as_reports_write_it(text):
 def test_there_are_canaries_enough_and_each_is_found_where_it_may_be(left):
     every = {hit for text in left.sources.values() for hit in found(text.encode(), WORD, NUMBER)}
     assert len(every) >= 500
-    used = [name for name in left.files if named(name, readme(0)) and "confidential/" not in name]
+    used = [name for name in left.files if named(name, listed(0)) and "confidential/" not in name]
     held = set().union(*(found(left.files[name].read_bytes(), WORD, NUMBER) for name in used))
     unread = re.compile("cnry(pn|en|sn)")  # columns that no study names
     assert not {hit for hit in every if not unread.match(hit)} - held
@@ -347,20 +347,20 @@ def test_no_canary_is_shown(left):
     assert found(left.shown().encode(), WORD, NUMBER, LABEL) == set()
 
 
-def test_no_key_and_no_code_is_outside_the_files_that_the_readme_names(left):
-    """A warning names the codes that it is about in its table, which README names; never a key."""
-    warnings = [pattern for pattern in readme(1) if pattern.endswith("warnings.csv")]
+def test_no_key_and_no_code_is_outside_the_files_that_the_page_names(left):
+    """A warning names the codes that it is about in its table, which the page names; never a key."""
+    warnings = [pattern for pattern in listed(1) if pattern.endswith("warnings.csv")]
     hits = {
         name: {
             hit for hit in found(path.read_bytes(), WORD) if not (named(name, warnings) and CODE.match(hit))
         }
         for name, path in left.files.items()
-        if not named(name, readme(0))
+        if not named(name, listed(0))
     }
     assert {name: some for name, some in hits.items() if some} == {}
 
 
-def test_no_number_but_a_cut_point_is_outside_the_files_that_the_readme_names(left):
+def test_no_number_but_a_cut_point_is_outside_the_files_that_the_page_names(left):
     cuts = {
         hit
         for name, path in left.files.items()
@@ -370,17 +370,17 @@ def test_no_number_but_a_cut_point_is_outside_the_files_that_the_readme_names(le
     hits = {
         name: found(path.read_bytes(), NUMBER) - cuts
         for name, path in left.files.items()
-        if not named(name, readme(0))
+        if not named(name, listed(0))
     }
     assert {name: some for name, some in hits.items() if some} == {}
 
 
-def test_labels_and_cut_points_are_in_the_report_and_in_the_files_that_the_readme_names(left):
+def test_labels_and_cut_points_are_in_the_report_and_in_the_files_that_the_page_names(left):
     may = re.compile(r"reports/.*|all\.zip")
     hits = {
         name: found(path.read_bytes(), LABEL, NUMBER)
         for name, path in left.files.items()
-        if not named(name, [*readme(0), *readme(1)]) and not may.fullmatch(name)
+        if not named(name, [*listed(0), *listed(1)]) and not may.fullmatch(name)
     }
     assert {name: some for name, some in hits.items() if some} == {}
 

@@ -1,4 +1,4 @@
-"""The data dictionary and README's table are what the declared tables say."""
+"""The data dictionary and the table of files that hold data are what the declared tables say."""
 
 import re
 from pathlib import Path
@@ -17,8 +17,9 @@ def test_a_generated_file_is_what_the_declarations_say(path):
 
 
 def test_writing_makes_the_files_that_are_compared(tmp_path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    page = tmp_path / documentation.CONFIDENTIALITY
+    page.parent.mkdir(parents=True)
+    page.write_text((ROOT / documentation.CONFIDENTIALITY).read_text(encoding="utf-8"), encoding="utf-8")
     documentation.write(tmp_path)
     assert {path: (tmp_path / path).read_text(encoding="utf-8") for path in GENERATED} == GENERATED
 
@@ -46,6 +47,6 @@ def test_files_with_data_are_listed_by_what_they_hold():
     assert "`strata/manifest.csv`" in labels
 
 
-def test_a_readme_without_the_place_for_the_table_is_an_error():
+def test_a_page_without_the_place_for_the_table_is_an_error():
     with pytest.raises(ValueError, match="must have the lines"):
-        documentation.readme(f"Text\n{documentation.START}\n")
+        documentation.confidentiality(f"Text\n{documentation.START}\n")

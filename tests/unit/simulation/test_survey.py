@@ -81,7 +81,7 @@ class TestSameBytes:
         assert run.stdout.strip() == digest(drawn())
 
     def test_equal_to_a_stored_digest(self):
-        """Changed on purpose? Then the example's numbers in the README change too."""
+        """Changed on purpose? Then the example's numbers in the documentation change too."""
         assert digest(drawn()) == "1add54cf1665208644807409ace4321a26567cdd6003a385df6f919e7b44eb70"
 
     def test_the_order_of_keys_does_not_matter(self):

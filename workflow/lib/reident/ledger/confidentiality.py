@@ -1,4 +1,4 @@
-"""Who may read what a run makes, and which files hold data of the sources (README, Confidentiality)."""
+"""Who may read what a run makes, and which files hold data of the sources (docs/explanation/confidentiality.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The tables that the steps make: where they are, their columns and types, and what of the sources they hold.
 
 What reads or describes a table takes it from here: the ledger reads its columns by their types, the report and the
-comparison read the tables that are marked for them, docs/DATA.md and README list them.
+comparison read the tables that are marked for them, docs/DATA.md and docs/explanation/confidentiality.md list them.
 """
 
 from reident.pipeline.tables.attribution import ASSESS_ATTRIBUTION, PREPARE_ATTRIBUTION

@@ -1,0 +1,161 @@
+"""Assemble the pages of the site in a folder, from which `make docs-site` builds it.
+
+The pages are those of docs/, which can also be read in the repository. Here generated pages get their place, links to
+files of the repository lead to copies, formulas become MathML, and llms.txt lists the pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import yaml
+from latex2mathml.converter import convert
+
+ROOT = Path(__file__).resolve().parents[1]
+MOVED = {
+    "CONTRIBUTING.md": "reference/contributing.md",
+    "config/README.md": "reference/study-file.md",
+    "docs/CLUSTER.md": "how-to/cluster.md",
+    "docs/DATA.md": "reference/tables.md",
+    "docs/METHODS.md": "reference/methods.md",
+}
+"""Pages that have another path in the site than in the repository."""
+PAGES = ("*.md",)
+ASSETS = ("*.css", "*.png", "*.svg")
+FENCE = re.compile(r"^( *)(```+)(\w*)[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"^ *<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))|(?<=src=\")([^\"]+)|(?<=href=\")([^\"]+)")
+
+
+def sources() -> dict[str, str]:
+    """Return the path in the site of each page, by its path in the repository."""
+    pages = [path for pattern in PAGES for path in sorted((ROOT / "docs").rglob(pattern))]
+    paths = [path.relative_to(ROOT).as_posix() for path in pages]
+    return {path: path.removeprefix("docs/") for path in paths} | MOVED
+
+
+def parts(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
+    """Yield the text between blocks of code, each with the block that follows it."""
+    start = 0
+    for block in FENCE.finditer(text):
+        yield text[start : block.start()], block
+        start = block.end()
+    yield text[start:], None
+
+
+def page(path: str, text: str, files: dict[str, str]) -> str:
+    """Return a page as the site has it; `files` takes the files of the repository to which it leads."""
+
+    def link(match: re.Match[str]) -> str:
+        target, hash_, anchor = match[0].partition("#")
+        if not target or "://" in target:
+            return match[0]
+        resolved = os.path.normpath(PurePosixPath(path).parent / target)
+        if not (ROOT / resolved).exists():
+            raise ValueError(f"{path}: `{target}` is not a file of the repository. Correct the link.")
+        place = places.get(resolved)
+        if place is None and resolved.startswith("docs/"):
+            place = resolved.removeprefix("docs/")
+        elif place is None:
+            place = files[resolved] = f"files/{resolved}.txt"
+        return os.path.relpath(place, PurePosixPath(places[path]).parent) + hash_ + anchor
+
+    places = sources()
+    made = []
+    for prose, block in parts(text):
+        made.append(LINK.sub(link, COMMENT.sub("", prose)))
+        if block and block[3] == "math":
+            made.append(
+                f'{block[1]}<span class="formula">{convert(block[4].strip(), display="block")}</span>'
+            )
+        elif block:
+            made.append(block[0])
+    return nested("".join(made))
+
+
+def nested(text: str) -> str:
+    """Return Markdown with what is nested in lists by four blanks for each level, as this site's parser wants it."""
+    lines: list[str] = []
+    listed, loose, fence = False, False, None
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        if fence is not None:
+            lines.append(" " * fence + line if line else line)
+            if set(line.strip()) == {"`"}:
+                fence = None
+            continue
+        item = bool(re.match(r" *(?:- |\d+\. )", line))
+        if line and not indent:
+            listed = item
+        if item and loose and lines[-1]:
+            lines.append("")
+        loose = listed and not item and (loose or not line)
+        wide = {0: 0, 3: 4, 6: 8}.get(indent, 2 * indent) if listed else indent
+        lines.append(" " * (wide - indent) + line if line else line)
+        if line.lstrip().startswith("```"):
+            fence = wide - indent
+    return "\n".join(lines)
+
+
+def summary(text: str) -> str:
+    """Return the first paragraph of a page."""
+    plain = COMMENT.sub("", text)
+    paragraphs = [
+        part for part in plain.split("\n\n") if part.strip() and not re.match(r"#|<|!|```|\|", part)
+    ]
+    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", " ".join(paragraphs[0].split()))
+
+
+def listing(nav: list, texts: dict[str, str]) -> str:
+    """Return llms.txt: every page of the site by its part, with its first paragraph."""
+    lines = ["# reident", "", f"> {summary(texts['index.md'])}", ""]
+    for item in nav:
+        ((title, entries),) = item.items()
+        if isinstance(entries, str):
+            continue
+        lines += [f"## {title}", ""]
+        for entry in entries:
+            ((name, place),) = entry.items()
+            lines.append(f"- [{name}]({place.removesuffix('.md')}.html): {summary(texts[place])}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def assemble(folder: Path) -> None:
+    """Write the pages and what they need into an empty folder."""
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    files: dict[str, str] = {}
+    texts = {}
+    for path, place in sources().items():
+        text = (ROOT / path).read_text(encoding="utf-8")
+        texts[place] = text
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(page(path, text, files), encoding="utf-8")
+    listed = re.findall(r"[\w/-]+\.md", str(nav))
+    if sorted(listed) != sorted(texts):
+        raise ValueError(f"mkdocs.yml must list every page once: {sorted(set(listed) ^ set(texts))}.")
+    for pattern in ASSETS:
+        for file in (ROOT / "docs").rglob(pattern):
+            files[file.relative_to(ROOT).as_posix()] = file.relative_to(ROOT / "docs").as_posix()
+    for path, place in files.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / path).is_dir():
+            contents = [
+                f"# {file.name}\n\n{file.read_text('utf-8')}" for file in sorted((ROOT / path).iterdir())
+            ]
+            (folder / place).write_text("\n".join(contents), encoding="utf-8")
+        else:
+            shutil.copyfile(ROOT / path, folder / place)
+    (folder / "llms.txt").write_text(listing(nav, texts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    assemble(target)
