@@ -101,7 +101,7 @@ def test_a_run_in_a_terminal_draws_its_running_steps_and_leaves_a_line_for_each(
     shown = screen(written)[1:]  # the first line names the profile
     steps = [line for line in shown if re.fullmatch(r"test: .* \(\d+ s\)", line)]
     assert len([line for line in steps if line.startswith("test: Ranking the pairs: Taxicab (")]) == 1
-    assert len(steps) == len(set(steps)) == 20
+    assert len(steps) == len(set(steps)) == 19
     assert not [line for line in shown if "running" in line]
     assert re.fullmatch(r"Done: \d+ jobs in \d+ s\.", shown[-1])
     assert any(line.startswith("test: above the limit") for line in shown)
