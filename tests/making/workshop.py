@@ -46,7 +46,7 @@ class Workshop:
             input={"study": str(self.file), **{key: str(path) for key, path in inputs.items()}},
             output={**made, "ledger": str(self.root / "ledger" / f"{name}.json")},
             params={
-                "study": Family(self.file).settings("", rule, metric),
+                "study": self.part_digest(rule, metric),
                 "library": digests.library_digest(rule, metric),
             },
             log=[str(self.root / "logs" / f"{name}.log")],

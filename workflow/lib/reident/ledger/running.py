@@ -70,7 +70,7 @@ class Step:
     ----------
     job
         The job as the scheduler describes it to an adapter: ``wildcards``, ``input``, ``output``, ``params``, ``log``,
-        ``threads``. ``params.part`` is what the step takes from the study, ``params.study`` the same as JSON,
+        ``threads``. ``params.part`` is what the step takes from the study, ``params.study`` its digest,
         ``params.library`` the digest of the code, ``params.file`` the study file; the output named ``ledger`` is the
         step's entry, whose name begins with the rule's.
     """
@@ -238,7 +238,7 @@ class Step:
             "step": self.name,
             "rule": self.rule,
             "metric": self.metric,
-            "study_digest": hashlib.sha256(self.params["study"].encode()).hexdigest(),
+            "study_digest": self.params.get("study"),
             "library_digest": self.params.get("library"),
             "inputs": {
                 name: [self._line(path, self._read[path].sha256, self._read[path].size) for path in paths]

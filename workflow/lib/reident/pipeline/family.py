@@ -12,7 +12,6 @@ variant moves no results.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.parts import Alike, Releasing, canonical, digest, part, releasing, resolving
+from reident.pipeline.parts import Alike, Releasing, digest, part, releasing, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, named_files, rounding, variants
@@ -217,12 +216,8 @@ class Family:
         """Return the digest of the value that a step takes from the study at a place."""
         key = (place, rule, metric)
         if key not in self._digests:
-            self._digests[key] = hashlib.sha256(self.settings(*key).encode()).hexdigest()
+            self._digests[key] = digest(self.part(*key))
         return self._digests[key]
-
-    def settings(self, place: str, rule: str, metric: str | None = None) -> str:
-        """Return the value that a step takes from the study at a place, in canonical JSON."""
-        return canonical(self.part(place, rule, metric))
 
     def known_digest(self, place: str, rule: str, metric: str | None = None) -> str | None:
         """Return the digest as :meth:`digest`; None if the study has no such step or metric."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -657,6 +657,35 @@ def plain(value: Any) -> Any:
 def canonical(value: Any) -> str:
     """Return the canonical JSON of a frozen value, or of any JSON-like value."""
     return json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def settings(part: Any) -> str:
+    """Return the names of the settings in a part, each with a short digest of its value, in JSON.
+
+    They tell which settings changed, without a value or the key of a mapping: codes in a study file are data.
+    """
+    return json.dumps({name: digest(value)[:8] for name, value in _settings(part, "")}, sort_keys=True)
+
+
+def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield every setting by its name: of a list, each item that has a name."""
+    items: list[tuple[str, Any]] = []
+    if isinstance(value, BaseModel):
+        items = [(field, getattr(value, field)) for field in type(value).model_fields]
+    elif dataclasses.is_dataclass(value):
+        items = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+    elif isinstance(value, Mapping) and not name:
+        items = list(value.items())
+    elif (
+        isinstance(value, tuple)
+        and value
+        and all(isinstance(getattr(one, "name", None), str) for one in value)
+    ):
+        items = [(one.name, one) for one in value]
+    if not items:
+        yield name, value
+    for key, item in items:
+        yield from _settings(item, f"{name}.{key}".lstrip("."))
 
 
 def digest(value: Any) -> str:

@@ -16,7 +16,7 @@ from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
 from reident.pipeline.family import CHECKLIST, Family
-from reident.pipeline.parts import weighing
+from reident.pipeline.parts import settings, weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
@@ -155,23 +155,23 @@ class Plan:
         return [_outside(members.path) for members in self.families.values()]
 
     def params(self, rule: str) -> dict[str, Asked]:
-        """Return the parameters of a step's rule: what it takes from the study, also as JSON, and its code.
+        """Return the parameters of a step's rule: what it takes from the study, with its digest, and that of its code.
 
         Snakemake hands a part and a path to the job and does not compare them, since they are no text or number. What
-        runs a step again is the JSON or the digest.
+        runs a step again is a digest; the digests of single settings tell which of them changed.
         """
 
-        def part(wildcards: Any) -> Any:
-            members, place = self.family(wildcards.study)
-            return members.part(place, rule, wildcards.get("metric"))
+        def of_part(take: Callable[[Family, str, str, str | None], Any]) -> Asked:
+            def ask(wildcards: Any) -> Any:
+                members, place = self.family(wildcards.study)
+                return take(members, place, rule, wildcards.get("metric"))
 
-        def settings(wildcards: Any) -> str:
-            members, place = self.family(wildcards.study)
-            return members.settings(place, rule, wildcards.get("metric"))
+            return ask
 
         return {
-            "part": part,
-            "study": settings,
+            "part": of_part(Family.part),
+            "study": of_part(Family.digest),
+            "settings": of_part(lambda members, *step: settings(members.part(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
             "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),
         }

@@ -42,8 +42,10 @@ def _literals(text: str) -> list[Any]:
 
 def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
     """Return what changed: settings, the code, files."""
-    old_parts, new_parts = ([value for value in values if _is_part(value)] for values in (before, now))
-    words = _changed_settings(old_parts[0], new_parts[0]) if old_parts and new_parts else []
+    old_settings, new_settings = (
+        [value for value in values if _are_settings(value)] for values in (before, now)
+    )
+    words = _changed_settings(old_settings[0], new_settings[0]) if old_settings and new_settings else []
     with contextlib.suppress(Exception):  # no entry, or one of another version
         entry = json.loads(Path(next(path for path in outputs if "/ledger/" in path)).read_text("utf-8"))
         names = {entry["library_digest"]: "the code changed"}
@@ -54,7 +56,7 @@ def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]
     return list(dict.fromkeys(words))
 
 
-def _is_part(value: Any) -> bool:
+def _are_settings(value: Any) -> bool:
     return isinstance(value, str) and value.startswith("{")
 
 
@@ -64,23 +66,8 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def _changed_settings(before: str, now: str) -> list[str]:
-    """Return a sentence on the settings in which two parts differ."""
-    old, new = (dict(_leaves(json.loads(part))) for part in (before, now))
-    names = sorted({name for name in old.keys() | new.keys() if old.get(name, ...) != new.get(name, ...)})
+    """Return a sentence on the settings in which two parts differ, see :func:`reident.pipeline.parts.settings`."""
+    old, new = json.loads(before), json.loads(now)
+    names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
     more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
     return [f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more} changed in the study file"]
-
-
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every setting of a part by its name; items of a list by the name that they have."""
-    if isinstance(value, dict):
-        items = list(value.items())
-    elif (
-        isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value)
-    ):
-        items = [(item["name"], item) for item in value]
-    else:
-        yield name, value
-        return
-    for key, item in items:
-        yield from _leaves(item, f"{name}.{key}".lstrip("."))
