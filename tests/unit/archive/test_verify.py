@@ -271,7 +271,7 @@ def test_a_bag_may_have_100_000_files(payload, tmp_path):
         f"data/code/folder{at % 100:02d}/file{at:05d}.py": b"" for at in range(100_000 - len(payload) - 4)
     }
     path = bags.written(tmp_path, bags.tagged({**payload, **more}))
-    lines, _ = run(str(path), None, 1)
+    lines = run(path)
     assert "100,000 files" in lines[0]
     path = bags.written(tmp_path, bags.tagged({**payload, **more, "data/code/one-more.py": b""}))
     assert "at most 100,000 files" in bags.refusal(path)

@@ -101,7 +101,7 @@ class Step:
     @property
     def part(self) -> Any:
         """What the step takes from the study, or from the variant that it belongs to, and nothing else of it."""
-        return self.params["part"]
+        return self.params["part"].value
 
     @property
     def called(self) -> str:

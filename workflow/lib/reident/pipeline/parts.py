@@ -668,7 +668,7 @@ def settings(part: Any) -> str:
 
 
 def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield every setting by its name: of a list, each item that has a name."""
+    """Yield every setting by its name; sections in a list are counted from 1."""
     items: list[tuple[str, Any]] = []
     if isinstance(value, BaseModel):
         items = [(field, getattr(value, field)) for field in type(value).model_fields]
@@ -676,12 +676,8 @@ def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         items = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     elif isinstance(value, Mapping) and not name:
         items = list(value.items())
-    elif (
-        isinstance(value, tuple)
-        and value
-        and all(isinstance(getattr(one, "name", None), str) for one in value)
-    ):
-        items = [(one.name, one) for one in value]
+    elif isinstance(value, tuple) and all(isinstance(one, BaseModel) for one in value):
+        items = [(str(number), one) for number, one in enumerate(value, start=1)]
     if not items:
         yield name, value
     for key, item in items:

@@ -169,7 +169,7 @@ class Plan:
             return ask
 
         return {
-            "part": of_part(Family.part),
+            "part": of_part(lambda members, *step: steps.Handed(members.part(*step))),
             "study": of_part(Family.digest),
             "settings": of_part(lambda members, *step: settings(members.part(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),

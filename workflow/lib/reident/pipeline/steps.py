@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import tables
@@ -67,6 +67,17 @@ class Step:
             return self.after
         unused = {"bin": REGISTRY[metric].reads != "binned", "weigh": not REGISTRY[metric].weighs}
         return tuple(step for step in self.after if not unused.get(step, False))
+
+
+@dataclass(frozen=True, repr=False)
+class Handed:
+    """What a job is handed without being shown: the report of Snakemake prints parameters, and labels are data."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        """Return nothing of the value."""
+        return "what the step takes from the study"
 
 
 def _always(_: Study) -> bool:
