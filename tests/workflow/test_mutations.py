@@ -176,10 +176,8 @@ def test_an_edited_result_is_refused_and_computed_anew_by_its_rule(again, whole,
     )
     refused = again.run()
     assert refused.code == 1, refused.shown
-    assert (
-        f"{case.file} is not what its step wrote" in refused.shown
-        or found.line.splitlines()[1] in refused.shown
-    )
+    whole_verdict = all(line in refused.shown for line in found.line.splitlines())
+    assert f"{case.file} is not what its step wrote" in refused.shown or whole_verdict
     assert refused.advice == f"--forcerun {rule}"
     assert (again.work / case.file).read_bytes() == edited, "nobody but its step touches a result"
     forced = again.run(refused.advice)
@@ -432,9 +430,7 @@ def test_every_break_is_listed_by_its_kind(again):
         ),
         "not verified, because they are not there or cannot be read": "../in/eif.csv",
     }
-    assert re.fullmatch(
-        r"(results/small/\S+, ){4}\S+( and \d+ more)?", told["results that have no entry in the ledger"]
-    )
+    assert re.fullmatch(r"(results/small/\S+, ){4}\S+", told["results that have no entry in the ledger"])
     assert not re.search(r"\b(delete|remove)", found.line, re.IGNORECASE)
 
 

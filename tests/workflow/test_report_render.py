@@ -386,7 +386,7 @@ def test_a_table_with_very_many_columns_is_set_in_smaller_type(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_path_is_copied_as_it_is(tmp_path):
+def test_a_command_and_a_path_are_copied_as_they_are(tmp_path):
     """Even a word that is too long for its line: only the ends of lines are added to it."""
     folder = tmp_path / "results" / "mock"
     write_results(folder)
@@ -407,8 +407,11 @@ def test_a_path_is_copied_as_it_is(tmp_path):
             ).stdout
             for options in ([], ["-layout"], ["-raw"])
         ]
+    command = "snakemake --cores N --config study=STUDY"
     for text in texts:
         assert "\u200b" not in text
+        assert [line.strip() for line in text.splitlines()].count(command) == 1
+    assert f"<code>{command}</code>" in html
     assert "abcdefghij" * 11 in "".join(texts[0].split())
     assert "\u200b" not in html
 

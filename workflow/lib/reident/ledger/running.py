@@ -86,10 +86,8 @@ class Step:
         self.root = root_of(self.folder)
         self.place = place_of(self.folder)
         self.name = self.entry.stem
-        self.rule, self.name_of_rule = (
-            self.name.partition(".")[0],
-            job.rule,
-        )  # an importer may give it another name
+        self.rule = self.name.partition(".")[0]
+        self.name_of_rule = job.rule  # an importer may give it another name
         self.log = Path(job.log[0])
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}

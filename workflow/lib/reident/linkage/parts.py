@@ -150,6 +150,14 @@ class Describing:
 
 
 @dataclass(frozen=True)
+class Rated:
+    """What the step of the rates takes from the study: what the rates take, and what the description does."""
+
+    rating: Rating
+    describing: Describing
+
+
+@dataclass(frozen=True)
 class Explaining:
     """What the explanation of confirmed records takes from the study.
 

@@ -34,6 +34,7 @@ from reident.linkage.parts import (
     Describing,
     Explaining,
     OrderedVariable,
+    Rated,
     Rating,
     Scoring,
     Stratifying,
@@ -266,9 +267,9 @@ def describing(study: Study) -> Describing:
 
 
 @_part_of("rate")
-def rating_and_describing(study: Study) -> dict[str, Any]:
+def rated(study: Study) -> Rated:
     """Return what the rates and the description take."""
-    return {"rating": rating(study), "describing": describing(study)}
+    return Rated(rating(study), describing(study))
 
 
 @_part_of("agreements")
@@ -654,11 +655,6 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
-def canonical(value: Any) -> str:
-    """Return the canonical JSON of a frozen value, or of any JSON-like value."""
-    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
 def settings(part: Any) -> str:
     """Return the names of the settings in a part, each with a short digest of its value, in JSON.
 
@@ -674,8 +670,6 @@ def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         items = [(field, getattr(value, field)) for field in type(value).model_fields]
     elif dataclasses.is_dataclass(value):
         items = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
-    elif isinstance(value, Mapping) and not name:
-        items = list(value.items())
     elif isinstance(value, tuple) and all(isinstance(one, BaseModel) for one in value):
         items = [(str(number), one) for number, one in enumerate(value, start=1)]
     if not items:
@@ -685,5 +679,6 @@ def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def digest(value: Any) -> str:
-    """Return the SHA-256 of the canonical JSON of a value."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    """Return the SHA-256 of a frozen value, or of any JSON-like value."""
+    text = json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
