@@ -1,14 +1,18 @@
 """Adapter of the rule `report`."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 
 import nbformat
 from reident import ledger
-from reident.report import execute, render
+from reident.report import execute
 
-with ledger.step(snakemake) as step:
+# What renders the notebook takes a second to import, and the notebook runs in a process of its own.
+with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
     step.check_chain()
+    render = beside.submit(import_module, "reident.report.render")
     notebook = execute.execute(step.path("notebook"), {"results": step.folder})
     step.write("notebook", nbformat.writes(notebook))
     heading = dataclasses.asdict(step.part)
-    step.write_all(render.render(notebook, study=step.called, live=True, **heading))
+    step.write_all(render.result().render(notebook, study=step.called, live=True, **heading))

@@ -15,6 +15,9 @@ CONTRADICTED, UNSUPPORTED = "contradicted", "unsupported"
 """What is said of an estimate; the last two say why the model that the rule of Dankar et al. chooses is not
 recommended."""
 
+SMALL_FRACTION = 0.1
+"""The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model; others are usually too high."""
+
 SIGNIFICANT = 9
 """Digits of estimates and sums: processors differ in the last bits of a logarithm, and fits end within a tolerance."""
 

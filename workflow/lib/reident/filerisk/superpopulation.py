@@ -14,13 +14,12 @@ from reident.filerisk.estimates import (
     NO_UNIQUE,
     NOT_CONVERGED,
     OK,
+    SMALL_FRACTION,
     UNSUPPORTED,
     WHOLE,
     Z,
 )
 
-SMALL_FRACTION = 0.1
-"""The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model; others are usually too high."""
 AGREEMENT = 2.0
 """The largest ratio between the τ₁ of a recommended model of uniqueness and that of the log-linear model."""
 ROUNDS, TOLERANCE = 200, 1e-9

@@ -65,7 +65,7 @@ def describe(
     truth = _Agreement(codes)
     truth.add(iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"])))))
     tables = [truth.table(part, "", "true")]
-    suspected, confirmed = (np.zeros((len(codes["puf"]), len(pairs)), bool) for _ in range(2))
+    suspected, confirmed = (np.zeros((codes["puf"].shape[1], len(pairs)), bool) for _ in range(2))
     for column, (metric, source) in enumerate(pairs.items()):
         kinds = {"confirmed": _Agreement(codes), "false": _Agreement(codes)}
         for batch in batches.split(source, columns=["puf", "eif", "confirmed"]):
@@ -80,16 +80,16 @@ def describe(
 
 
 def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dict[str, np.ndarray]:
-    """Return the codes of the binned records, equal across the files, -1 for missing; int16 or int32 (n, v)."""
+    """Return the codes of the binned records, equal across the files, -1 for missing; int16 or int32 (v, n)."""
     found: dict[str, np.ndarray] = {}
     for at, variable in enumerate(variables):
         codes, _ = coded([batches.column(binned[side], variable.name) for side in ("puf", "eif")])
         for side, own in zip(("puf", "eif"), codes, strict=True):
             if at == 0:
-                found[side] = np.full((len(own), len(variables)), -1, np.int16)
+                found[side] = np.full((len(variables), len(own)), -1, np.int16)
             if own.max(initial=-1) > np.iinfo(found[side].dtype).max:
                 found[side] = found[side].astype(np.int32)
-            found[side][:, at] = own
+            found[side][at] = own
     return found
 
 
@@ -99,15 +99,16 @@ class _Agreement:
     def __init__(self, codes: dict[str, np.ndarray]) -> None:
         self.codes = codes
         self.n = 0
-        self.agree, self.missing = (np.zeros(self.codes["puf"].shape[1], np.int64) for _ in range(2))
+        self.agree, self.missing = (np.zeros(len(codes["puf"]), np.int64) for _ in range(2))
 
     def add(self, pairs: pa.Table) -> None:
         """Count pairs."""
-        puf, eif = (codes[pairs[side].to_numpy()] for side, codes in self.codes.items())
-        missing = (puf < 0) | (eif < 0)
-        self.n += len(puf)
-        self.missing += missing.sum(axis=0)
-        self.agree += ((puf == eif) & ~missing).sum(axis=0)
+        rows = [pairs[side].to_numpy() for side in self.codes]
+        self.n += len(pairs)
+        for at, columns in enumerate(zip(*self.codes.values(), strict=True)):
+            puf, eif = (codes.take(own) for codes, own in zip(columns, rows, strict=True))
+            self.agree[at] += np.count_nonzero((puf == eif) & (puf >= 0))
+            self.missing[at] += np.count_nonzero((puf < 0) | (eif < 0))
 
     def table(self, part: Describing, metric: str, kind: str) -> pd.DataFrame:
         """Return the counts, one line per variable."""

@@ -68,10 +68,16 @@ class Language:
         return re.sub(r"\w+", lambda word: self.datives.get(word[0], word[0]), text)
 
 
+def read(file: Path) -> dict[str, Any]:
+    """Return the content of a file of sentences or forms, by the compiled parser where PyYAML has it."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(file.read_text(encoding="utf-8"), loader)  # noqa: S506, a safe loader
+
+
 @cache
 def language(code: str) -> Language:
     """Return a language by its code; a folder of :mod:`reident.report.sentences` must have its name."""
-    content = yaml.safe_load((FOLDER / code / FORMS).read_text(encoding="utf-8"))
+    content = read(FOLDER / code / FORMS)
     lists = {name: tuple(content[name]) for name in ("months", "numerals")}
     return Language(code, **{**content, **lists})
 

@@ -17,10 +17,10 @@ from reident.filerisk.estimates import (
     NOT_CONVERGED,
     OK,
     REIDENTIFICATIONS,
+    SMALL_FRACTION,
     UNIQUENESS,
     Z,
 )
-from reident.filerisk.superpopulation import SMALL_FRACTION
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity

@@ -131,4 +131,4 @@ def _shown(name: str, value: Any) -> Field:
 @cache
 def entries(code: str, section: str) -> dict[str, Any]:
     """Return the content of the file of a section in a language."""
-    return yaml.safe_load((FOLDER / code / f"{section}.yaml").read_text(encoding="utf-8"))
+    return language.read(FOLDER / code / f"{section}.yaml")
