@@ -22,8 +22,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reident.report import language
 from reident.report.wording import count
 
