@@ -1,7 +1,8 @@
 """Assemble the pages of the site in a folder, from which `make docs-site` builds it.
 
 The pages are those of docs/, which can also be read in the repository. Here generated pages get their place, links to
-files of the repository lead to copies, formulas become MathML, and llms.txt lists the pages.
+files of the repository lead to copies, formulas become MathML, llms.txt lists the pages, and the page with the methods
+in brief becomes a PDF too.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+import pypandoc
+import typst
 import yaml
 from latex2mathml.converter import convert
+from reident.report.fonts import DEJAVU
 
 ROOT = Path(__file__).resolve().parents[1]
 MOVED = {
@@ -25,6 +29,8 @@ MOVED = {
     "docs/METHODS.md": "reference/methods.md",
 }
 """Pages that have another path in the site than in the repository."""
+SUMMARY, SUMMARY_PDF = "reference/summary.md", "reference/methods.pdf"
+"""The page that is made as a PDF of one A4 page too, and its PDF."""
 PAGES = ("*.md",)
 ASSETS = ("*.css", "*.png", "*.svg")
 FENCE = re.compile(r"^( *)(```+)(\w*)[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
@@ -126,6 +132,20 @@ def listing(nav: list, texts: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def pdf(text: str) -> bytes:
+    """Return a page without pictures as a tagged PDF, in the design of docs/summary.typ; its links become text."""
+    markdown = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
+    body = pypandoc.convert_text(markdown, "typst", "gfm", extra_args=["--wrap=none"])
+    design = (ROOT / "docs" / "summary.typ").read_text(encoding="utf-8")
+    return typst.compile(
+        f"{design}\n{body}".encode(),
+        font_paths=[str(DEJAVU.path.parent)],
+        ignore_system_fonts=True,
+        pdf_standards=["ua-1"],
+        timestamp=0,
+    )
+
+
 def assemble(folder: Path) -> None:
     """Write the pages and what they need into an empty folder."""
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
@@ -136,6 +156,9 @@ def assemble(folder: Path) -> None:
         texts[place] = text
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(page(path, text, files), encoding="utf-8")
+    with (folder / SUMMARY).open("a", encoding="utf-8") as summarised:
+        summarised.write(f"\n[This page as a PDF]({PurePosixPath(SUMMARY_PDF).name}), one A4 page to print.\n")
+    (folder / SUMMARY_PDF).write_bytes(pdf(texts[SUMMARY]))
     listed = re.findall(r"[\w/-]+\.md", str(nav))
     if sorted(listed) != sorted(texts):
         raise ValueError(f"mkdocs.yml must list every page once: {sorted(set(listed) ^ set(texts))}.")

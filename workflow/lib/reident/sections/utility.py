@@ -39,7 +39,7 @@ class Utility(Section):
     )
     regression: Regression | None = Field(
         None,
-        description="A linear regression whose coefficients are compared. If absent: none is.",
+        description="A linear regression whose coefficients are compared. If absent: not computed.",
     )
 
     def check(self, types: Mapping[str, str]) -> None:

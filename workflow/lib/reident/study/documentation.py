@@ -90,7 +90,7 @@ decision: {conditional_rate_at_most: 0.05}
 KEYS = """\
 ## Keys
 
-In the names of keys, a dot separates a section from a key in it, `[]` stands for each item of a list, `*` for each key
+In the names of keys, a dot separates a section from a key in it, `[]` means each item of a list, `*` for each key
 that you choose yourself, and `[word]` for the section whose `kind` is that word. *Required* means required in its
 section; a section that is optional may be left out. *Source* refers to a section of
 [docs/METHODS.md](../docs/METHODS.md).

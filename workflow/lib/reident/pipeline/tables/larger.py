@@ -31,7 +31,7 @@ THIN = (
             ),
             integer(
                 "own",
-                "true links that are as good as the best one, itself included; 0 where none is kept, and for unicity",
+                "true links that are as good as the best one, itself included; 0 where no link is kept, and for unicity",
                 "links",
             ),
             integer(
@@ -65,12 +65,12 @@ EXTRAPOLATE = (
             integer("n_eif", "records of the file"),
             integer("draws", "random parts of the EIF of this size; 1 for the EIF; empty beyond it", "draws"),
             number("observed", "mean of the rate over these; empty beyond the EIF, or where it is undefined"),
-            number("estimate", "the fitted curve; empty where none is fitted"),
+            number("estimate", "the fitted curve; empty where no curve is fitted"),
             number("low", "lower end of its interval; empty up to the EIF"),
             number("high", "upper end of its interval; empty up to the EIF"),
             text(
                 "status",
-                "`ok`; `observed` for a quantity that is not extrapolated; or why there is no estimate: "
+                "`ok`; `observed` for a quantity that is not extrapolated; or why an estimate is missing: "
                 "`size_dependent`, `too_few` (confirmed), `whole_population`, `beyond_population` or `unranked` "
                 "(unicity, whose candidates are all alike)",
             ),

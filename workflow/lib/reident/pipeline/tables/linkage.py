@@ -195,7 +195,7 @@ SCORE = (
             SCORED,
             ORDER,
             integer(
-                "variables", "the first such set: bit j stands for linking variable j", "bits", only=UNICITY
+                "variables", "the first such set: bit j is linking variable j", "bits", only=UNICITY
             ),
         ),
         "records",

@@ -49,16 +49,16 @@ MODEL_POPULATION = (
                 "`expected_reidentifications`, `correct_matches` (of sample uniques), `households` (re-identified), "
                 "`uniques_in_sample` (sample uniques that are population uniques) or `population_uniques`",
             ),
-            number("estimate", "the estimate; empty where the model has none", "records"),
-            number("low", "lower end of the interval of 95 %; empty where the model has none", "records"),
-            number("high", "upper end of the interval of 95 %; empty where the model has none", "records"),
+            number("estimate", "the estimate; empty where the model gives no estimate", "records"),
+            number("low", "lower end of the interval of 95 %; empty where the model gives no interval", "records"),
+            number("high", "upper end of the interval of 95 %; empty where the model gives no interval", "records"),
             number("truth", "the true value; empty without a population", "records"),
             number("bias", "estimated bias by a wrong model, log-linear models only", "records"),
             number("test", "the bias divided by its standard error, log-linear models only", ""),
             boolean("recommended", "whether the value is the recommended one of the quantity"),
             text(
                 "status",
-                "`ok`, or why there is no estimate, interval or test: `no_cell`, `no_unique`, `no_pair`, "
+                "`ok`, or why an estimate, interval or test is missing: `no_cell`, `no_unique`, `no_pair`, "
                 "`not_converged`, `wildcard`, `table_too_large`, `whole_population`; or why the model that the rule of "
                 "Dankar et al. chooses is not recommended: `contradicted`, `unsupported`",
             ),

@@ -10,7 +10,7 @@ FILE = text("file", "the file that is attacked: `released`, or `before` protecti
 VARIANT = text("variant", "the variant's id; empty for the study itself")
 METRIC = text("metric", "the metric")
 STRATUM = text("stratum", "the values of the strata variables; `ALL` for the whole study")
-RANK_LIMIT = integer("rank_limit", "the rank limit; 0 where none applies", "pairs")
+RANK_LIMIT = integer("rank_limit", "the rank limit; 0 where a rank limit does not apply", "pairs")
 
 
 def _published(*names: str) -> tuple[Column, ...]:

@@ -61,7 +61,7 @@ ASSESS_SCENARIOS = (
             number("entropy_l", "e to the smallest entropy of a cell", "values"),
             number(
                 "recursive_2",
-                "the file is recursive (c, 2)-diverse for every c above this; empty where it is for none",
+                "the file is recursive (c, 2)-diverse for every c above this; empty where it is for no c",
                 "",
             ),
             number("recursive_3", "the same of recursive (c, 3)-diversity", ""),

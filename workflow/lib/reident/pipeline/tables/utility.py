@@ -18,7 +18,7 @@ def _intervals() -> Iterator[Column]:
         yield number(f"{side}_high", "upper end of that interval", _ESTIMATE)
 
 
-_OVERLAP = "of the confidence intervals before and after protection; empty where none is defined"
+_OVERLAP = "of the confidence intervals before and after protection; empty where it is not defined"
 
 MEASURE_UTILITY = (
     Table(
