@@ -157,7 +157,9 @@ def assemble(folder: Path) -> None:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(page(path, text, files), encoding="utf-8")
     with (folder / SUMMARY).open("a", encoding="utf-8") as summarised:
-        summarised.write(f"\n[This page as a PDF]({PurePosixPath(SUMMARY_PDF).name}), one A4 page to print.\n")
+        summarised.write(
+            f"\n[This page as a PDF]({PurePosixPath(SUMMARY_PDF).name}), one A4 page to print.\n"
+        )
     (folder / SUMMARY_PDF).write_bytes(pdf(texts[SUMMARY]))
     listed = re.findall(r"[\w/-]+\.md", str(nav))
     if sorted(listed) != sorted(texts):

@@ -47,7 +47,13 @@ def test_the_methods_in_brief_are_a_pdf_of_one_a4_page(folder):
     (page,) = PdfReader(folder / "reference" / "methods.pdf").pages
     assert [round(float(side)) for side in page.mediabox[2:]] == [595, 842]
     text = " ".join(page.extract_text().split())
-    for words in ("Methods on one page", "confirmed records / n_P", "tanh(x/2)", "U·f / (U·f + P·(1 − f))", "Read on"):
+    for words in (
+        "Methods on one page",
+        "confirmed records / n_P",
+        "tanh(x/2)",
+        "U·f / (U·f + P·(1 − f))",
+        "Read on",
+    ):
         assert words in text, words
     assert "](methods.pdf)" in (folder / "reference" / "summary.md").read_text("utf-8")
 

@@ -31,7 +31,7 @@ THIN = (
             ),
             integer(
                 "own",
-                "true links that are as good as the best one, itself included; 0 where no link is kept, and for unicity",
+                "true links that are as good as the best one, itself included; 0 if no link is kept, and for unicity",
                 "links",
             ),
             integer(

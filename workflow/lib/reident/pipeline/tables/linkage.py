@@ -194,9 +194,7 @@ SCORE = (
             SCORED_ROW,
             SCORED,
             ORDER,
-            integer(
-                "variables", "the first such set: bit j is linking variable j", "bits", only=UNICITY
-            ),
+            integer("variables", "the first such set: bit j is linking variable j", "bits", only=UNICITY),
         ),
         "records",
         section="4",

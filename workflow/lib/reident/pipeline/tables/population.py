@@ -50,8 +50,14 @@ MODEL_POPULATION = (
                 "`uniques_in_sample` (sample uniques that are population uniques) or `population_uniques`",
             ),
             number("estimate", "the estimate; empty where the model gives no estimate", "records"),
-            number("low", "lower end of the interval of 95 %; empty where the model gives no interval", "records"),
-            number("high", "upper end of the interval of 95 %; empty where the model gives no interval", "records"),
+            number(
+                "low", "lower end of the interval of 95 %; empty where the model gives no interval", "records"
+            ),
+            number(
+                "high",
+                "upper end of the interval of 95 %; empty where the model gives no interval",
+                "records",
+            ),
             number("truth", "the true value; empty without a population", "records"),
             number("bias", "estimated bias by a wrong model, log-linear models only", "records"),
             number("test", "the bias divided by its standard error, log-linear models only", ""),

@@ -37,7 +37,7 @@ WEIGH = (
             number("least_weight", "the least match weight of a suspected pair", "bits"),
             integer(
                 "tolerance",
-                "the number of linking variables that may differ in a suspected pair; below 0, no pair can be suspected",
+                "the number of linking variables that may differ in a suspected pair; below 0, no pair is suspected",
                 "variables",
                 section="4",
             ),
