@@ -76,6 +76,13 @@ def test_types(name, values, kind, tmp_path):
     assert types.kind([column(tmp_path, values, name)]).kind == kind
 
 
+def test_one_record_and_a_column_without_a_value(tmp_path):
+    own = file(tmp_path / "f.csv", {"pid": ["p1"], "sex": ["M"], "none": [""]}).columns
+    assert types.kind([own["none"]]).kind == types.TODO
+    assert not types.may_compare(own["none"])
+    assert types.shown(own["sex"]) == {}
+
+
 def test_codes_that_a_draft_may_show(tmp_path):
     assert types.shown(column(tmp_path, ["a"] * 9 + ["b"] * 9 + ["c"] * 2)) == {"a": 9, "b": 9}
     assert types.shown(column(tmp_path, [f"a{at // 4}" for at in range(400)], "many")) == {}

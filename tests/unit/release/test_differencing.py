@@ -2,6 +2,7 @@
 
 import csv
 import math
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -227,6 +228,21 @@ def test_an_earlier_edition_that_no_study_has_is_refused(tmp_path):
     attack.to_csv(folder / "attack.csv", index=False)
     with pytest.raises(InputError, match=r"release\.after: no study has the counts of these editions"):
         gated.passed(study([175]), "census-drb", after=[gated.read(folder)])
+
+
+def test_an_edition_in_an_archive_is_as_its_folder(tmp_path):
+    folder = gated.publish(gated.passed(study([174]), "census-drb"), tmp_path / "releasable")
+    with zipfile.ZipFile(tmp_path / "sealed.zip", "w") as archive:
+        for file in folder.iterdir():
+            archive.write(file, f"s/data/reports/s/releasable/{file.name}")
+    assert gated.read(tmp_path / "sealed.zip") == gated.read(folder)
+    made = [
+        gated.passed(study([175]), "census-drb", after=[gated.read(path)])
+        for path in (folder, tmp_path / "sealed.zip")
+    ]
+    assert made[0].record == made[1].record
+    assert made[0].tables["attack"].equals(made[1].tables["attack"])
+    assert made[0].audit.equals(made[1].audit)
 
 
 # Every count has the same name in a study and in its edition ----------------------------------------

@@ -216,6 +216,11 @@ def test_the_draws_do_not_depend_on_the_process():
         assert json.loads(ran.stdout) == expected
 
 
+def test_random_rounding_without_a_seed_is_refused():
+    with pytest.raises(ValueError, match="needs a seed"):
+        publish(policy("base-5-random"), 7, "cell", "")
+
+
 # Rates
 
 
@@ -308,3 +313,9 @@ CUT_POINTS = [
 @pytest.mark.parametrize(("value", "expected"), CUT_POINTS)
 def test_a_cut_point_has_two_significant_digits(value, expected):
     assert cut_point(policy("census-drb"), value) == expected
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "-inf", "wide", ""])
+def test_a_cut_point_that_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="finite number"):
+        cut_point(policy("census-drb"), value)

@@ -1,7 +1,7 @@
 """Weights by variable and level, and match probabilities against the links, as the report shows them."""
 
 import pytest
-from making.report import Shape, write_results
+from making.report import Shape, cells, write_results
 from reident.report.parts import fellegi_sunter
 from reident.report.results import Results
 
@@ -19,6 +19,13 @@ def test_classes_of_probabilities_are_shown_with_the_share_that_is_right(results
     for text in ("80", "39", "55.0", "48.8"):
         assert text in table
     assert "55.0 %: 48.8 %" in drawn.alt.replace("\u202f", " ").replace("\u00a0", " ")
+
+
+def test_without_suspected_pairs_there_is_no_calibration(results):
+    study = results(calibration=())
+    assert fellegi_sunter.calibration_table(study) is None
+    assert fellegi_sunter.calibration_figure(study) is None
+    assert cells(study, "weights")["weights"]
 
 
 def test_a_threshold_that_no_pair_reaches_gives_no_verdict(results):

@@ -199,6 +199,12 @@ def test_without_a_suspected_record_there_is_no_figure(results, part):
     assert part(study) is None
 
 
+def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
+    study = results(nothing_suspected=("taxicab",))
+    assert "Taxicab: 0 % of the released records suspected" in rates.rates_by_metric_figure(study).alt
+    assert "Taxicab: nothing suspected in any stratum" in strata.rates_by_stratum_figure(study).alt
+
+
 def test_the_rank_limit_shows_one_guess_beside_the_conditional_rate(usual):
     limits = usual.table("confirmed/taxicab.limits.csv").set_index(["stratum", "max_pairs"])
     line = limits.loc[("ALL", 5)]

@@ -226,6 +226,14 @@ def test_a_shuffled_file_with_a_key_is_put_into_order(make_results):
     assert "within the limit" in matching.matching_overall(results)
 
 
+def test_the_figure_shows_all_files_together(usual, make_results):
+    figure = matching_summaries.matching_summaries_figure(usual)
+    assert "all files together" in figure.alt
+    assert "diamond" in figure.caption
+    one = matching_summaries.matching_summaries_figure(make_results(ONE))
+    assert "together" not in one.alt + one.caption
+
+
 FORBIDDEN = re.compile(
     r"\bsafe(r|st|ly|ty)?\b|\bsure of\b|\bcertain of\b|can identify|is identified|more certain", re.IGNORECASE
 )

@@ -91,3 +91,10 @@ def test_the_tables_have_every_setting_and_the_other_metrics(tmp_path):
     assert "99.8" in alone[0]
     wide = microaggregation.agreements_table(write_masked(tmp_path / "wide", v=10))
     assert [f"At least {least} " in wide for least in (1, 5, 7, 10)] == [True] * 4
+
+
+def test_a_study_of_the_closest_has_no_table_of_agreements(tmp_path):
+    results = write_masked(tmp_path, variants=False, rule="closest 3")
+    assert microaggregation.agreements_table(results) is None
+    assert microaggregation.masked_agreements_figure(results) is None
+    assert cells(rows(microaggregation.claim_table(results))[0])[:3] == ["99.1", "99.7", "99.8"]

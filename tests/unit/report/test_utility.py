@@ -98,3 +98,10 @@ def test_the_figure_and_the_table_name_every_variant(results):
     assert [line[1] for line in lines] == ["**weak**", "strong"]
     assert re.search(r"1, protection weak: risk .+, loss .+, not dominated\.", alt)
     assert "2, protection strong" in alt
+
+
+@pytest.mark.parametrize("loss", ["pmse", "values_changed", "univariate", "pairwise", "overlap"])
+def test_every_measure_can_be_the_loss(results, loss):
+    study = results(loss=loss)
+    assert utility.utility_choice(study) is not None
+    assert utility.utility_frontier_figure(study) is not None
