@@ -1,4 +1,4 @@
-"""What waits on the disk is read back as it was, has no name there, and takes its room with it."""
+"""What waits on the disk has no name there, and is gone with the spool."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Euclidean's kernel: each case a sentence, judged by the definition written out (METHODS §4.3, §5)."""
+"""Euclidean's kernel on large files, its bounds, and what it refuses (METHODS §4.3, §5); small files are properties."""
 
 import math
 

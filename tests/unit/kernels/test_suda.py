@@ -1,4 +1,4 @@
-"""Minimal sample uniques: cases a reader can check by hand, edges of the machinery, errors."""
+"""Minimal sample uniques: edges of the machinery, and errors."""
 
 import numpy as np
 import pytest

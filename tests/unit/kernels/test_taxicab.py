@@ -1,4 +1,4 @@
-"""Taxicab's kernel: each case a sentence, judged by the definition written out (METHODS §4.2, §5)."""
+"""Taxicab's kernel: arguments that it refuses (METHODS §4.2); its pairs are judged in tests/properties."""
 
 import numpy as np
 import pytest

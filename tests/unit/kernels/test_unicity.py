@@ -1,4 +1,4 @@
-"""Shared sample uniques: cases a reader can check by hand, edges of the machinery, errors."""
+"""Shared sample uniques: edges of the machinery, and errors."""
 
 from math import comb
 

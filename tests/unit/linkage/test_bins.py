@@ -1,4 +1,4 @@
-"""Quantile bins: ties stay together, empty bins stay empty, and whose quantiles cut is the study's choice."""
+"""Bins where a file or a stratum has no value."""
 
 import numpy as np
 import pytest

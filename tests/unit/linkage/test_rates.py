@@ -1,4 +1,4 @@
-"""Rates by hand, published intervals, the baseline of drawing at random, and what is undefined."""
+"""Rates by hand, in any batches, and what is undefined."""
 
 import math
 import random

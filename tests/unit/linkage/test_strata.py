@@ -1,4 +1,4 @@
-"""Strata: equal values of all strata variables; what is in none; and how strata are packed into shards."""
+"""Strata without a value in common, their blocks, and their labels."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""The tolerance of every metric is that of brute force over all patterns of agreement (METHODS §4)."""
+"""Thresholds of adhoc that its scores can or cannot exceed (METHODS §4.4)."""
 
 from decimal import Decimal
 

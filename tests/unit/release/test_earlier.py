@@ -1,4 +1,4 @@
-"""Reading earlier editions, and what two editions show together (METHODS §11)."""
+"""Earlier editions that are damaged or not of one kind are refused (METHODS §11)."""
 
 import zipfile
 
