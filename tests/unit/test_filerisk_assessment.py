@@ -8,7 +8,7 @@ import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, prepared
 from oracles import filerisk as pairs
 from oracles import minimal_uniques as oracle
-from reident.filerisk import assessment, dis, numerical_study
+from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 
@@ -63,16 +63,6 @@ def test_records_are_those_of_the_oracle(missing):
             assert (math.isnan(record.min_msu), record.smallest_msu) == (True, "")
 
 
-def test_special_uniques_do_not_depend_on_the_largest_set_searched():
-    full = assess(FILE_RISK)[2]
-    for max_order in (1, 2, 3):
-        found = assess({**FILE_RISK, "max_order": max_order})[2]
-        assert found.records["special_unique"].equals(full.records["special_unique"])
-        for name in ("n_special", "n_random", "share_special"):
-            assert summary(found)[name] == summary(full)[name]
-    assert int(summary(full)["n_special"]) > 0
-
-
 def test_the_summary_counts_what_the_records_say(usual):
     _, _, found = usual
     records, lines = found.records.to_pandas(), summary(found)
@@ -114,14 +104,6 @@ def test_tables_add_up(usual):
     assert (manning["Q"], float(definitions.at["user-guide", "Q"])) == ("", pytest.approx(1.15))
 
 
-def test_the_chosen_definition_is_the_records_own():
-    manning, guide = (assess({**FILE_RISK, "dis_suda": one})[2].records for one in assessment.DEFINITIONS)
-    assert manning["dis_suda"].equals(manning["dis_suda_elliot_manning"])
-    assert guide["dis_suda"].equals(guide["dis_suda_user_guide"])
-    assert not manning["dis_suda"].equals(guide["dis_suda"])
-    assert manning["dis_suda_user_guide"].equals(guide["dis_suda_user_guide"])
-
-
 def test_the_truth_about_the_uniques_is_that_of_the_population(usual):
     spec, files, found = usual
     names = [variable.name for variable in spec.risk_key]
@@ -148,13 +130,6 @@ def test_threads_and_the_order_of_rows_change_nothing():
         assert first.records.equals(other.records)
         for one, same in zip(first[1:], other[1:], strict=True):
             assert one.equals(same)
-
-
-def test_f_from_weights():
-    people = drawn(300).assign(w="20")
-    section = {key: value for key, value in FILE_RISK.items() if key != "sampling_fraction"}
-    lines = summary(assess({**section, "weight": "w"}, file=people)[2])
-    assert (float(lines["f"]), lines["f_from"]) == (0.05, "mean weight 20.0")
 
 
 @pytest.mark.parametrize(
@@ -217,15 +192,6 @@ def test_a_variable_that_is_missing_throughout(kind, section):
     assert found.records["n_msu"].equals(without.records["n_msu"])
 
 
-def test_a_file_in_which_nothing_is_unique():
-    people = pd.DataFrame({"pid": ["1", "2", "3"], "x": ["a"] * 3})
-    found = assess({**FILE_RISK, "key_variables": ["x"]}, file=people)[2]
-    lines = summary(found)
-    assert (lines["U"], lines["dis"], lines["dis_special"], lines["share_special"]) == ("0", "", "", "")
-    assert found.definitions["mean"].tolist() == ["", ""]
-    assert found.records["dis_suda"].to_pylist() == [0, 0, 0]
-
-
 CATEGORICAL = {**FILE_RISK, "key_variables": FILE_RISK["key_variables"][1:]}
 NAMES = ["sex", "job", "region", "tenure"]
 
@@ -271,17 +237,6 @@ def test_with_wildcards_the_population_has_those_who_match():
     assert found.records["population_reciprocal"].to_pylist() == expected
 
 
-@pytest.mark.parametrize("chosen", ["excluded", "category", "wildcard"])
-def test_conventions_do_not_depend_on_the_one_that_is_chosen(chosen):
-    found = assess({**FILE_RISK, "missing": chosen})[2]
-    assert found.conventions.equals(assess(FILE_RISK)[2].conventions)
-    line = found.conventions.set_index("convention").loc[chosen]
-    lines = summary(found)
-    assert line["n_records"] == int(lines["records_in_cells"])
-    for k in (2, 3, 5):
-        assert line[f"below_{k}"] == int(lines[f"violations_{k}_anonymity"])
-
-
 @pytest.mark.parametrize("missing", ["excluded", "wildcard"])
 def test_an_intruder_who_knows_the_original_values(missing):
     original = drawn(150, seed=9).drop(columns="age")
@@ -300,14 +255,6 @@ def test_an_intruder_who_knows_the_original_values(missing):
     assert abs(float(lines["dis_original_special_difference_in_se"])) < 4
     without = summary(assess({**CATEGORICAL, "missing": missing}, file=file)[2])
     assert {name: lines[name] for name in without} == without
-
-
-def test_a_file_that_is_not_perturbed_has_one_dis():
-    people = drawn(300)
-    lines = summary(assess({**FILE_RISK, "original": {"path": "x.csv"}}, file=people, original=people)[2])
-    assert lines["dis_original"] == lines["dis"]
-    assert lines["original_f_cells"] == lines["f_cells"]
-    assert lines["original_records_unchanged"] == lines["original_records_in_cells"]
 
 
 def test_coarser_codes_are_those_of_the_study():
@@ -342,22 +289,3 @@ def test_the_truth_about_survivors_is_that_of_the_population(usual):
     people = (1 / uniques_of_all["population_reciprocal"]).sum()
     n, m = line["n_surviving"], len(uniques_of_all) - line["n_surviving"]
     assert n / line["truth_surviving"] + m / line["truth_other"] == pytest.approx(people)
-
-
-def test_a_key_of_one_variable_has_no_coarser_key():
-    found = assess({**FILE_RISK, "key_variables": ["sex"]})[2]
-    assert len(found.coarser) == 0
-    assert found.records["n_coarser"].to_pylist() == [0] * 300
-
-
-def test_samples_of_a_population_with_missing_values_are_compared_with_its_cells():
-    """In the population the same people lack a value: the cells of a sample have the fraction of the sample."""
-    spec, files = prepared(POPULATION, n=400)
-    run = numerical_study.run(parts.sampling(spec), files.population)
-    lines = run.by_sample
-    inside = [name for name in files.population.column_names if not name.startswith(".")]
-    share = (intake.codes_of(files.population, inside) >= 0).all(axis=1).mean()
-    assert 0.9 < share < 0.97
-    for line in lines.itertuples():
-        in_cells = (line.uniques * (1 / line.dis - 1)) / line.in_pairs  # (1 − f)/f
-        assert 1 / (1 + in_cells) == pytest.approx(0.1, rel=0.05)

@@ -1,7 +1,5 @@
 """Coding a file and its population: missing values, bins, orders, weights, what does not fit."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, prepared, text
 from making.studies import table
@@ -19,56 +17,6 @@ def coded(section, file, population=None, **keys):
 
 
 FILE = table("pid sex job", "03 m 2", "1 f 10", "2 m -9")
-
-
-def test_codes_stand_for_sorted_labels_and_records_for_sorted_keys():
-    found = coded(SEX, FILE)
-    assert found.file["pid"].to_pylist() == ["03", "1", "2"]
-    assert found.file["sex"].to_pylist() == [1, 0, 1]
-    assert found.file["job"].to_pylist() == [1, 0, None]
-    assert found.categories[["variable", "label", "n_file"]].to_numpy().tolist() == [
-        ["sex", "f", 1], ["sex", "m", 2], ["job", "10", 1], ["job", "2", 1],
-    ]  # fmt: skip
-    assert intake.codes_of(found.file, ["sex", "job"]).tolist() == [[1, 1], [0, 0], [1, -1]]
-
-
-def test_missing_may_be_a_category_of_its_own():
-    found = coded({**SEX, "missing": "category"}, FILE)
-    assert found.file["job"].to_pylist() == [1, 0, 2]
-    assert found.categories["label"].tolist() == ["f", "m", "10", "2", "(missing)"]
-
-
-def test_a_declared_order_is_the_order_of_codes_and_every_category_has_one():
-    job = {"name": "job", "missing": ["-9"], "order": ["2", "7", "10.0"], "integer_coded": True}
-    found = coded({**SEX, "key_variables": [job]}, FILE)
-    assert found.file["job"].to_pylist() == [0, 2, None]
-    assert found.categories["n_file"].tolist() == [1, 0, 1]
-
-
-def test_numbers_are_cut_at_the_quantiles_of_the_whole_file_and_the_population_by_the_same():
-    age = {**FILE_RISK, "key_variables": [{"name": "age", "type": "numeric", "missing": ["-9"]}]}
-    file = text(pd.DataFrame({"pid": range(10), "age": range(10, 110, 10)}))
-    population = text(pd.DataFrame({"age": [1, 10, 30, 31, 1000, -9]}))
-    own = {**age, "population": {"file": {"path": "census.csv"}}}
-    found = coded(own, file, population, binning={"bins": 4})
-    assert found.file["age"].to_pylist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
-    assert found.categories["label"].tolist() == ["up to 30", "above 30 to 55", "above 55 to 80", "above 80"]
-    assert sorted(found.population["age"].to_pylist(), key=str) == [0, 0, 0, 1, 3, None]
-
-
-def test_without_an_id_records_are_named_by_their_row():
-    section = {**SEX, "file": {"path": "survey.csv"}}
-    assert coded(section, FILE).file["row"].to_pylist() == [2, 3, 4]
-
-
-def test_the_account_closes_and_counts_who_misses_a_value():
-    found = prepared(POPULATION)[1]
-    lines = found.account.set_index(["file", "cause"])["rows"]
-    for file, n in (("file", 300), ("population", 3000)):
-        assert lines[file, "in"] == lines[file, "used"] == n
-        cells = lines[f"{file}: cells of the whole key"]
-        assert cells["in"] == cells["used"] + cells["misses a value of the key"]
-        assert cells["misses a value of the key"] > 0
 
 
 def test_the_order_of_rows_changes_nothing():
@@ -115,12 +63,6 @@ def test_weights_that_cannot_be(weights, sentence):
     assert f"survey.csv, {sentence}" in str(error.value) or sentence in str(error.value)
 
 
-def test_weights_stay_beside_their_records():
-    section = {"file": FILE_RISK["file"], "key_variables": ["sex"], "weight": "w"}
-    found = coded(section, table("pid sex w", "2 m 10", "1 f 30.5"))
-    assert found.file[intake.WEIGHT].to_pylist() == [30.5, 10.0]
-
-
 def test_codes_that_the_population_does_not_have():
     section = {**SEX, "key_variables": ["sex"], "population": {"file": {"path": "census.csv"}}}
     found = coded(section, FILE, table("sex", "m"))
@@ -131,11 +73,6 @@ def test_codes_that_the_population_does_not_have():
         coded(section, FILE, table("sex", "1", "2"))
     with pytest.raises(InputError, match=r"census\.csv: the file has a header and no records"):
         coded(section, FILE, table("sex"))
-
-
-def test_strata_of_the_population_are_its_own_columns():
-    found = prepared(POPULATION)[1]
-    assert np.unique(found.population[intake.STRATUM].to_numpy()).tolist() == [0, 1, 2, 3, 4]
 
 
 SKEWED = {"file": FILE_RISK["file"], "key_variables": ["sex"], "weight": "w"}
@@ -166,33 +103,11 @@ def with_original(original, file=FILE, section=PERTURBED):
     return intake.prepare(parts.risk_files(spec), file, None, original)
 
 
-def test_original_records_stand_beside_those_of_the_file():
-    found = with_original(table("pid sex job", "2 f 2", "03 m 10", "1 f -9"))
-    assert found.file["pid"].to_pylist() == ["03", "1", "2"]
-    assert found.original["sex"].to_pylist() == [1, 0, 0]
-    assert found.original["job"].to_pylist() == [0, None, 1]
-    assert found.categories["n_file"].tolist() == [1, 2, 1, 1]
-    lines = found.account.set_index(["file", "cause"])["rows"]
-    assert lines["original", "in"] == 3
-    assert lines["original: cells of the whole key", "misses a value of the key"] == 1
-
-
-def test_the_original_may_name_its_key_otherwise():
-    section = {**SEX, "original": {"path": "before.csv", "id": "person"}}
-    found = with_original(table("person sex job", "2 f 2", "03 m 10", "1 f -9"), section=section)
-    assert found.original["sex"].to_pylist() == [1, 0, 0]
-
-
 def test_a_wrong_value_of_the_original_is_named_with_its_row_there():
     section = {**PERTURBED, "key_variables": ["sex", {"name": "age", "type": "numeric"}]}
     file = table("pid sex age", "1 f 10", "2 m 20", "3 f 30")
     with pytest.raises(InputError, match=r"^before\.csv, row 2, column `age`"):
         with_original(table("pid sex age", "3 f x", "2 m 20", "1 f 10"), file, section)
-
-
-def test_without_an_original_its_table_has_no_row():
-    found = coded(SEX, FILE)
-    assert (found.original.num_rows, found.original.column_names) == (0, ["sex", "job"])
 
 
 @pytest.mark.parametrize(
@@ -215,26 +130,6 @@ def test_an_original_of_other_records_is_refused(rows, sentence):
     with pytest.raises(InputError) as error:
         with_original(table("pid sex job", *rows))
     assert sentence in str(error.value)
-
-
-def test_codes_of_the_original_that_the_file_does_not_have():
-    warnings = with_original(table("pid sex job", "2 f 77", "03 m 10", "1 f 2")).warnings["warning"]
-    assert [warning.split(".")[0] for warning in warnings] == ["before"]
-    assert (
-        "1 of 3 codes of job are not in survey.csv. Records with these codes match no record" in warnings[0]
-    )
-    assert "77" not in warnings[0]
-
-
-@pytest.mark.parametrize("missing", ["excluded", "category", "wildcard"])
-def test_the_category_of_missing_values_is_marked(missing):
-    section = {**SEX, "missing": missing}
-    found = coded(section, table("pid sex job", "1 f (missing)", "2 m 7"))
-    assert not found.categories["missing"].any()
-    found = coded(section, FILE)
-    assert found.categories["missing"].tolist() == [False] * 4 + [True] * (missing == "category")
-    misses = found.account.set_index(["file", "cause"])["rows"]
-    assert misses["file: cells of the whole key", "misses a value of the key"] == (missing == "excluded")
 
 
 @pytest.mark.parametrize(

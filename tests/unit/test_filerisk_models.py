@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from making import filerisk as making
-from oracles import population as oracle
 from reident.filerisk import log_linear, modelling, superpopulation, uniques
-from reident.filerisk.prepare import HOUSEHOLD
 from reident.pipeline import parts
 
 SECTION = {**making.POPULATION, "population_models": {"household": ["region", "tenure"]}}
@@ -19,39 +17,6 @@ def modelled(section=SECTION, **keys):
 def lines_of(result, kind=None):
     lines = result.population_models
     return lines if kind is None else lines[lines["kind"] == kind]
-
-
-def test_households_are_those_of_equal_values_and_an_empty_value_is_one_of_its_own():
-    people = making.drawn(60).assign(home=["a", "b", ""] * 20, wing=["1", "1", "2", "2"] * 15)
-    section = {**making.FILE_RISK, "population_models": {"household": ["home", "wing"]}}
-    files, result = modelled(section, file=people)
-    number = files.file[HOUSEHOLD].to_numpy()
-    own = people.sort_values("pid", key=lambda names: names)[["home", "wing"]].to_numpy().tolist()
-    for i, one in enumerate(own):
-        for j, other in enumerate(own):
-            assert (number[i] == number[j]) == (i == j or (one == other and "" not in one))
-    assert set(number.tolist()) == set(range(number.max() + 1))
-    shuffled = modelled(section, file=people.sample(frac=1, random_state=2))[0]
-    assert shuffled.file[HOUSEHOLD].to_numpy().tolist() == number.tolist()
-    risks = result.individual.to_pandas()
-    for _, group in risks.groupby(number):
-        expected = 1 - np.prod(1 - group["individual_risk"].fillna(0))
-        assert group["household_risk"].to_numpy() == pytest.approx(expected)
-
-
-def test_the_truth_is_that_of_the_population():
-    files, result = modelled()
-    key = [name for name in files.file.column_names if name in {"age", "sex", "job", "region", "tenure"}]
-    everyone = files.population.select(key).to_pandas()
-    matches = everyone.groupby(key).size()  # those with a missing value are left out
-    own = files.file.select(key).to_pandas().dropna()
-    of_people = own.apply(lambda row: matches[tuple(row)], axis=1).to_numpy()
-    alone = own.groupby(key)[key[0]].transform("size").to_numpy() == 1
-    truth = lines_of(result).set_index("quantity")["truth"].groupby(level=0).first()
-    assert truth["uniques_in_sample"] == (of_people[alone] == 1).sum()
-    assert truth["correct_matches"] == pytest.approx((1 / of_people[alone]).sum())
-    assert truth["expected_reidentifications"] == pytest.approx((1 / of_people).sum())
-    assert truth["population_uniques"] == (matches == 1).sum()
 
 
 def test_incomplete_records_have_no_risk_unless_missing_is_a_value():
@@ -74,15 +39,6 @@ def test_models_that_need_cells_say_so_where_missing_values_match_every_value():
         assert set(lines["status"]) == {"wildcard"}
         assert lines["estimate"].isna().all()
         assert not lines["recommended"].any()
-
-
-def test_weights_that_are_equal_are_the_declared_fraction():
-    people = making.drawn(300).assign(weight="10")
-    of_weights = {**making.FILE_RISK, "weight": "weight", "population_models": {}}
-    del of_weights["sampling_fraction"]
-    first = modelled(of_weights, file=people)[1]
-    second = modelled({**making.FILE_RISK, "population_models": {}}, file=people)[1]
-    assert first.population_models.to_csv() == second.population_models.to_csv()
 
 
 @pytest.mark.parametrize(
@@ -192,32 +148,6 @@ def test_without_a_recommended_log_linear_model_no_model_of_uniqueness_is_recomm
     assert {line.status for line in lines if line.model == "pitman"} == {"unsupported"}
     assert {line.status for line in lines if line.model == "zayatz"} == {"ok"}
     assert not any(line.recommended for line in lines)
-
-
-@pytest.mark.parametrize("sizes", [[1, 6], [1, 1, 5, 5, 5], [1, 1, 1, 3], [1] * 40 + [2, 2]])
-def test_the_edge_of_pitmans_model_is_the_formula_of_ewens(sizes):
-    found, fraction = superpopulation.pitman(np.array(sizes), 0.02), 0.02
-    at, information = superpopulation._largest_likelihood(np.array(sizes))
-    theta, alpha = superpopulation._parameters(at)
-    assert (alpha, information.shape) == (0, (1, 1))
-    assert theta == pytest.approx(oracle.ewens(sizes), rel=1e-9)
-    expected = oracle.ewens_uniques(theta, sum(sizes) / fraction, sum(sizes), sizes.count(1))
-    assert (found.in_population, found.in_sample) == pytest.approx(expected, rel=1e-9)
-    assert 0 <= found.low < found.in_sample < found.high <= sizes.count(1)
-
-
-def test_a_file_of_uniques_alone_says_nothing_about_pitmans_model():
-    """Its likelihood is largest at the other edge, where everybody is unique."""
-    assert superpopulation.pitman(np.ones(9, np.int64), 0.02).status == "no_pair"
-    nearer = [oracle.pitman_likelihood(1, alpha, [1] * 9) for alpha in (0, 0.5, 0.9, 0.999)]
-    assert nearer == sorted(nearer)
-    assert nearer[-1] == pytest.approx(0, abs=0.01)
-
-
-def test_margins_of_a_model_are_its_largest_sets():
-    assert log_linear.margins_of("main", "abc") == [(0,), (1,), (2,)]
-    assert log_linear.margins_of("two-way", "abc") == [(0, 1), (0, 2), (1, 2)]
-    assert log_linear.margins_of((("c", "a"), ("a", "c")), "abc") == [(1,), (0, 2)]
 
 
 def _populations(seed, people=400_000, fraction=0.05, interaction=0.5, levels=(8, 2, 6, 5, 10, 4)):

@@ -71,31 +71,6 @@ def test_the_variance_is_that_of_the_formula():
 
 
 @pytest.mark.parametrize(
-    ("counts", "fraction", "expected"),
-    [
-        ((0, 20, 3), 0.2, math.nan),
-        ((20, 0, 3), 0.2, math.nan),
-        ((0, 0, 0), 0.2, math.nan),
-        ((20, 0, 3), 1.0, 0.0),
-        ((20, 4, 3), 1.0, 0.0),
-        ((0, 4, 3), 1.0, math.nan),
-    ],
-)
-def test_where_the_sampling_error_is_not_known(counts, fraction, expected):
-    assert dis.sampling_error(*counts, fraction) == pytest.approx(expected, nan_ok=True)
-
-
-def test_the_interval_stays_between_0_and_1_and_is_a_point_without_an_error():
-    low, high = dis.interval(0.98, 0.03)
-    assert 0 < low < 0.98 < high < 1
-    odds = [math.log(end / (1 - end)) for end in (low, 0.98, high)]
-    assert odds[1] - odds[0] == pytest.approx(odds[2] - odds[1])
-    assert odds[2] - odds[1] == pytest.approx(1.959964 * 0.03 / (0.98 * 0.02))
-    assert dis.interval(1.0, 0.0) == (1.0, 1.0)
-    assert np.isnan(dis.interval(0.5, math.nan)).all()
-
-
-@pytest.mark.parametrize(
     ("fraction", "complete", "of_population", "expected"),
     [
         (0.1, 1.0, 1.0, 0.1),

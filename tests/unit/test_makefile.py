@@ -91,21 +91,6 @@ def test_what_changed_is_set_up_anew(checkout, change, runs):
     assert {what for what in (FRESH, PACKAGE, ADDED) if what in plan} == runs
 
 
-def test_another_python_that_is_named_means_a_fresh_environment(checkout):
-    path = link(checkout, "3.12")
-    assert f"'{path}' {FRESH}" in planned(checkout, "setup", f"PYTHON={path}")
-    assert planned(checkout, "setup", f"PYTHON={sys.executable}").strip() == ":"
-
-
-def test_without_an_environment_it_is_made_of_python3(checkout, tmp_path):
-    shutil.rmtree(checkout / ".venv")
-    path = link(tmp_path, "3")
-    path.rename(tmp_path / "python3")
-    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    plan = subprocess.check_output(["make", "--dry-run", "setup"], cwd=checkout, env=env, text=True)
-    assert f"'{path}' {FRESH}" in plan
-
-
 def test_a_python_that_is_too_old_is_refused_before_anything_is_removed(checkout):
     path = checkout / "old"
     path.write_text("#!/bin/sh\n", encoding="utf-8")
@@ -116,9 +101,3 @@ def test_a_python_that_is_too_old_is_refused_before_anything_is_removed(checkout
     assert ended.returncode
     assert "Error: Python 3.11, 3.12 or 3.13 is needed. Name one: make PYTHON=python3.12" in ended.stderr
     assert (checkout / ".venv" / "bin" / "python").exists()
-
-
-def test_a_wheelhouse_takes_the_place_of_the_index(checkout, tmp_path):
-    interrupt(checkout)
-    plan = planned(checkout, "development", f"WHEELHOUSE={tmp_path}")
-    assert plan.count(f"--no-index --find-links '{tmp_path}'") == 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,8 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 from reident.errors import InputError
-from reident.kernels import groups
 from reident.microaggregation import masking as files
 from reident.pipeline import parts
-from reident.pipeline.steps import STEPS
 from reident.sections.simulation import SkewedAmounts
 from reident.simulation import draw_skewed, treatments
 from reident.study.model import Study
@@ -61,10 +58,6 @@ def make(model, text):
     return files.make(parts.masking(model), text)
 
 
-def part(model, rule):
-    return parts.part(model, rule, "winkler") if STEPS[rule].wanted(model) else None
-
-
 def by_firm(made: files.Made) -> dict[str, tuple]:
     """The masked records by the firm that they truly are."""
     return {
@@ -101,28 +94,10 @@ def test_the_three_files_by_hand():
     assert first["largest_r2"] == f"{np.corrcoef([2, 9, 4, 1], [30, 20.5, 30, 10])[0, 1] ** 2:.6f}"
 
 
-def test_the_key_is_no_variable_under_another_name():
-    content = copy.deepcopy(BASE)
-    content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "firm", "eif": "firm"}
-    with pytest.raises(
-        ValueError, match="`firm` must not be compared, because it is the key of the original file"
-    ):
-        Study.model_validate(content)
-    del content["microaggregate"]["id"]
-    assert Study.model_validate(content).microaggregated.key == ("row",)
-    content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "row", "eif": "row"}
-    with pytest.raises(ValueError, match=r"`row` .* name another key as `microaggregate.id`"):
-        Study.model_validate(content)
-
-
 def test_the_order_of_rows_does_not_matter():
     one, other = make(study(), table()), make(study(), table(ROWS[::-1]))
     for ours, theirs in zip(one, other, strict=True):
         pd.testing.assert_frame_equal(ours, theirs)
-
-
-def test_another_seed_draws_other_keys():
-    assert set(make(study(), table()).puf["pufid"]) != set(make(study(seed=1), table()).puf["pufid"])
 
 
 def test_a_sample_of_the_masked_file():
@@ -140,21 +115,6 @@ def test_a_sample_of_the_masked_file():
 )
 def test_the_size_of_a_sample(n, fraction, size):
     assert files.sample_size(n, Fraction(fraction)) == size
-
-
-def test_a_file_without_a_key_is_numbered():
-    model = study(id=[])
-    text = table([row[1:] for row in ROWS], HEADER[1:])
-    made = make(model, text)
-    assert list(made.eif["row"]) == ["1", "2", "3", "4", "5"]
-    assert model.keys == {"puf": ("pufid",), "eif": ("row",)}
-
-
-def test_medians():
-    assert (
-        groups.microaggregate(np.array([1.0, 2, 9, 10, 30, 31, 32]), 3, "median").tolist()
-        == [2] * 3 + [30.5] * 4
-    )
 
 
 def test_deviations_of_the_intruders_file():
@@ -310,34 +270,6 @@ def test_refused_options(options, said):
     assert said in str(caught.value)
 
 
-def test_records_have_one_source():
-    for more in (
-        {"files": {}},
-        {"simulate": {"kind": "household-survey"}},
-        {"simulate": {"kind": "skewed-amounts"}},
-    ):
-        with pytest.raises(ValidationError):
-            Study.model_validate(BASE | more)
-    simulated = copy.deepcopy(BASE) | {"simulate": {"kind": "skewed-amounts"}}
-    del simulated["microaggregate"]["path"], simulated["microaggregate"]["id"]
-    model = Study.model_validate(simulated)
-    assert model.made == dict.fromkeys(["puf", "eif", "iuf"], "microaggregation") | {"original": "simulated"}
-    assert model.keys["eif"] == ("person",)
-
-
-def test_only_the_columns_that_the_study_names_are_read():
-    assert files.columns_of(parts.masking(study())) == ["a", "b", "area", "trade"]
-
-
-def test_a_change_touches_the_steps_that_take_it():
-    steps = ["simulate_amounts", "microaggregate", "prepare", "score", "agreements", "rate"]
-    changed = [step for step in steps if part(study(), step) != part(study(k=3), step)]
-    assert changed == ["microaggregate"]
-    more = Study.model_validate({**BASE, "metrics": {"winkler": {"min_agree": "2"}}})
-    changed = [step for step in steps if part(study(), step) != part(more, step)]
-    assert changed == ["score", "agreements", "rate"]
-
-
 def test_skewed_amounts():
     drawn = draw_skewed(SkewedAmounts(kind="skewed-amounts", records=4000, variables=4))
     assert list(drawn) == ["person", "x1", "x2", "x3", "x4"]
@@ -361,12 +293,3 @@ def test_as_a_treatment_of_a_simulated_survey():
         2,
         35,
     ]
-
-
-def test_every_bundled_study_is_valid():
-    from reident.pipeline import family
-
-    folder = Path(__file__).parents[2] / "config" / "studies"
-    for file in sorted(folder.glob("winkler-*.yaml")):
-        members = family.load(file)
-        assert members[0].study.microaggregate is not None

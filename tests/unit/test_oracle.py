@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from oracles.binning import bin_column, bin_records, cut_points, variance
 from oracles.preparing import prepare, value_of
@@ -129,15 +128,6 @@ def test_cut_points(values, bins, cuts):
     assert cut_points([Fraction(x) for x in values], bins) == [Fraction(c) for c in cuts]
 
 
-@pytest.mark.parametrize("n", range(1, 18))
-@pytest.mark.parametrize("bins", [2, 4, 8])
-def test_cut_points_are_those_of_numpy_where_its_ranks_are_exact(n, bins):
-    values = [(7 * i * i) % 23 for i in range(n)]
-    probabilities = np.arange(1, bins) / bins  # powers of two: no rounding in n·q
-    cuts = [float(c) for c in cut_points([Fraction(x) for x in values], bins)]
-    assert cuts == np.quantile(values, probabilities, method="averaged_inverted_cdf").tolist()
-
-
 COLUMNS = [
     # the cut points are 1.5, 2.5, 3.5, 4.5
     ("each value in its bin, beyond the ends too", [1, 2, 3, 4, 5], [0, 1, 2, 5, 9], [1, 1, 2, 5, 5]),
@@ -256,17 +246,6 @@ UNICITY = [
 )
 def test_unicity(options, puf, eif, pairs):
     assert suspected("unicity", options, "cc", puf, eif) == pairs
-
-
-def test_auto_looks_at_the_values_of_every_record():
-    # full set: p = (1, 1) and e = (1, 2) differ; all sets: both are alone with 1 in x0
-    puf, eif, pairs = "p a 1 1", "e a 1 2", {"p e": (1, (0,))}
-    assert suspected("unicity", {}, "cc", puf, eif, strata=True) == {}
-    assert suspected("unicity", {}, "cc", puf + ", q . . 1", eif, strata=True) == pairs
-    # x1 as a number, cut at 1: bins 1 and 5; that no PUF value cuts in stratum b makes no value missing
-    assert suspected("unicity", {}, "cn", puf, eif, strata=True) == {}
-    assert suspected("unicity", {}, "cn", puf, eif + ", f b 3 4", strata=True) == {}
-    assert suspected("unicity", {}, "cn", puf, eif + ", f b 3 .", strata=True) == pairs
 
 
 TAXICAB = [

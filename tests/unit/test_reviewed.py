@@ -12,10 +12,8 @@ from making.filerisk import POPULATION, write_filerisk
 from making.matching import write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, cells, write_results
-from making.studies import study
 from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
-from reident.report.parts import annex
 from reident.report.results import Results
 from reident.study.model import Study
 
@@ -79,9 +77,6 @@ DROPPED = {
 }
 """A section, where it stands in the study, and the cells that show nothing but what it asks for."""
 
-ALIKE = {"matching", "metrics", "numerical_study"}
-"""Those that tests/workflow/test_dropped_sections.py drops."""
-
 
 def test_every_table_of_every_section_is_shown(whole):
     found = Results(whole)
@@ -93,9 +88,7 @@ def test_every_table_of_every_section_is_shown(whole):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "section", [pytest.param(name, marks=[pytest.mark.long] if name in ALIKE else []) for name in DROPPED]
-)
+@pytest.mark.parametrize("section", DROPPED)
 def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     way, silent = DROPPED[section]
     folder = shutil.copytree(whole, tmp_path / "results")
@@ -123,30 +116,3 @@ def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     shown = cells(found)
     assert [name for name in silent if shown[name]] == []
     assert shown["front"]
-
-
-def test_entries_of_dropped_steps_are_no_part_of_the_provenance(tmp_path):
-    folder = write_matching(tmp_path / "results")
-    assert "matching/summary" in annex.provenance(Results(folder)).replace("\\", "")
-    spec = json.loads((folder / "study.json").read_text())
-    other = json.loads((write_filerisk(tmp_path / "other", POPULATION) / "study.json").read_text())
-    (folder / "study.json").write_text(
-        json.dumps({**spec, "matching": None, "file_risk": other["file_risk"]})
-    )
-    assert "matching/summary" not in (annex.provenance(Results(folder)) or "").replace("\\", "")
-
-
-def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):
-    folder = write_results(tmp_path / "results")
-    planted = json.loads((folder / "ledger" / "rate.json").read_text())
-    planted["outputs"]["rates.csv"]["sha256"] = "f" * 64
-    (folder / "variants" / "x" / "ledger").mkdir(parents=True)
-    (folder / "variants" / "x" / "ledger" / "rate.json").write_text(json.dumps(planted))
-    assert "f" * 64 not in annex.provenance(Results(folder))
-
-
-def test_the_study_and_its_canonical_form_ask_for_the_same_tables():
-    own = study(variants=[{"set": "binning.bins", "values": [3]}])
-    asked = paths(own.model_dump(mode="json"))
-    assert {"rates.csv", "comparison/rates.csv"} < asked
-    assert asked == paths(own.model_dump(mode="json"))

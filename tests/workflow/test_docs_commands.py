@@ -9,12 +9,10 @@ import shlex
 import stat
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import pytest
-import yaml
 from making import preloaded
 from pypdf import PdfReader
 from workflow.commands import CHECKOUT, PRELOADED, begun
@@ -110,14 +108,6 @@ def test_the_commands_of_a_page_run(folder, page):
     run(folder, page)
 
 
-def test_the_test_sees_every_command_of_every_page():
-    shown = {page: re.findall(r"^ *```sh$", read(page), re.MULTILINE) for page in PAGES}
-    assert {page: len(found) for page, found in shown.items()} == {
-        page: sum(block.language == "sh" for block in blocks(page)) for page in PAGES
-    }
-    assert [page for page in PAGES for block in blocks(page) if block.treatment and not block.reason] == []
-
-
 def table(rates):
     """Lines of a table of rates as the pages show them."""
     for line in rates[rates["stratum"] == "ALL"].itertuples():
@@ -142,19 +132,6 @@ def test_the_verdict_is_on_the_first_page(folder):
     assert "Above the limit" in first
 
 
-@pytest.mark.slow
-def test_results_are_readable_by_their_owner_alone(folder):
-    made = [
-        file
-        for name in ("my-study",)
-        for base in ("results", "reports")
-        for file in (folder / base / name).rglob("*")
-        if file.suffix in (".csv", ".parquet", ".json", ".html", ".pdf")
-    ]
-    assert len(made) > 30
-    assert {oct(file.stat().st_mode & 0o777) for file in made} == {"0o600"}
-
-
 def written(page, name):
     """The study that a page writes to a file."""
     (text,) = re.findall(rf"^cat > my-study/{name} <<'END'\n(.*?)^END$", read(page), re.MULTILINE | re.DOTALL)
@@ -168,63 +145,6 @@ def test_the_tutorial_has_the_study_of_readme():
         re.MULTILINE | re.DOTALL,
     )
     assert text == written(FIRST, "study.yaml")
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_examples_in_yaml_are_yaml(page):
-    for block in blocks(page):
-        if block.language == "yaml":
-            assert yaml.safe_load(block.text)
-
-
-@pytest.mark.parametrize("page", [FIRST, "CONTRIBUTING.md"])
-def test_links_lead_to_files(page):
-    targets = [
-        first or second for first, second in re.findall(r'\]\(([^)]+)\)|(?:href|src)="([^"]+)"', read(page))
-    ]
-    local = [target for target in targets if "://" not in target]
-    assert local
-    assert [target for target in local if not (CHECKOUT / target.partition("#")[0]).exists()] == []
-
-
-def test_targets_of_make_exist():
-    makefile = read("Makefile")
-    named = {
-        name
-        for page in PAGES
-        for name in re.findall(r"`make ([a-z-]+)|^make ([a-z-]+)", read(page), re.MULTILINE)
-    }
-    assert named
-    assert [name for pair in named for name in pair if name and f"\n{name}:" not in makefile] == []
-
-
-def test_every_option_of_the_command_line_is_on_its_page():
-    import reident.command
-
-    page = read("docs/reference/command-line.md")
-    sources = [file.read_text("utf-8") for file in Path(reident.command.__file__).parent.glob("*.py")]
-    options = {option for text in sources for option in re.findall(r'add_argument\(\s*"(--[a-z-]+)"', text)}
-    assert len(options) > 5
-    assert [option for option in sorted(options) if f"`{option}" not in page] == []
-
-
-def test_every_message_on_the_page_of_messages_is_in_the_library():
-    lines = [line for line in read("docs/reference/messages.md").splitlines() if line.startswith("| `")]
-    library = "\n".join(file.read_text("utf-8") for file in (CHECKOUT / "workflow/lib/reident").rglob("*.py"))
-    quoted = [re.match(r"\| `([^`]+)`", line)[1] for line in lines]
-    assert len(quoted) > 5
-    assert [text for text in quoted if text not in library] == []
-
-
-def test_pictures_are_small_and_have_a_text():
-    for page in PAGES:
-        for attributes in re.findall(r"<img ([^>]+)>", read(page)):
-            assert re.search(r'alt="[^"]{20,}"', attributes)
-    assert (CHECKOUT / "docs" / "report.png").stat().st_size < 200_000
-
-
-def test_readme_is_short():
-    assert len(read(FIRST).splitlines()) < 200
 
 
 TUTORIAL_STUDY = "docs/tutorial/protection.md"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
-import stat
 from pathlib import Path
 
 import numpy as np
@@ -95,25 +93,6 @@ def test_the_scenarios_of_a_study_are_counted_record_by_record(alone):
     assert diverse["n_records"] == len(known)
 
 
-def test_results_are_readable_by_their_owner_alone(alone):
-    for path in (alone / "run" / "results" / "alone" / "filerisk").rglob("*"):
-        if path.is_file():
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
-
-
-def test_the_report_has_the_section_and_no_key(alone):
-    reports = alone / "run" / "reports" / "alone"
-    page = (reports / "disclosure-review.html").read_text(encoding="utf-8")
-    for heading in (
-        "Risk of the file on its own", "Models of the population", "Samples of the population",
-        "What makes records unique", "Several keys at once",
-    ):  # fmt: skip
-        assert heading in page
-    assert "The attack" not in page
-    assert (reports / "disclosure-review.pdf").read_bytes().startswith(b"%PDF")
-    assert not re.search(r"\bpid\b", page)
-
-
 def test_an_intruder_who_knows_the_original_values_and_coarser_keys(alone):
     results = alone / "run" / "results" / "alone"
     lines = lines_of(results)
@@ -125,25 +104,6 @@ def test_an_intruder_who_knows_the_original_values_and_coarser_keys(alone):
     assert coarser["change"].tolist() == ["dropped"] * 4 + ["collapsed"]
     page = (alone / "run" / "reports" / "alone" / "disclosure-review.html").read_text(encoding="utf-8")
     assert "An intruder who knows the original values" in page
-
-
-def test_running_again_does_nothing_and_a_change_reruns_what_takes_it(alone):
-    file = alone / "alone.yaml"
-    again = snakemake("--dry-run", studies=[file], folder=alone / "run")
-    assert again.planned == {}
-    write(alone, {**SECTION, "dis_suda": "user-guide"})
-    changed = snakemake("--dry-run", studies=[file], folder=alone / "run")
-    assert set(changed.planned) == {"resolve", "assess_file", "judge", "report"}
-    write(alone)
-
-
-def test_a_changed_source_reruns_what_rests_on_it(alone):
-    source = alone / "census.csv"
-    before = source.read_text(encoding="utf-8")
-    source.write_text(before.replace(",1,", ",2,", 1), encoding="utf-8")
-    changed = snakemake("--dry-run", studies=[alone / "alone.yaml"], folder=alone / "run")
-    assert {"prepare_filerisk", "assess_file", "sample_population", "report"} <= set(changed.planned)
-    source.write_text(before, encoding="utf-8")
 
 
 @pytest.mark.long
@@ -186,13 +146,3 @@ def test_a_study_with_every_section(tmp_path):
     page = (tmp_path / "run" / "reports" / "both" / "disclosure-review.html").read_text(encoding="utf-8")
     for heading in ("The attack", "Rates", "Risk of the file on its own"):
         assert heading in page
-
-
-def test_f_from_weights_that_cannot_be_is_one_sentence(tmp_path):
-    section = {key: value for key, value in SECTION.items() if key not in {"sampling_fraction", "population"}}
-    file = write(tmp_path, {**section, "weight": "weight"})
-    source = tmp_path / "survey.csv"
-    source.write_text(re.sub(r",10\n", ",0.1\n", source.read_text(encoding="utf-8")), encoding="utf-8")
-    ended = snakemake(studies=[file], folder=tmp_path / "run", program=PRELOADED)
-    assert ended.code != 0
-    assert any("the mean weight must be at least 1" in one for one in ended.errors), ended.shown

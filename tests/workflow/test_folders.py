@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from workflow.commands import CHECKOUT, SNAKEMAKE, copied, reident
 from workflow.elsewhere import made, run
 
@@ -133,21 +132,6 @@ def test_two_users_at_once_on_one_checkout_that_they_only_read(folder, tmp_path_
         assert (home / STRATA).stat().st_uid == number
         assert shown.splitlines()[-1].startswith(f"{home}/.cache/reident/numba/")
     assert {path: path.lstat().st_mtime_ns for path in checkout.rglob("*")} == before
-
-
-README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["puf.csv", "eif.csv", "links.csv"])
-def test_the_study_for_checks_has_the_files_of_the_readme(name):
-    (shown,) = re.findall(rf"^cat > my-study/{name} <<'END'\n(.*?)^END$", README, re.MULTILINE | re.DOTALL)
-    assert (CHECKOUT / ".test/study" / name).read_text(encoding="utf-8") == shown
-
-
-def test_the_study_for_checks_is_that_of_the_readme():
-    (shown,) = re.findall(r"^cat > my-study/study.yaml <<'END'\n(.*?)^END$", README, re.MULTILINE | re.DOTALL)
-    text = (CHECKOUT / ".test/study/study.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(text) == {**yaml.safe_load(shown), "id": "test"}
 
 
 @pytest.mark.slow

@@ -95,10 +95,6 @@ def test_the_report_sets_the_rates_beside_the_claim(finished):
         assert said in page
 
 
-def test_running_again_does_nothing(finished):
-    assert snakemake("--dry-run", studies=[finished / "firms.yaml"], folder=finished / "run").planned == {}
-
-
 @pytest.mark.long
 def test_the_same_rows_in_another_order_give_the_same_bytes(finished, tmp_path):
     file = write(tmp_path, firms()[::-1])
@@ -109,25 +105,3 @@ def test_the_same_rows_in_another_order_give_the_same_bytes(finished, tmp_path):
     for name in [*names, "microaggregation/eif.csv", "microaggregation/iuf.csv", "rates.csv"]:
         one, other = (folder / "run" / "results" / "firms" / name for folder in (finished, tmp_path))
         assert one.read_bytes() == other.read_bytes(), name
-
-
-def test_a_word_among_the_numbers_is_one_sentence(tmp_path):
-    rows = firms()
-    rows[4][3] = "plenty"
-    ended = snakemake(
-        "results/firms/microaggregation/puf.csv",
-        studies=[write(tmp_path, rows)],
-        folder=tmp_path / "run",
-        program=PRELOADED,
-    )
-    assert ended.code != 0
-    (said,) = ended.errors
-    assert said.startswith("firms.csv, row 6, column `b3`: the value of `b3` is not a number")
-    assert "plenty" not in ended.shown
-
-
-def test_a_study_of_a_file_that_is_not_there(tmp_path):
-    file = write(tmp_path, firms())
-    (tmp_path / "firms.csv").unlink()
-    ended = snakemake("--dry-run", studies=[file], folder=tmp_path / "run")
-    assert any("`microaggregate.path`: firms.csv does not exist" in one for one in ended.errors), ended.shown

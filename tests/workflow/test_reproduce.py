@@ -267,23 +267,6 @@ def test_one_result_that_is_not_the_sealed_one_is_not_reproduced(
     assert place.split(":")[0].removesuffix(" is missing") in shown.replace("\n", "")
 
 
-def test_an_identical_run_is_reproduced_and_kept_where_the_user_asks(sealed, vault, computed, tmp_path):
-    for _ in range(2):
-        lines, status = computed(sealed, vault, keep=True)
-        assert status == 0
-        assert lines[0].endswith(" results identical.")
-    assert (tmp_path / "reports/reproduce/small/rerun/results/small/rates.csv").is_file()
-    computed(sealed, vault)
-    assert left(tmp_path) >= PAGES
-
-
-def test_a_run_that_fails_without_a_sentence_points_to_its_log(sealed, vault, computed, tmp_path):
-    lines, status = computed(sealed, vault, status=-9)
-    assert status == 1
-    assert "rerun.log beside this page" in lines[1]
-    assert (tmp_path / "reports/reproduce/small/rerun.log").read_text(encoding="utf-8") == "what it said\n"
-
-
 def test_without_room_on_the_disk_nothing_is_computed(sealed, vault, computed, monkeypatch, tmp_path):
     enough = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(reproduce.shutil, "disk_usage", lambda _: enough._replace(free=1000))

@@ -7,15 +7,14 @@ tests/workflow/test_mutations.py.
 from __future__ import annotations
 
 import copy
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, snakemake
 
-from workflow import library_run, small
+from workflow import small
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +22,6 @@ ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "rate": 1}
 EVERYTHING = {"stratify": 1, "bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}
 REPORT = {"report": 1}
 VERDICT = {"judge": 1, **REPORT}
-DATA = made("small", "study.json", "rates.csv", "description/overlap.csv")
-"""Everything but the review, which reads its notebook from the checkout itself."""
 
 
 class Again:
@@ -115,78 +112,12 @@ def test_a_change_of_the_study_reruns_what_it_touches(again, sentence, change, p
     assert again.plan() == planned
 
 
-def test_a_changed_option_gives_the_numbers_of_that_option_and_leaves_the_other_metrics(again):
-    study = again.declare(set_alpha)
-    before = {metric: score_file(again, metric).stat().st_mtime_ns for metric in small.STUDY["metrics"]}
-    assert again.run(*DATA).code == 0
-    assert {
-        metric for metric, time in before.items() if score_file(again, metric).stat().st_mtime_ns != time
-    } == {"taxicab"}
-    library_run.assert_rates(again.results, study, small.rows())
-
-
-def score_file(again, metric):
-    return again.results / "scores" / metric / "1-of-1.parquet"
-
-
-MODULES = [
-    ("nothing", None, {}),
-    ("the rank filter", "linkage/ranking.py", {"rank": 4, "confirm": 4, "rate": 1}),
-    ("confirmation", "linkage/confirmation.py", {"confirm": 4, "rate": 1}),
-    ("the rates", "linkage/rates.py", {"rate": 1}),
-    ("one metric", "linkage/metrics/taxicab.py", {"resolve": 1, **ONE_METRIC}),
-    ("one kernel", "kernels/euclidean.py", ONE_METRIC),
-    ("bins", "linkage/bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}),
-    ("the study model", "study/model.py", {"resolve": 1}),
-    ("keys, which all steps use", "intake/keys.py", {"prepare": 1, **EVERYTHING}),
-    ("a part of the report", "report/parts/rates.py", {}),
-]
-
-
-@pytest.mark.parametrize(("sentence", "module", "planned"), MODULES, ids=[case[0] for case in MODULES])
-def test_an_edited_module_reruns_what_it_touches(again, tmp_path, sentence, module, planned):
-    checkout = copied(tmp_path / "checkout")
-    if module is not None:
-        file = checkout / "workflow" / "lib" / "reident" / module
-        file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
-    assert again.plan(*DATA, checkout=checkout) == planned
-
-
-def swap(file: Path, old: str, new: str) -> None:
-    """Change a file, its size and time stamp kept."""
-    assert len(old) == len(new)
-    kept, text = file.stat(), file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8")
-    os.utime(file, ns=(kept.st_atime_ns, kept.st_mtime_ns))
-
-
-def set_recode(study: dict) -> None:
-    study["linking_variables"][3]["recode"]["eif"] = {"M": "2", "F": "1"}
-
-
-@pytest.mark.quick
-def test_a_changed_recode_gives_its_numbers_and_each_step_runs_once(again):
-    study = again.declare(set_recode)
-    ended = again.run(*DATA)
-    assert ended.code == 0, ended.shown
-    assert ended.planned == {"resolve": 1, "prepare": 1, **EVERYTHING}
-    library_run.assert_rates(again.results, study, small.rows())
-
-
 def test_a_study_file_of_another_name_runs_nothing_again(again):
     (again.inputs / "small.yaml").rename(again.inputs / "renamed.yaml")
     ended = snakemake(studies=["../in/renamed.yaml"], folder=again.folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     assert ended.planned == {}
     assert "small: see reports/small/disclosure-review.html and .pdf" in ended.shown
-
-
-@pytest.mark.parametrize("side", ["puf", "eif", "iuf"])
-def test_a_source_swapped_with_its_time_stamp_kept_reruns_everything_from_prepare(again, side):
-    old, new = ("\n01,", "\n10,") if side == "iuf" else ("rent", "free")
-    swap(again.inputs / f"{side}.csv", old, new)
-    assert again.plan(*DATA) == {"prepare": 1, **EVERYTHING}
 
 
 @pytest.mark.quick

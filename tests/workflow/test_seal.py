@@ -252,15 +252,6 @@ def test_inputs_are_in_it_where_the_study_says_so_and_no_step_runs_again(study):
         answer(study)
 
 
-def test_without_the_sources_a_study_is_sealed_by_their_hashes(study):
-    before = inside(sealed(study))
-    for side in ("puf", "eif", "iuf"):
-        (study.parent / f"{side}.csv").unlink()
-    assert "puf.csv" in answer(study)[2]
-    (bag,) = Path("reports/small/sealed").glob("*.zip")
-    assert inside(bag) == before
-
-
 def _edited(root: Path) -> str:
     path = root / "rates.csv"
     path.write_bytes(path.read_bytes().replace(b"taxicab", b"taxicap", 1))
@@ -290,15 +281,6 @@ def test_a_chain_that_does_not_close_is_not_sealed(study, spoil):
     with pytest.raises(InputError, match=what):
         answer(study)
     assert not list(Path().rglob("*.zip"))
-
-
-def test_one_study_that_cannot_be_sealed_does_not_keep_others_from_it(study):
-    small.write(Path("other"), {**small.STUDY, "id": "other"})
-    ended = reident("seal", "other/other.yaml", study, folder=Path.cwd())
-    assert ended.code == 1
-    lines = ended.shown.splitlines()
-    assert lines[0].startswith("Error: other:")
-    assert lines[1].startswith("small: sealed as ")
 
 
 DECISION = """\

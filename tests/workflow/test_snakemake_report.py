@@ -38,11 +38,3 @@ def test_the_marked_results_are_in_it_as_they_are(gathered):
     run, archive = gathered
     inside = {PurePath(name).name: archive.read(name) for name in archive.namelist() if "/raw/" in name}
     assert inside == {PurePath(path).name: (run / path).read_bytes() for path in MARKED}
-
-
-@pytest.mark.parametrize(("path", "words"), MARKED.items())
-def test_each_has_a_caption_that_names_the_study(gathered, path, words):
-    _, archive = gathered
-    page = archive.read("all/report.html").decode()
-    assert path in page
-    assert f'{words} <tt class=\\"docutils literal\\">small</tt>' in page

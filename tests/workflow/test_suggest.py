@@ -78,10 +78,3 @@ def test_a_second_search_takes_up_what_was_tried(searched):
     assert ended.code == 0
     assert (folder / "results/small/suggest/suggestions.csv").read_bytes() == before
     assert {file: file.stat().st_mtime_ns for file in kept} == times
-
-
-def test_a_study_without_limits_on_rates_is_refused(tmp_path):
-    file = small.write(tmp_path, {key: value for key, value in STUDY.items() if key != "decision"})
-    ended = snakemake("suggest", studies=[file], folder=tmp_path, program=PRELOADED)
-    assert ended.code == 1
-    assert any("`suggest` needs a limit on the rates of `metrics`" in error for error in ended.errors)

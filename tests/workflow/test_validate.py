@@ -27,15 +27,6 @@ def test_a_study_with_mistakes_is_refused_by_a_run_and_told_whole_by_validate(tm
     assert "2 more lines have mistakes" in refused.shown or "1 more line has a mistake" in refused.shown
 
 
-def test_a_sound_study_passes_with_its_warnings(tmp_path):
-    small.write(tmp_path / "in", small.STUDY, small.rows(60, 90))
-    ended = reident("validate", "../in/small.yaml", folder=tmp_path / "run")
-    assert ended.code == 0, ended.shown
-    assert "0 errors, " in ended.shown
-    assert ended.shown.endswith("run `snakemake --config study=../in/small.yaml`.\n")
-    assert list((tmp_path / "run").iterdir()) == []
-
-
 @pytest.mark.slow
 def test_what_is_to_be_decided_is_refused_by_every_command(tmp_path):
     file = small.write(tmp_path / "in", {**small.STUDY, "title": "TODO: a title"}, small.rows(30, 40))

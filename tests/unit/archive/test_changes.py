@@ -32,13 +32,6 @@ def study(release, change):
     return releases.of_folder(release.tables)
 
 
-def test_equal_releases_have_no_change(make):
-    found = comparison.compare(make(), make(name="other"))
-    assert found.is_identical
-    assert (found.conclusion, found.causes) == (comparison.IDENTICAL, [])
-    assert not any(found.changes.values())
-
-
 def test_files_are_compared_by_side_with_their_rows(make):
     before, after = make(), make(files={"puf": "b"})
     table = pd.read_csv(after.tables / "prepared/account.csv")
@@ -102,11 +95,6 @@ def test_no_value_of_a_numeric_variable_is_compared(tmp_path):
     assert changes.codes(before, after) == []
 
 
-def test_codes_are_not_recorded_without_their_table(make):
-    assert changes.codes(make(), make()) is None
-    assert comparison.compare(make(), make()).plain()["changes"]["codes"] is None
-
-
 def test_labels_name_codes(tmp_path):
     people = drawn(300)
     variables = [*FILE_RISK["key_variables"]]
@@ -139,47 +127,6 @@ def test_strata_are_matched_by_their_values_and_not_by_their_ids(make):
     assert changes.groups(before, after)["s0008"] == changes.groups(after, before)["s0001"] == ("Isles",)
 
 
-def test_strata_are_added_gone_or_of_another_size(make):
-    before, after = make(), make()
-    names = [*REGIONS[:-1], "New Town"]
-    manifest(after, region=names, n_puf=[999, *after.table(changes.MANIFEST)["n_puf"][1:]])
-    found = {line.about: line for line in changes.strata(before, after)}
-    assert found.keys() == {REGIONS[0], "Isles", "New Town"}
-    assert found["Isles"].after is None
-    assert found["New Town"].before is None
-    assert found[REGIONS[0]].after["n_puf"] == 999
-
-
-@pytest.mark.parametrize(
-    ("labels_before", "labels_after", "common"),
-    [
-        ({}, {}, {"1", "2", "3"}),
-        ({"1": "North", "2": "South"}, {}, {"1", "2", "3"}),
-        ({"1": "North", "2": "South"}, {"1": "North", "2": "South"}, {"North", "South", "3"}),
-        ({"1": "North", "2": "South"}, {"2": "North", "1": "South"}, {"North", "South", "3"}),
-        ({"1": "North", "2": "South"}, {"1": "East", "2": "South"}, {"South", "3"}),
-        ({"1": "North", "2": "North"}, {"1": "North", "2": "South"}, {"1", "2", "3"}),
-    ],
-    ids=["codes", "labels in one only", "labels in both", "exchanged", "renamed", "not unique"],
-)
-def test_a_value_is_its_label_where_both_studies_declare_labels(make, labels_before, labels_after, common):
-    shape = {"metrics": ("taxicab",), "strata": ("1", "2", "3"), "records": 600}
-    before = make(Shape(**shape, labels=labels_before))
-    after = make(Shape(**shape, labels=labels_after))
-    groups = [set(changes.groups(*pair).values()) for pair in ((before, after), (after, before))]
-    assert groups[0] & groups[1] == {(value,) for value in common}
-
-
-def test_other_strata_variables_have_no_groups(make):
-    before = make()
-    after = study(make(), lambda content: content["strata"][0].update(name="county"))
-    assert changes.groups(before, after) == {}
-    assert changes.strata(before, after) == []
-    found = comparison.compare(before, after)
-    assert found.ungrouped == comparison.OTHER_STRATA
-    assert {line.group for line in found.rates} == {None}
-
-
 def test_strata_whose_values_a_release_does_not_record_are_not_compared(make):
     """A bag has no labels of strata: they are data."""
     before, after = make(), make()
@@ -188,16 +135,6 @@ def test_strata_whose_values_a_release_does_not_record_are_not_compared(make):
     assert found.ungrouped == comparison.NO_VALUES
     assert found.changes["strata"] == []
     assert found.conclusion == comparison.IDENTICAL
-
-
-def test_a_table_that_a_bag_does_not_have_still_tells_releases_apart(make):
-    before = make()
-    line = {"path": changes.MANIFEST, "sha256": "1" * 64, "size": 1000}
-    after = make(entries={"stratify": {"outputs": {"manifest": line}}})
-    (before.tables / changes.MANIFEST).unlink()
-    found = comparison.compare(before, after)
-    assert not any(found.changes.values())
-    assert found.conclusion == comparison.SAME
 
 
 # Options, code, verdict ---------------------------------------------------------------------------
@@ -220,12 +157,6 @@ def test_options_are_named_by_their_path_and_files_without_their_folder(make):
     assert "files.puf.path" not in known
     assert not any("confidential" in str(line) for line in found)
     assert changes.settings(found) == ["metrics", "rank_filter"]
-
-
-def test_an_older_study_gets_the_defaults_of_newer_keys(make):
-    before = study(make(), lambda content: content.pop("rank_filter"))
-    after = study(make(), lambda content: content["rank_filter"].update(max_pairs=5, keep=20))
-    assert changes.options(before, after) == []
 
 
 def test_a_study_of_another_layout_is_compared_as_it_is(make):
@@ -258,17 +189,6 @@ def test_the_code_of_a_step_and_the_packages_are_compared(make):
 def test_code_on_which_no_rate_depends_is_no_cause(make, rule):
     after = make(entries={rule: {"library_digest": "f" * 64}})
     assert comparison.compare(make(), after).causes == []
-
-
-def test_verdict_and_limits_are_compared(make):
-    before, after = (
-        make(Shape(limit=0.9, metrics=("taxicab",))),
-        make(Shape(limit=0.01, metrics=("taxicab",))),
-    )
-    found = {line.what: (line.before, line.after) for line in changes.verdict(before, after)}
-    assert found["study.verdict"] == ("within", "above")
-    assert found["attack.conditional_rate_at_most.taxicab.bound"] == (0.9, 0.01)
-    assert found["attack.conditional_rate_at_most.taxicab.outcome"] == ("passes", "breaks")
 
 
 def test_warnings_are_compared_without_their_numbers(make):

@@ -10,7 +10,7 @@ import pytest
 from making import releases as making
 from making.report import Shape
 from making.studies import plain
-from reident.archive import compare, releases
+from reident.archive import compare
 from reident.errors import InputError
 
 SMALL = Shape(metrics=("taxicab",), records=600)
@@ -40,15 +40,6 @@ def test_the_page_the_rates_and_the_comparison_are_written_together(pair, monkey
         "comparison.html", "comparison.json", "comparison.pdf", "rates.csv",
     ]  # fmt: skip
     assert json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["after"] == "two"
-
-
-def test_what_verification_could_not_confirm_is_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    one, two = (
-        making.release(tmp_path / name, SMALL, name=name, notes=("Unsigned.",)) for name in ("one", "two")
-    )
-    lines = run(monkeypatch, one, two)
-    assert lines[:2] == ["one: Unsigned.", "two: Unsigned."]
 
 
 @pytest.mark.parametrize(
@@ -84,29 +75,3 @@ def test_two_study_files_must_not_have_one_id(tmp_path, monkeypatch):
         (tmp_path / name).write_text(json.dumps(plain()), encoding="utf-8")
     with pytest.raises(InputError, match="must not be two study files with the same `id`"):
         run(monkeypatch, None, None, before="one.yaml", after="two.yaml")
-
-
-def test_a_study_without_results_is_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "one.yaml").write_text(json.dumps(plain()), encoding="utf-8")
-    with pytest.raises(InputError, match="there are no results yet"):
-        releases.open_release(Path("one.yaml"), tmp_path / "into", tmp_path / "n.ipynb", None)
-
-
-def test_a_bag_is_read_by_the_layout(pair, tmp_path):
-    """A folder as verification leaves it: the study, the ledger and the tables, each in its place."""
-    before = pair[0]
-    folder = tmp_path / "study-0123456789abcdef"
-    places = {"study.json": "data/study/study.json"}
-    for path in sorted(before.tables.rglob("*.*")):
-        name = path.relative_to(before.tables).as_posix()
-        target = folder / places.get(
-            name, f"data/{'ledger' if name.startswith('ledger') else 'tables'}/{name}"
-        )
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(path.read_bytes())
-    bag = releases.of_bag(folder, ("Note.",))
-    assert (bag.name, bag.notes) == (folder.name, ("Note.",))
-    assert bag.study == before.study
-    assert bag.table("rates.csv").equals(before.table("rates.csv"))
-    assert compare.compare(bag, before).is_identical

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import struct
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from reident.archive import content
-from reident.ledger import stored
 
 NAMES = ("text", "count", "share", "flag")
 TEXT = ["a", "", None, "Ü€😀", "a,b\n"] * 3
@@ -45,19 +43,6 @@ WRITERS = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_how_a_table_is_written_does_not_count(tmp_path, name):
     assert digest(tmp_path, table(), **WRITERS[name]) == digest(tmp_path, table())
-
-
-def test_the_widths_of_types_do_not_count(tmp_path):
-    wide = table(types=(pa.large_string(), pa.int64(), pa.float64(), pa.bool_()))
-    other = table(types=(pa.dictionary(pa.int8(), pa.string()), pa.int32(), pa.float64(), pa.bool_()))
-    assert digest(tmp_path, wide) == digest(tmp_path, other)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 7, 15, 16])
-def test_batches_do_not_count(tmp_path, monkeypatch, rows):
-    whole = digest(tmp_path, table())
-    monkeypatch.setattr(content, "ROWS", rows)
-    assert digest(tmp_path, table()) == whole
 
 
 def test_every_nan_is_one_value(tmp_path):
@@ -96,12 +81,6 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_every_value_counts(tmp_path, name):
     assert digest(tmp_path, table(**CHANGES[name])) != digest(tmp_path, table())
-
-
-def test_a_table_without_rows_has_its_columns(tmp_path):
-    empty = table().slice(0, 0)
-    assert digest(tmp_path, empty) == digest(tmp_path, empty, store_schema=False)
-    assert digest(tmp_path, empty) != digest(tmp_path, empty.drop_columns(["flag"]))
 
 
 def test_a_type_that_no_step_writes_is_refused(tmp_path):
@@ -163,16 +142,3 @@ def test_every_cell_of_a_csv_table_counts(tmp_path, text):
 def test_a_cell_that_is_not_of_its_type_is_refused(tmp_path, cell):
     with pytest.raises(ValueError, match=r"invalid literal|could not convert"):
         rates(tmp_path, PLAIN.replace(",5,", f",{cell},"))
-
-
-def test_a_table_that_pandas_writes_reads_back_as_its_own_content(tmp_path):
-    frame = pd.DataFrame(
-        {"metric": ["a\rb", "c"], "n_puf": pd.array([1, None], "Int64"), "suspected_rate": [1 / 3, 2.5e-310]}
-    )
-    assert rates(tmp_path, stored.encoded(frame).decode()) == rates(
-        tmp_path, 'metric,n_puf,suspected_rate\n"a\rb",1,0.3333333333333333\nc,,2.5e-310\n'
-    )
-
-
-def test_other_files_have_no_content_of_their_own(tmp_path):
-    assert content.digest(tmp_path / "study.json") is None

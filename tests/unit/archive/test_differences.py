@@ -138,33 +138,6 @@ def test_rates_on_the_same_file_are_exact():
     assert by_rate(before, after)["confirmed_rate"].direction == UNCLEAR
 
 
-def test_an_undefined_rate_has_no_difference():
-    found = by_rate(attack(line("taxicab", "ALL", 1000, 0, 0)), attack(line("taxicab", "ALL", 1000, 10, 5)))
-    conditional = found["conditional_rate"]
-    assert (conditional.before.rate, conditional.change, conditional.low, conditional.direction) == (
-        None, None, None, OPEN,
-    )  # fmt: skip
-    assert found["confirmed_rate"].direction == GREW
-
-
-def test_only_common_metrics_and_groups_are_compared():
-    lines = [line("taxicab", name, 100, 50, 5) for name in ("ALL", "s0001", "s0002")]
-    before = attack(*lines, line("adhoc", "ALL", 100, 50, 5), groups={"s0001": ("N",), "s0002": ("S",)})
-    after = attack(*lines, line("unicity", "ALL", 100, 50, 5), groups={"s0001": ("E",), "s0002": ("N",)})
-    found = differences.compare(before, after, same_records=False)
-    assert {(one.metric, one.group) for one in found} == {("taxicab", None), ("taxicab", ("N",))}
-
-
-def test_a_group_that_is_called_like_the_whole_is_another():
-    lines = [line("taxicab", "ALL", 100, 50, 5), line("taxicab", "s0001", 60, 30, 9)]
-    both = attack(*lines, groups={"s0001": ("ALL",)})
-    found = differences.compare(both, both, same_records=False)
-    sizes = {one.group: one.after.records for one in found if one.rate == "confirmed_rate"}
-    assert sizes == {None: 100, ("ALL",): 60}
-    table = differences.table(found)
-    assert set(table.loc[table["group"] == "ALL", "scope"]) == {"stratum"}
-
-
 @pytest.mark.parametrize("clustered", [("before",), ("after",), ("before", "after")])
 def test_clustered_rates_have_the_intervals_of_the_studies(clustered):
     wide = {"conditional_low": 0.02, "conditional_high": 0.2}
@@ -180,29 +153,3 @@ def test_clustered_rates_have_the_intervals_of_the_studies(clustered):
     assert found["confirmed_rate"].low is None
     other_level = sides[1]._replace(level=0.9)
     assert by_rate(sides[0], other_level)["conditional_rate"].low is None
-
-
-def test_releases_of_other_levels_are_compared_at_the_level_after():
-    before = attack(line("taxicab", "ALL", 1000, 400, 40))
-    after = attack(line("taxicab", "ALL", 1000, 400, 60), level=0.8)
-    found = by_rate(before, after)["confirmed_rate"]
-    assert (found.low, found.high) == pytest.approx(
-        newcombe(share(40, 1000, level=0.8), share(60, 1000, level=0.8))
-    )
-
-
-def test_rates_that_an_older_release_does_not_record_are_left_open():
-    new = ("n_single", "n_single_confirmed", "single_rate", "expected_correct_rate")
-    older = {name: value for name, value in line("taxicab", "ALL", 100, 50, 5).items() if name not in new}
-    found = by_rate(attack(older), attack(line("taxicab", "ALL", 100, 50, 5, (1, 2))))
-    assert found["single_rate"].before == Share()
-    assert found["single_rate"].direction == found["expected_correct_rate"].direction == OPEN
-
-
-def test_the_table_has_a_line_for_each_difference():
-    both = attack(line("taxicab", "ALL", 100, 50, 5))
-    found = differences.compare(both, both, same_records=False)
-    table = differences.table(found)
-    assert list(table.columns) == list(differences.COLUMNS)
-    assert len(table) == len(found) == 9
-    assert list(differences.table([]).columns) == list(differences.COLUMNS)

@@ -2,12 +2,10 @@
 
 import hashlib
 import os
-import time
 from pathlib import Path
 
 import pytest
 from reident.archive import inputs
-from reident.archive.inputs import Input
 from reident.errors import InputError
 
 PUF, EIF = b"pufid,age\n1,34\n", b"eifid,age\n9,34\n7,35\n"
@@ -75,13 +73,6 @@ def test_inputs_in_the_bag_need_no_folder_but_code_in_it_needs_trust(tmp_path):
     assert set(search.found) == {sha256(PUF), sha256(EIF)}
 
 
-def test_the_same_content_under_two_paths_is_found_once_for_both(folder, tmp_path):
-    (folder / "one").write_bytes(PUF)
-    wanted = inputs.declared(document(("a.csv", PUF, None), ("b.csv", PUF, None)), trusted=False)
-    assert inputs.find(wanted, tmp_path, folder).missing == []
-    assert len(inputs.find(wanted, tmp_path, None).missing) == 2
-
-
 def test_links_are_not_followed_and_pipes_are_not_opened(folder, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -91,32 +82,6 @@ def test_links_are_not_followed_and_pipes_are_not_opened(folder, tmp_path):
     (folder / "all").symlink_to(outside)
     os.mkfifo(folder / "eif.csv")
     assert len(inputs.find(BOTH, tmp_path, folder).missing) == 2
-
-
-def test_an_absolute_path_is_looked_for_in_its_place(tmp_path):
-    place = tmp_path / "agency" / "puf.csv"
-    place.parent.mkdir()
-    wanted = inputs.declared(document((str(place), PUF, None)), trusted=False)
-    assert len(inputs.find(wanted, tmp_path, None).missing) == 1
-    place.write_bytes(PUF)
-    assert inputs.find(wanted, tmp_path, None).found == {sha256(PUF): place}
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_what_cannot_be_read_is_counted_as_it_is(folder, tmp_path):
-    (folder / "2026").chmod(0)
-    assert inputs.find(BOTH, tmp_path, folder).unreadable == 1
-
-
-def test_failures_to_read_are_counted(folder, tmp_path, monkeypatch):
-    (folder / "puf.csv").write_bytes(PUF)
-
-    def fail(path):
-        raise PermissionError
-
-    monkeypatch.setattr(inputs, "sha256", fail)
-    search = inputs.find(BOTH, tmp_path, folder)
-    assert (search.unreadable, len(search.missing)) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -134,21 +99,3 @@ def test_what_is_not_a_folder_is_refused_in_one_sentence(tmp_path, make, says):
     with pytest.raises(InputError) as error:
         inputs.find(BOTH, tmp_path, tmp_path / "in")
     assert str(error.value).endswith(says)
-
-
-@pytest.mark.slow
-def test_only_files_of_the_right_size_are_hashed_among_100_000(tmp_path, monkeypatch):
-    folder = tmp_path / "many"
-    for part in range(100):
-        (folder / f"{part:02d}").mkdir(parents=True)
-        for number in range(1000):
-            (folder / f"{part:02d}/{number}").touch()
-    (folder / "57" / "in").write_bytes(PUF)
-    hashed: list[Path] = []
-    real = inputs.sha256
-    monkeypatch.setattr(inputs, "sha256", lambda path: hashed.append(path) or real(path))
-    began = time.monotonic()
-    search = inputs.find([Input("puf.csv", sha256(PUF), len(PUF), None)], tmp_path, folder)
-    assert time.monotonic() - began < 20
-    assert search.found == {sha256(PUF): folder / "57/in"}
-    assert hashed == [folder / "57/in"]

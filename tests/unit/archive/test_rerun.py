@@ -62,15 +62,6 @@ def test_relative_paths_stay_and_no_byte_of_the_study_changes(tmp_path, paths):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bag", "deep", "in"]
 
 
-def test_an_absolute_path_stays_where_its_file_is(tmp_path):
-    paths = {**PLAIN, "puf": str(tmp_path / "in" / "puf.csv")}
-    bag, inputs, found = bag_of(tmp_path, paths)
-    (tmp_path / "work").mkdir()
-    placed = rerun.place(bag, "small.yaml", inputs, found, tmp_path / "work")
-    assert placed.renamed == {}
-    assert placed.file.read_bytes() == (bag / "data/study/small.yaml").read_bytes()
-
-
 def test_an_absolute_path_without_its_file_is_replaced_and_nothing_else(tmp_path):
     paths = {**PLAIN, "puf": "/agency/no such folder/puf.csv"}
     bag, inputs, found = bag_of(tmp_path, paths)
@@ -129,19 +120,6 @@ def name_study(bag: Path, **named: str) -> None:
     (bag / "data/inputs.json").write_text(json.dumps({**named, "inputs": [], "files": []}), encoding="utf-8")
 
 
-def test_the_list_of_inputs_names_the_study_file(tmp_path):
-    bag, _, _ = bag_of(tmp_path, PLAIN)
-    name_study(bag, study="small.yaml")
-    assert rerun.study_file(bag) == "small.yaml"
-
-
-def test_in_bags_of_earlier_releases_the_first_step_has_read_it(tmp_path):
-    bag, _, _ = bag_of(tmp_path, PLAIN)
-    name_study(bag)
-    ledger(bag, {"study": [{"path": "source:small.yaml", "sha256": ""}]})
-    assert rerun.study_file(bag) == "small.yaml"
-
-
 @pytest.mark.parametrize("name", ["other.yaml", "..", "../study/small.yaml/..", ""])
 def test_a_bag_that_names_another_study_file_is_refused(tmp_path, name):
     bag, _, _ = bag_of(tmp_path, PLAIN)
@@ -169,9 +147,6 @@ def test_a_bag_without_its_study_file_is_refused(tmp_path, inputs):
         rerun.study_file(bag)
 
 
-# The shards
-
-
 @pytest.mark.parametrize(
     ("names", "n"),
     [(["score.taxicab.1-of-3", "score.taxicab.3-of-3"], 3), (["score.taxicab.0001"], None), ([], None)],
@@ -183,6 +158,9 @@ def test_a_study_is_scattered_as_it_was(tmp_path, names, n):
     for name in names:
         (folder / f"{name}.json").touch()
     assert rerun.shards(tmp_path) == n
+
+
+# The shards
 
 
 # The run
@@ -243,10 +221,3 @@ def test_a_run_that_may_not_be_cut_off_says_so(ran, monkeypatch):
     ended, facts = ran()
     assert ended.network
     assert facts["network"]
-
-
-def test_a_run_that_fails_gives_each_of_its_sentences_once(ran, tmp_path):
-    ended, _ = ran(fail=1)
-    assert ended.status != 0
-    assert ended.errors == ["this is wrong"]
-    assert "this is wrong" in (tmp_path / "work" / rerun.LOG).read_text(encoding="utf-8")

@@ -9,33 +9,6 @@ from reident.archive.verify import open_bag, run
 OUTPUTS, RATE = "data/outputs.json", "data/ledger/ledger/rate.json"
 
 
-def test_signers_are_named(files, keys, tmp_path):
-    signed = bags.signed_off(bags.sealed(files, keys["agency"]), keys["board"])
-    path = bags.written(tmp_path, signed)
-    signers = bags.allowed(tmp_path, keys["agency"], keys["board"])
-    verified = open_bag(path, tmp_path / "into", signers)
-    assert (verified.signed_by.principal, verified.warnings) == ("agency", ())
-    ((signer, content),) = verified.sign_offs
-    assert (signer.principal, content["decision"]) == ("board", "approved with conditions")
-    lines = run(path, signers)
-    assert any(line.startswith("Sealed by agency (SHA256:") for line in lines)
-    assert "Condition: Withhold stratum s0003. Named: A. Chair (chair). Signed by board" in lines[-1]
-
-
-def test_without_signers_the_key_alone_is_known(files, keys, tmp_path):
-    path = bags.written(tmp_path, bags.sealed(files, keys["agency"]))
-    lines = run(path)
-    assert any(line.startswith("Sealed by the key SHA256:") for line in lines)
-    assert lines[-1].startswith("Warning: whether the signers are who they say is not known.")
-
-
-def test_without_a_signature_the_reader_is_told_what_that_means(files, tmp_path):
-    lines = run(bags.written(tmp_path, files))
-    assert lines[-1].startswith(
-        "Warning: nobody signed the bag: a bag that somebody rewrote as a whole cannot be told"
-    )
-
-
 def test_a_bag_rewritten_as_a_whole_is_caught_by_its_signature(payload, files, keys, tmp_path):
     """The ledger, the documents, the manifests and the name fit a forged table, and the signature is the old one."""
     forged = b"metric,confirmed_rate\ntaxicab,0.0\n"
@@ -76,26 +49,6 @@ def test_a_bag_rewritten_as_a_whole_is_caught_by_its_signature(payload, files, k
 def test_a_signer_for_another_purpose_or_time_is_unknown(options, files, keys, tmp_path):
     path = bags.written(tmp_path, bags.sealed(files, keys["agency"]))
     assert "does not allow" in bags.refusal(path, bags.allowed(tmp_path, keys["agency"], options=options))
-
-
-def test_a_signature_for_another_purpose_is_not_valid(files, keys, tmp_path):
-    path = bags.written(tmp_path, bags.sealed(files, keys["agency"], namespace="git"))
-    for signers in (None, bags.allowed(tmp_path, keys["agency"])):
-        assert "is not a valid signature" in bags.refusal(path, signers)
-
-
-@pytest.mark.parametrize("content", [b"", b"hello", b"-----BEGIN SSH SIGNATURE-----\n", b"\xff\xfe", "half"])
-def test_what_is_no_signature_is_refused(content, files, keys, tmp_path):
-    sealed = bags.sealed(files, keys["agency"])
-    if content == "half":
-        content = sealed["signatures/seal.sig"][:-80]
-    path = bags.written(tmp_path, bags.with_file(sealed, "signatures/seal.sig", content))
-    assert "`signatures/seal.sig` is not a" in bags.refusal(path)
-
-
-def test_the_file_of_signers_must_be_there(files, keys, tmp_path):
-    path = bags.written(tmp_path, bags.sealed(files, keys["agency"]))
-    assert "signers" in bags.refusal(path, tmp_path / "signers")
 
 
 def test_a_sign_off_is_bound_to_bag_report_and_key(files, keys, tmp_path):

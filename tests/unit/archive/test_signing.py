@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from reident.archive import layout, signing
+from reident.archive import signing
 from reident.errors import InputError
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
@@ -47,40 +46,6 @@ def test_a_signature_of_any_kind_of_key_holds_and_names_its_key(tmp_path, kind):
     assert (
         signing.verify(DATA, signature, signers(tmp_path, ("chair@agency", name))).principal == "chair@agency"
     )
-
-
-def test_signing_again_gives_the_same_bytes(tmp_path):
-    name = key(tmp_path)
-    assert signing.sign(DATA, name) == signing.sign(DATA, name)
-
-
-def test_openssh_itself_accepts_a_signature(tmp_path):
-    name = key(tmp_path)
-    (tmp_path / "data.sig").write_bytes(signing.sign(DATA, name))
-    file = signers(tmp_path, ("chair", name))
-    options = ["-f", str(file), "-I", "chair", "-n", layout.NAMESPACE, "-s", str(tmp_path / "data.sig")]
-    assert b"Good" in keygen("-Y", "verify", *options, data=DATA)
-
-
-def test_the_public_key_is_enough_where_the_agent_holds_the_private_one(tmp_path, monkeypatch):
-    name = key(tmp_path, words="secret")
-    started = subprocess.run(
-        ["ssh-agent", "-s", "-a", str(tmp_path / "agent")], capture_output=True, text=True, check=True
-    )
-    process = int(started.stdout.split("SSH_AGENT_PID=")[1].split(";")[0])
-    try:
-        monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
-        asked = tmp_path / "ask"
-        asked.write_text("#!/bin/sh\necho secret\n")
-        asked.chmod(0o700)
-        environment = {**os.environ, "SSH_ASKPASS": str(asked), "SSH_ASKPASS_REQUIRE": "force"}
-        subprocess.run(["ssh-add", "-q", str(name)], env=environment, check=True, stdin=subprocess.DEVNULL)
-        signature = signing.sign(DATA, Path(f"{name}.pub"))
-        assert signing.verify(DATA, signature) == signing.verify(DATA, signing.sign(DATA, name))
-        name.unlink()
-        assert signing.sign(DATA, Path(f"{name}.pub")) == signature
-    finally:
-        os.kill(process, 15)
 
 
 def _passphrase(folder):

@@ -7,25 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections import namedtuple
 
 import pytest
 from making import bags
 from reident.archive import unpack as unpacking
-from reident.archive.verify import open_bag, run
+from reident.archive.verify import open_bag
 from reident.errors import InputError
 
 TAGS = "tagmanifest-sha512.txt"
-
-
-def test_no_room_on_the_disk_is_seen_before(files, tmp_path, monkeypatch):
-    path = bags.written(tmp_path, files)
-    usage = namedtuple("usage", "free")
-    monkeypatch.setattr(unpacking.shutil, "disk_usage", lambda _: usage(1000))
-    with pytest.raises(InputError, match="not enough room on the disk"):
-        open_bag(path, tmp_path / "into")
-    assert list((tmp_path / "into").iterdir()) == []
-    assert run(path)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -69,13 +58,3 @@ def test_a_reader_that_was_killed_leaves_no_bag(files, tmp_path):
         reader.wait()
     verified = open_bag(path, into)
     assert list(into.iterdir()) == [verified.folder]
-
-
-def test_an_unpacked_bag_of_an_earlier_reading_is_replaced(files, tmp_path):
-    path = bags.written(tmp_path, files)
-    folder = open_bag(path, tmp_path / "into").folder
-    (folder / "data/tables/rates.csv").write_bytes(b"edited")
-    (folder / "more").write_bytes(b"")
-    assert open_bag(path, tmp_path / "into").folder == folder
-    assert (folder / "data/tables/rates.csv").read_bytes() == files["data/tables/rates.csv"]
-    assert not (folder / "more").exists()

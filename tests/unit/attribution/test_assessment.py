@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, as_text, drawn, perturbed, texts
+from making.attribution import HELD_OUT, LEARNT, as_text, drawn, texts
 from oracles import attribution as oracle
 from reident.attribution import assessment, prepare
 from reident.attribution.assessment import MEAN
@@ -114,17 +114,6 @@ def test_neither_the_order_of_rows_nor_threads_change_a_result():
     same(found, run(LEARNT, files, threads=3)[1])
 
 
-def test_other_names_of_codes_change_no_measure():
-    files = texts(WITHOUT_ID, 150)
-    names = pa.array([f"z{9 - int(job)}" for job in files["attribution_original"]["job"].to_pylist()])
-    renamed = dict(files)
-    for side, text in files.items():
-        own = pa.array([f"z{9 - int(job)}" for job in text["job"].to_pylist()])
-        renamed[side] = text.set_column(text.column_names.index("job"), "job", own)
-    assert len(names) == 150
-    assert run(WITHOUT_ID, files)[1].summary.equals(run(WITHOUT_ID, renamed)[1].summary)
-
-
 def test_a_file_released_unchanged_discloses_what_it_says_itself():
     files = dict.fromkeys(SIDES, as_text(drawn(4, 100)))
     lines = run(LEARNT, files)[1].summary
@@ -155,14 +144,6 @@ def test_nothing_is_measured_where_a_variable_is_missing_throughout():
     every = {side: as_text(original.assign(income="-9")) for side in SIDES}
     lines = run(LEARNT, every)[1].summary
     assert lines.loc[lines["target"] == "income", "disco"].isna().all()
-
-
-def test_a_set_beyond_the_largest_size_is_that_of_all_keys():
-    options = {**LEARNT, "max_keys": 1}
-    found = run(options, texts(options, 60))[1].summary
-    assert list(dict.fromkeys(found["keys"])) == ["sex", "age", "region", "sex + age + region"]
-    named = {**LEARNT, "sets": [["region", "sex"]]}
-    assert set(run(named, texts(named, 60))[1].summary["keys"]) == {"region + sex"}
 
 
 def test_a_common_value_dominates_what_is_disclosed():
@@ -201,19 +182,6 @@ def test_few_codes_in_common_are_a_warning():
     files[SIDES[1]] = as_text(original.assign(job=["1", "a", "b", "c", "d", "e"] * 50))
     warnings = run(LEARNT, files)[0].warnings["warning"]
     assert "fewer than half of the codes of job are also in the original file (1 of 14)" in warnings[0]
-
-
-def test_a_person_without_a_released_record_has_no_own_record():
-    original = drawn(4, 90)
-    files = {side: as_text(perturbed(original, 1)) for side in SIDES}
-    files[SIDES[0]] = as_text(original)
-    files[SIDES[1]] = as_text(perturbed(original, 1).iloc[10:])
-    options = {**LEARNT, "targets": ["job"]}
-    prepared, found = run(options, files)
-    assert prepared.released.filter(pa.compute.equal(prepared.released[".file"], 1)).num_rows == 80
-    lines = found.summary[found.summary["file"] == "1"]
-    assert (lines["n_released"] == 80).all()
-    assert lines["disco_others"].notna().all()
 
 
 def test_codes_are_in_the_declared_order_whatever_the_decimal_sign():

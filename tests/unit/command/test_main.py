@@ -30,13 +30,6 @@ def test_help_has_examples_and_the_exit_status(capsys, command):
     assert "2 for a wrong command line" in shown
 
 
-def test_the_commands_are_listed(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    shown = capsys.readouterr().out
-    assert all(f"\n    {command}" in shown for command in COMMANDS)
-
-
 WRONG = [
     [],
     ["reproduce"],
@@ -69,11 +62,6 @@ def test_a_bag_that_holds_is_status_0_and_one_that_does_not_is_1(capsys, folder)
     assert main(["verify", str(damaged)]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"Error: {damaged}: ")
-
-
-def test_a_home_folder_is_found(capsys, monkeypatch):
-    monkeypatch.setenv("HOME", str(GOLDEN.parent))
-    assert main(["verify", f"~/{GOLDEN.name}"]) == 0
 
 
 def test_ctrl_c_is_one_word_and_the_status_of_a_shell(capsys, monkeypatch):

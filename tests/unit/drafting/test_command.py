@@ -1,12 +1,8 @@
 """`reident init`: its errors, what it writes, and what it must not write."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from hypothesis import given
@@ -16,9 +12,6 @@ from making.examples import examples
 from reident.command import main
 from reident.errors import InputError
 from reident.study.model import load
-
-HEADER = ["pid", "sex", "region"]
-ROWS = [[f"p{at}", "MF"[at % 2], "NES"[at % 3]] for at in range(30)]
 
 
 def init(*arguments: object) -> int:
@@ -106,25 +99,6 @@ def test_a_wrong_command_line(arguments, capsys):
     assert "reident" in capsys.readouterr().err
 
 
-def test_the_help_says_every_kind(capsys):
-    with pytest.raises(SystemExit) as ended:
-        init("--help")
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert all(
-        option in shown
-        for option in ("--file-risk", "--synthetic", "--microaggregate", "--out", "exit status")
-    )
-
-
-def test_the_command_is_a_module_too(files, tmp_path):
-    command = [sys.executable, "-P", "-m", "reident.command", "init", *map(str, files)]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert oct((tmp_path / "study.yaml").stat().st_mode & 0o777) == "0o600"
-    assert "Nothing is left to be decided" in ended.stdout
-
-
 def test_a_column_that_a_study_cannot_name_is_left_out(tmp_path, capsys):
     rows = [[f"p{at}", at % 3, at % 2, at % 4] for at in range(30)]
     path = drafting.saved(tmp_path / "f.csv", [["pid", "", "TODO", "sex"], *rows])
@@ -144,18 +118,6 @@ def test_without_links_the_third_file_is_to_be_decided(files, tmp_path, capsys):
     assert "To be decided: 4 lines with TODO" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"`files\.iuf\.path` is still to be decided"):
         load(out)
-
-
-def test_formats_by_their_content(files, tmp_path):
-    columns = list(zip(*[[f"p{at}", "MF"[at % 2], at % 7, 1.5 * at] for at in range(40)], strict=True))
-    table = pa.table(dict(zip(["pid", "sex", "rooms", "wage"], columns, strict=True)))
-    stored = tmp_path / "table.csv"
-    pq.write_table(table, stored)
-    assert init("--file-risk", stored, "--out", tmp_path / "s.yaml") == 0
-    content = yaml.safe_load((tmp_path / "s.yaml").read_text(encoding="utf-8"))["file_risk"]
-    assert content["file"] == {"path": "table.csv", "format": "parquet", "id": "pid"}
-    kinds = {one["name"]: one["type"] for one in content["key_variables"]}
-    assert kinds == {"sex": "categorical", "rooms": "categorical", "wage": "numeric"}
 
 
 def test_one_file_with_weights_runs_as_it_stands(tmp_path):

@@ -122,17 +122,3 @@ def test_the_command_takes_a_draft_to_the_verdict_of_a_study_by_hand(tmp_path):
     for name in names:
         assert (ours / name).read_bytes() == (theirs / name).read_bytes()
     assert (ours / "verdict" / "summary.csv").read_text().splitlines()[1].startswith("ALL,above,4,")
-
-
-def test_columns_that_are_not_used_have_a_reason(tmp_path):
-    """Names of persons repeat in one file and not in the other; the area has no counterpart."""
-    ages = [20 + at % 60 for at in range(90)]
-    puf = [[1000 + at, age, f"name {at // 3}", "x"] for at, age in enumerate(ages)]
-    eif = [[f"e{at}", age, f"name {at * 7}", "y" * 50 + str(at)] for at, age in enumerate(ages)]
-    paths = [
-        drafting.saved(tmp_path / "puf.csv", [["pid", "age", "surname", "wave"], *puf]),
-        drafting.saved(tmp_path / "eif.csv", [["eid", "age", "surname", "note"], *eif]),
-    ]
-    text = drafted(paths, tmp_path / "study.yaml", []).read_text(encoding="utf-8")
-    assert "Not used of puf.csv: `surname` (names or free text), `wave` (no counterpart)." in text
-    assert "Not used of eif.csv: `surname`, `note` (names or free text)." in text

@@ -5,10 +5,9 @@ from random import Random
 import numpy as np
 import pytest
 from making import drafting
-from reident.drafting import codes, counterparts, keys, links, names, recodes, strata, types
+from reident.drafting import codes, counterparts, keys, links, recodes, strata, types
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.source import describe
-from reident.errors import InputError
 
 
 def file(path, columns: dict[str, list]) -> File:
@@ -20,24 +19,6 @@ def file(path, columns: dict[str, list]) -> File:
 def column(tmp_path, values: list, name: str = "x") -> Column:
     padding = [f"k{at}" for at in range(len(values))]
     return file(tmp_path / f"{name}.csv", {"pid": padding, name: values}).columns[name]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "least", "most"),
-    [
-        ("AGE", "age", 1, 1),
-        ("house_hold", "HouseHold", 1, 1),
-        ("income", "income_est", 0.95, 0.95),
-        ("sex", "Gender", 0.8, 0.8),
-        ("region", "wohnort", 0.8, 0.8),
-        ("education", "educational", 0.5, 0.75),
-        ("age", "tenure", 0, 0),
-        ("v1", "v2", 0, 0),
-    ],
-)
-def test_names_resemble_each_other(one, other, least, most):
-    assert least <= names.similarity(one, other) <= most
-    assert names.similarity(one, other) == names.similarity(other, one)
 
 
 @pytest.mark.parametrize(
@@ -73,22 +54,6 @@ def test_codes_that_mean_missing(counts, certain, uncertain):
     assert list(missing) == certain
     values = {code: rows for code, rows in counts.items() if code not in missing}
     assert list(codes.uncertain(values)) == uncertain
-
-
-@pytest.mark.parametrize(
-    ("counts", "uncertain"),
-    [
-        ({"1000.5": 9, "2500": 9, "99998": 3}, ["99998"]),
-        ({"1": 9, "16": 9, "98": 3, "97": 3}, ["98", "97"]),
-        ({"1": 9, "16": 9, "98": 2}, []),
-        ({"1": 9, "16": 9, "98": 9}, []),
-        ({"18": 9, "50": 9, "98": 3}, []),
-        ({"1": 9, "2": 9, "8": 3}, []),
-        ({"U": 9, "2": 9, "8": 3}, []),
-    ],
-)
-def test_numbers_that_may_mean_missing(counts, uncertain):
-    assert set(codes.uncertain(counts, numeric=True)) == set(uncertain)
 
 
 @pytest.mark.parametrize(
@@ -143,12 +108,6 @@ def test_two_columns_that_may_be_the_key_are_to_be_decided(tmp_path):
     assert "`case_id`, `uid`" in key.reason
 
 
-def test_a_key_that_repeats(tmp_path):
-    own = file(tmp_path / "f.csv", {"pid": ["a", "b", "b"], "x": [1, 2, 2]})
-    with pytest.raises(InputError, match="column `pid` has 2 distinct values in 3 records"):
-        links.alone(own)
-
-
 def attack(tmp_path, n=60, **other):
     """Two files of the same numbers as keys, and links whose columns have other names."""
     draw = Random(4)  # noqa: S311 - made-up people
@@ -176,30 +135,6 @@ def test_keys_that_both_fit_are_told_apart_by_linked_records(tmp_path):
     assert "write which belongs to which" in found.puf.reason
 
 
-def test_links_to_unknown_records_are_counted(tmp_path):
-    puf = file(tmp_path / "p.csv", {"pufid": [f"p{at}" for at in range(20)], "sex": ["1", "2"] * 10})
-    eif = file(tmp_path / "e.csv", {"person": [f"e{at}" for at in range(20)], "sex": ["1", "2"] * 10})
-    iuf = file(
-        tmp_path / "l.csv",
-        {"pufid": [f"p{at}" for at in range(25)], "person": [f"e{at}" for at in range(25)]},
-    )
-    found = links.find(puf, eif, iuf)
-    assert (found.n, found.unknown, found.compared) == (25, 5, 20)
-    assert found.records[0]["pufid"].to_pylist() == [
-        f"p{one[1:]}" for one in found.records[1]["person"].to_pylist()
-    ]
-
-
-def test_more_links_than_are_compared_are_a_sample(tmp_path, monkeypatch):
-    monkeypatch.setattr(links, "MAX_LINKS", 7)
-    puf, eif, _ = attack(tmp_path)
-    iuf = file(tmp_path / "m.csv", {"puf_id": list(range(60)), "eif_id": list(range(60))})
-    found = links.find(puf, eif, iuf)
-    assert (found.n, found.compared) == (60, 7)
-    # keys of the same values in both files: the names of the columns of the links tell
-    assert (found.puf.linked, found.eif.linked) == (("puf_id",), ("eif_id",))
-
-
 def pair(tmp_path, ours: list, theirs: list, name: str = "x") -> counterparts.Pair:
     one, other = column(tmp_path, ours, name), column(tmp_path, theirs, f"{name}_est")
     evidence = counterparts.Evidence(1.0, 0.0, None, 0, numeric=False)
@@ -208,29 +143,6 @@ def pair(tmp_path, ours: list, theirs: list, name: str = "x") -> counterparts.Pa
 
 def linked(ours: list, theirs: list) -> tuple[np.ndarray, np.ndarray]:
     return np.array(ours, object), np.array(theirs, object)
-
-
-def test_counterparts_are_one_to_one_and_by_their_values(tmp_path):
-    draw = Random(2)  # noqa: S311 - made-up people
-    income = [round(draw.lognormvariate(10, 1)) for _ in range(200)]
-    job = [draw.choice(["cook", "smith", "tailor"]) for _ in range(200)]
-    one = file(tmp_path / "one.csv", {"pid": [f"p{at}" for at in range(200)], "earned": income, "trade": job})
-    other = file(tmp_path / "two.csv", {"key": [f"k{at}" for at in range(200)], "q1": job, "q2": income})
-    iuf = file(
-        tmp_path / "l.csv", {"pid": [f"p{at}" for at in range(200)], "key": [f"k{at}" for at in range(200)]}
-    )
-    found = links.find(one, other, iuf)
-    ours, theirs = ([own for own in f.columns.values() if not own.unique] for f in (one, other))
-    pairs = counterparts.pairs(ours, theirs, found)
-    assert [(own.puf.name, own.eif.name, own.sure) for own in pairs] == [
-        ("earned", "q2", True),
-        ("trade", "q1", True),
-    ]
-    unsure = counterparts.pairs(ours, theirs, None)
-    assert [(own.puf.name, own.eif.name, own.sure) for own in unsure] == [
-        ("earned", "q2", False),
-        ("trade", "q1", False),
-    ]
 
 
 def test_a_name_that_the_links_contradict_is_not_sure(tmp_path):
@@ -261,25 +173,6 @@ def test_recodes(tmp_path):
     assert recodes.recode(padded, None)[:3] == ("", {}, True)
 
 
-def test_coarser_codes_and_codes_without_a_counterpart(tmp_path):
-    top = pair(tmp_path, [1, 2, 3, 3] * 10, [1, 2, 3, 4] * 10, "size")
-    assert recodes.recode(top, linked(list("1233") * 5, list("1234") * 5)).table == {"4": "3"}
-    fine = pair(tmp_path, list("abcd") * 10, ["x", "x", "y", "y"] * 10, "fine")
-    found = recodes.recode(fine, linked(list("abcd") * 8, list("xxyy") * 8))
-    assert (found.side, found.table) == ("puf", {"a": "x", "b": "x", "c": "y", "d": "y"})
-    unknown = pair(tmp_path, ["1", "2"] * 20, ["1", "2"] * 18 + ["U"] * 4, "unknown")
-    assert recodes.recode(unknown, None).missing == {"eif": ["U"]}
-    few = pair(tmp_path, ["a", "b"] * 60, ["a", "b"] * 58 + ["c"] * 4, "few")
-    assert recodes.recode(few, None)[:2] == ("", {})
-    assert recodes.recode(few, None).note == "the EIF alone has 1 code, in 4 records: c"
-
-
-def test_codes_of_few_records_are_left_out_of_a_recode_table(tmp_path):
-    own = pair(tmp_path, ["1"] * 20 + ["2"] * 20 + ["3"] * 12, ["a"] * 20 + ["b"] * 20 + ["c"] * 2, "rare")
-    found = recodes.recode(own, linked(["1"] * 9 + ["2"] * 9 + ["3"] * 9, ["a"] * 9 + ["b"] * 9 + ["c"] * 9))
-    assert (found.table, found.hidden) == ({"a": "1", "b": "2"}, 1)
-
-
 def together(tmp_path, table: dict[tuple[str, str], int]) -> recodes.Recode:
     """The recode of two columns, by the number of linked records that have two codes."""
     ours, theirs = zip(*[codes_ for codes_, n in table.items() for _ in range(n)], strict=True)
@@ -305,20 +198,6 @@ def test_a_code_that_looks_missing_is_one_if_its_links_have_any_code(tmp_path):
     assert "1 code of puf has no counterpart in eif: Separated" in found.reason
 
 
-def test_missing_codes_are_not_in_the_table_of_links_that_decides(tmp_path):
-    sexes = {("1", "M"): 1926, ("2", "F"): 929}
-    unknown = {("1", "U"): 60, ("2", "U"): 30, ("9", "M"): 40, ("9", "F"): 21, ("9", "U"): 2}
-    found = together(tmp_path, sexes | unknown)
-    assert (found.side, found.table) == ("eif", {"M": "1", "F": "2"})
-    assert found.missing == {"puf": ["9"], "eif": ["U"]}
-    assert found.reason == "every one of 2,855 links has the two codes together"
-
-
-def test_two_codes_that_look_missing_and_correspond_are_to_be_decided(tmp_path):
-    found = together(tmp_path, {("1", "M"): 90, ("2", "F"): 60, ("9", "U"): 30})
-    assert (found.missing, found.values) == ({}, {"puf": [], "eif": []})
-
-
 def test_a_common_code_that_looks_missing_is_a_value_if_linked_records_share_it(tmp_path):
     found = together(tmp_path, {("1", "1"): 90, ("2", "2"): 60, ("2", "1"): 3, ("9", "9"): 30})
     assert (found.missing, found.values) == ({}, {"puf": ["9"], "eif": ["9"]})
@@ -334,42 +213,12 @@ def test_without_links_a_code_is_missing_if_the_other_file_has_none_left_for_it(
     assert recodes.recode(sexes, None).missing == {"puf": ["9"], "eif": ["U"]}
 
 
-def test_codes_without_a_counterpart_are_named_if_three_records_have_them(tmp_path):
-    links_ = {("1", "a"): 60, ("2", "b"): 50, ("3", "c"): 40, ("4", "c"): 20, ("1", "q"): 2, ("2", "q"): 2}
-    found = together(tmp_path, links_ | {("1", "r"): 1, ("2", "r"): 1})
-    assert found.table == {"1": "a", "2": "b", "3": "c", "4": "c"}
-    assert "; 2 codes of eif have no counterpart in puf: q; 6 links still differ" in found.reason
-
-
-def test_common_codes_of_another_meaning_are_recoded_by_the_links(tmp_path):
-    """As where one file counts from 0 and the other from 1, or yes and no are exchanged."""
-    counted = together(tmp_path, {("0", "1"): 60, ("1", "2"): 50, ("2", "3"): 40})
-    assert (counted.side, counted.table) == ("eif", {"1": "0", "2": "1", "3": "2"})
-    exchanged = together(tmp_path, {("1", "2"): 60, ("2", "1"): 50, ("1", "1"): 3})
-    assert (exchanged.side, exchanged.table) == ("eif", {"1": "2", "2": "1"})
-    assert exchanged.reason.startswith("codes that both files have differ in meaning; ")
-    noisy = together(tmp_path, {("1", "2"): 40, ("2", "1"): 40, ("1", "1"): 50, ("2", "2"): 50})
-    assert noisy.table == {}
-
-
-def test_labels_that_the_links_contradict_are_not_followed(tmp_path):
-    found = together(tmp_path, {("yes", "N"): 50, ("no", "J"): 60})
-    assert found.table == {"J": "no", "N": "yes"}
-
-
 def test_a_table_does_not_result_in_a_missing_code_of_its_file(tmp_path):
     """U is a value of the PUF and means missing in the EIF: only the PUF can be recoded."""
     sexes = {("P", "N"): 90, ("U", "T"): 80, ("P", "U"): 9, ("U", "U"): 8}
     found = together(tmp_path, sexes)
     assert (found.side, found.table) == ("puf", {"P": "N", "U": "T"})
     assert found.missing == {"eif": ["U"]}
-
-
-def test_strata_count_pairs_and_lost_links(tmp_path):
-    own = pair(tmp_path, ["N"] * 6 + ["S"] * 4, ["N"] * 3 + ["S"] * 5 + [""] * 2, "region")
-    found = strata.effect(own, recodes.NONE, linked(["N", "N", "S", "S"], ["N", "S", "S", None]))
-    assert found == strata.Stratum(6 * 3 + 4 * 5, 2, 4)
-    assert "loses 2 of 4 links (50 %)" in found.words(100)
 
 
 def test_an_area_becomes_a_stratum_if_it_loses_no_links():

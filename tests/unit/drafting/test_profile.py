@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident import reading
-from reident.drafting import draft, scan
 from reident.drafting import profile as profiling
-from reident.drafting.hashing import has_repeats, hashes
+from reident.drafting import scan
 from reident.drafting.profile import profile
 from reident.drafting.source import describe
-from reident.errors import InputError
 from reident.sections.files import SourceFile
 
 HEADER = ["pid", "name", "wage"]
@@ -63,30 +61,6 @@ def test_the_decimal_separator_is_recognised(sentence, delimiter, cells, decimal
     assert ("only one of the two is read as numbers" in source.reasons.get("decimal", "")) == both
 
 
-def test_missing_codes_of_numbers_with_decimal_commas(tmp_path):
-    """99 and 998 are told from amounts by their size, however these are written."""
-    cells = ["150,5", "99", "998", *[f"{at},25" for at in range(100, 300)], "998", "998"]
-    rows = [["pid", "wage"], *([str(at), cell] for at, cell in enumerate(cells))]
-    wage = profile(described(drafting.saved(tmp_path / "file.csv", rows, delimiter=";"))).columns["wage"]
-    assert wage.missing == {}
-    assert draft.missing(wage, "numeric") == ((), True, "998 in 3 records may mean missing")
-
-
-def test_fields_between_apostrophes(tmp_path):
-    path = tmp_path / "file.csv"
-    path.write_text("'pid','town'\n'1','s-Hage'\n'2','Bonn'\n", encoding="utf-8")
-    assert described(path).columns == ("pid", "town")
-    path.write_text("pid,town\n1,'s-Hage\n2,Bonn\n", encoding="utf-8")
-    assert described(path).described.quote == '"'
-
-
-def test_marks_that_are_part_of_the_fields_are_no_quotes(tmp_path):
-    path = tmp_path / "file.csv"
-    path.write_text('pid;size\n1;"5\n2;"6"x\n', encoding="utf-8")
-    assert described(path).described.quote == ""
-    assert profile(described(path)).columns["size"].counts == {'"5': 1, '"6"x': 1}
-
-
 TEXTS = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), max_size=6)
 
 
@@ -98,14 +72,6 @@ def test_the_fast_reader_gives_the_text_of_reading(rows, bom, tmp_path_factory):
     source = described(path)._replace(described=SourceFile(path="file.csv"))
     fast = pa.Table.from_batches(scan.batches(source))
     assert fast.to_pylist() == reading.read(path, source.described, ["a", "b"]).to_pylist()
-
-
-def test_a_row_that_is_irregular_late_in_the_file_is_named(tmp_path, monkeypatch):
-    path = tmp_path / "file.csv"
-    path.write_text("a,b\n" + "1,2\n" * 5000 + "1,2,3\n", encoding="utf-8")
-    monkeypatch.setattr(scan, "_BLOCK", 1000)
-    with pytest.raises(InputError, match="row 5002: the row must have as many fields"):
-        profile(described(path))
 
 
 def columns_of(path: Path, rows: list[list[str]]):
@@ -161,29 +127,3 @@ def test_a_column_with_many_levels(tmp_path, monkeypatch):
     assert (income.valid, income.width) == (1800, (1, 4))
     assert 100 <= len(income.sample) <= 300
     assert abs(np.median(income.sample) - 1001) < 150
-
-
-def test_a_repeat_in_another_batch_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(scan, "_BLOCK", 500)
-    rows = [["pid", "x"], *([f"p{at}", "1"] for at in range(1000)), ["p0", "1"]]
-    assert not columns_of(tmp_path / "file.csv", rows)["pid"].unique
-
-
-@examples(100)
-@given(one=st.lists(TEXTS, max_size=30), other=st.lists(TEXTS, max_size=30))
-def test_hashes_are_equal_where_texts_are(one, other):
-    n = min(len(one), len(other))
-    pairs = list(zip(one[:n], other[:n], strict=True))
-    arrays = [pa.array(["", *texts[:n]], pa.string()).slice(1) for texts in (one, other)]
-    own = hashes(arrays)
-    for at in range(n):
-        assert [own[at] == own[of] for of in range(n)] == [pairs[at] == pairs[of] for of in range(n)]
-    assert has_repeats(own) == (len(set(pairs)) < n)
-
-
-def test_parts_of_a_key_are_not_joined():
-    keys = [pa.array(["1", "12", "", "a"]), pa.array(["23", "3", "a", ""])]
-    assert len(set(hashes(keys).tolist())) == 4
-    assert (
-        len(set(hashes([pa.array(["a" * n + "\0" * m for n in range(20) for m in range(3)])]).tolist())) == 60
-    )

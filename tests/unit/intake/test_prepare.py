@@ -5,7 +5,7 @@ from threading import Event
 import numpy as np
 import pyarrow as pa
 import pytest
-from making.studies import keyed, pairs, plain, read_source, study, table
+from making.studies import plain, study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.pipeline import parts
@@ -27,41 +27,6 @@ def one_variable(cells, others=None, kind="categorical", **fields):
     found = prepared(model, puf, eif)
     values = found.puf["v"].to_pylist(), found.eif["v"].to_pylist()
     return values[0] if others is None else values
-
-
-MISSING = [
-    (
-        "nothing is missing unless declared",
-        ["NA", "NO", "NULL", "nan", "-", "."],
-        {},
-        ["NA", "NO", "NULL", "nan", "-", "."],
-    ),
-    ("an empty cell is a category unless declared", ["", "a"], {}, ["", "a"]),
-    ("an empty cell, declared", ["", "a"], {"missing": [""]}, [None, "a"]),
-    ("a cell of blanks is an empty cell", ["  ", "a"], {"missing": [""]}, [None, "a"]),
-    ("a code with blanks around", [" -9 ", "9"], {"missing": ["-9"]}, [None, "9"]),
-    ("categories are compared as text", ["-9", "-9.0", "-09"], {"missing": ["-9"]}, [None, "-9.0", "-09"]),
-    (
-        "coded integers as integers",
-        ["-9", "-9.0", "-09"],
-        {"missing": ["-9"], "integer_coded": True},
-        [None, None, None],
-    ),
-    ("several codes", ["-9", "-8", "-7"], {"missing": ["-9", "-8"]}, [None, None, "-7"]),
-    (
-        "looked up before recoding",
-        ["y", "9"],
-        {"missing": ["9"], "recode": {"puf": {"otherwise": "x"}, "eif": {"otherwise": "x"}}},
-        ["x", None],
-    ),
-    ("in NFC", ["e\u0301", "e"], {"missing": ["é"]}, [None, "e"]),
-    ("case counts", ["na", "NA"], {"missing": ["NA"]}, ["na", None]),
-]
-
-
-@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), MISSING, ids=[case[0] for case in MISSING])
-def test_missing_codes_of_categories(sentence, cells, fields, found):
-    assert one_variable(cells, **fields) == found
 
 
 NUMBERS = [
@@ -199,11 +164,6 @@ def test_codes_that_are_the_same(sentence, cells, fields, found):
     assert one_variable(cells, **fields) == found
 
 
-def test_files_have_codes_of_their_own():
-    fields = {"missing": {"puf": ["9"], "eif": ["U"]}, "recode": {"eif": {"M": "1", "9": "2"}}}
-    assert one_variable(["1", "2", "9"], ["M", "9", "U"], **fields) == (["1", "2", None], ["1", "2", None])
-
-
 WRONG_CODES = [
     (
         "outside the order",
@@ -227,9 +187,6 @@ def test_codes_that_are_refused(sentence, cells, fields, says):
     with pytest.raises(InputError) as caught:
         one_variable(cells, **fields)
     assert says in str(caught.value)
-
-
-# Codes in common
 
 
 COMMON = [
@@ -266,6 +223,9 @@ def test_codes_in_common(sentence, puf, eif, fields, outcome):
     warnings = [line for line in prepared(model, *sides).warnings["warning"] if "linking variable v" in line]
     assert len(warnings) == (outcome is not None)
     assert outcome is None or outcome in warnings[0]
+
+
+# Codes in common
 
 
 UNUSED = [
@@ -309,50 +269,9 @@ def test_declared_codes_that_occur_in_no_record(sentence, fields, says):
     assert found == [] if says is None else len(found) == 1 and found[0].startswith(says)
 
 
-def test_a_missing_code_with_decimals_is_one_code():
-    files = {**plain()["files"], "puf": {"path": "puf.csv", "id": "p", "decimal": ","}}
-    fields = {
-        "linking_variables": [{"name": "v", "type": "numeric", "missing": {"puf": ["9,5"], "eif": ["9,5"]}}]
-    }
-    found = prepared(study(files=files, **fields), table("p v", "1 1"), table("e v", "1 1")).warnings[
-        "warning"
-    ]
-    assert [line.split(",")[0] for line in found if "one by one" in line] == ["eif.csv"]
-
-
-def test_strata_variables_are_compared_too():
-    model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
-    with pytest.raises(InputError, match="no code of `s` is in both files"):
-        prepared(model, table("p s v", "1 A 1"), table("e s v", "1 B 1"))
-
-
 # Records and links
 
 X = {"linking_variables": [{"name": "v", "type": "numeric"}]}
-
-
-def test_records_come_in_the_order_of_keys_by_code_point_with_keys_untouched():
-    puf = table("p1 p2 v", "2 1 1", "10 1 2", "10 01 3", "é 1 4", "Z 1 5")
-    eif = table("e1 e2 v", "1 1 1")
-    found = prepared(keyed(2, **X), puf, eif, table("p1 p2 e1 e2"))
-    assert list(zip(*(found.puf[name].to_pylist() for name in ("p1", "p2", "v")), strict=True)) == [
-        ("10", "01", 3.0), ("10", "1", 2.0), ("2", "1", 1.0), ("Z", "1", 5.0), ("é", "1", 4.0),
-    ]  # fmt: skip
-    assert found.puf.schema.types == [pa.string(), pa.string(), pa.float64()]
-
-
-def test_keys_of_one_name_in_both_files_are_told_apart():
-    files = {
-        "puf": {"path": "puf.csv", "id": "id"},
-        "eif": {"path": "eif.csv", "id": "id"},
-        "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": "other"},
-    }
-    found = prepared(
-        study(files=files, **X), table("id v", "1 1"), table("id v", "2 1"), table("id other", "1 2")
-    )
-    assert [own.column_names for own in (found.puf, found.eif, found.iuf)] == [
-        ["puf_id", "v"], ["eif_id", "v"], ["puf", "eif"],
-    ]  # fmt: skip
 
 
 RECORDS = [
@@ -381,42 +300,6 @@ def tolerant(links):
         "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e", "unknown_links_at_most": links},
     }
     return study(files=files, **X)
-
-
-LINKS = [
-    ("one to one", ["1 1", "2 2"], 0, ["0 0", "1 1"], {}),
-    ("many to many", ["2 1", "1 2", "1 1"], 0, ["0 0", "0 1", "1 0"], {}),
-    (
-        "a link given thrice counts once",
-        ["1 1", "2 2", "1 1", "1 1"],
-        0,
-        ["0 0", "1 1"],
-        {"exact repeat of a link": 2},
-    ),
-    (
-        "an unknown link within the tolerance",
-        ["1 1", "9 1"],
-        1,
-        ["0 0"],
-        {"link to an unknown record": 1},
-    ),
-    ("unknown on both sides counts once", ["9 9", "1 1"], 1, ["0 0"], {"link to an unknown record": 1}),
-    ("unknown links that repeat are unknown links", ["9 1", "9 1"], 2, [], {"link to an unknown record": 2}),
-    ("no link", [], 0, [], {}),
-]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "rows", "tolerance", "kept", "causes"), LINKS, ids=[case[0] for case in LINKS]
-)
-def test_links_are_distinct_and_known_and_their_account_closes(sentence, rows, tolerance, kept, causes):
-    records = "1 1", "2 2"
-    found = prepared(tolerant(tolerance), table("p v", *records), table("e v", *records), table("p e", *rows))
-    assert found.iuf.equals(pairs(*kept))
-    lines = found.account[found.account["file"] == "iuf"].set_index("cause")["rows"]
-    empty = {"link to an unknown record": 0, "exact repeat of a link": 0}
-    assert lines.to_dict() == {"in": len(rows), **empty, **causes, "used": len(kept)}
-    assert any("Nothing can be confirmed" in line for line in found.warnings["warning"]) == (not kept)
 
 
 UNKNOWN = [
@@ -453,52 +336,7 @@ def test_links_to_unknown_records(sentence, rows, tolerance, says):
     assert str(caught.value).startswith(says)
 
 
-def test_links_of_composite_keys_are_compared_as_tuples():
-    puf, eif = table("p1 p2 v", "1 23 1", "12 3 2"), table("e1 e2 v", "01 1 1", "1 1 2")
-    found = prepared(keyed(2, **X), puf, eif, table("p1 p2 e1 e2", "12 3 1 1"))
-    assert found.iuf.equals(pairs("1 1"))
-    with pytest.raises(InputError, match=r"iuf\.csv, row 2"):
-        prepared(keyed(2, **X), puf, eif, table("p1 p2 e1 e2", "1 3 1 1"))
-
-
-def test_links_are_row_numbers_in_the_prepared_files_whatever_the_order_of_the_sources():
-    records = [["b 1", "a 1", "c 1"], ["y 1", "z 1", "x 1"]]
-    links = ["c x", "a z", "b y", "a x"]
-    for turn in (1, -1):
-        puf, eif = (table(f"{key} v", *rows[::turn]) for key, rows in zip("pe", records, strict=True))
-        found = prepared(study(**X), puf, eif, table("p e", *links[::turn]))
-        assert found.iuf.equals(pairs("0 0", "0 2", "1 1", "2 0"))
-
-
 # From files
-
-
-def test_a_study_reads_only_the_columns_that_it_needs(tmp_path):
-    (tmp_path / "puf.csv").write_text("secret,v,p\nx,1,7\n", encoding="utf-8")
-    assert read_source(parts.preparing(study(**X)), "puf", tmp_path / "puf.csv").to_pylist() == [
-        {"p": "7", "v": "1"}
-    ]
-    (tmp_path / "iuf.csv").write_text("e,income,p\n1,5,7\n", encoding="utf-8")
-    assert read_source(parts.preparing(study(**X)), "iuf", tmp_path / "iuf.csv").to_pylist() == [
-        {"p": "7", "e": "1"}
-    ]
-
-
-CLUSTERS = [
-    ("households by the order of their values", "hh", ["b", "a", "b"], [1, 0, 1]),
-    ("values are text", "hh", ["1", "01", "1.0"], [1, 0, 2]),
-    ("an empty value is a cluster of its own", "hh", ["_", "a", "_"], [1, 0, 2]),
-    ("all empty", "hh", ["_", "_"], [0, 1]),
-]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "columns", "cells", "found"), CLUSTERS, ids=[case[0] for case in CLUSTERS]
-)
-def test_the_cluster_of_each_record(sentence, columns, cells, found):
-    model = study(rates={"cluster": columns})
-    puf = table(f"p x c {columns}", *(f"{at} 1 a {cell}" for at, cell in enumerate(cells)))
-    assert prepared(model, puf, table("e x c", "0 1 a")).clusters["cluster"].to_pylist() == found
 
 
 def test_clusters_follow_their_records_and_have_several_columns():
@@ -511,18 +349,6 @@ def test_clusters_follow_their_records_and_have_several_columns():
     assert "area" not in found.puf.column_names
     (warning,) = [text for text in found.warnings["warning"] if "rates.cluster" in text]
     assert "1 records have an empty value" in warning
-
-
-def test_a_key_column_can_be_the_cluster():
-    model = keyed(2, rates={"cluster": "p1"})
-    puf = table("p1 p2 x c", "b 1 1 a", "a 1 1 a", "b 2 1 a")
-    found = prepared(model, puf, table("e1 e2 x c", "0 0 1 a"), table("p1 p2 e1 e2"))
-    assert found.clusters["cluster"].to_pylist() == [0, 1, 1]
-
-
-def test_without_cluster_columns_there_is_no_cluster():
-    found = prepared(study(), table("p x c", "0 1 a"), table("e x c", "0 1 a"))
-    assert found.clusters.num_rows == 0
 
 
 def with_original(*rows):
@@ -558,13 +384,6 @@ def test_a_file_before_protection_with_other_keys_is_refused(sentence, rows, pro
 def test_a_key_of_the_file_before_protection_must_not_repeat():
     with pytest.raises(InputError, match=r"full.csv, row 4: the key \(p\) is not unique"):
         with_original("1", "01", "1")
-
-
-def test_of_a_file_before_protection_the_keys_alone_are_read_beside_the_puf():
-    part = parts.preparing(study(files={**plain()["files"], "original": {"path": "full.csv"}}))
-    assert part.sides == ("puf", "eif", "iuf", "original")
-    assert part.columns_of("original") == part.keys_of("original") == ["p"]
-    assert parts.preparing(study()).sides == ("puf", "eif", "iuf")
 
 
 @pytest.mark.parametrize("threads", [1, 2])

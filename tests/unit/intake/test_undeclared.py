@@ -35,16 +35,6 @@ def test_codes_that_look_like_missing_ones(why, counts, expected):
     assert look_missing(counts) == {value: counts[value] for value in expected}, why
 
 
-@given(
-    st.dictionaries(st.sampled_from(["", "-9", "99", "a", "1", "NA"]), st.integers(1, 9)),
-    st.sets(st.sampled_from(["", "-9", "99", "NA"])),
-)
-def test_a_declared_code_is_never_named(counts, declared):
-    found = look_missing(counts, declared)
-    assert not set(found) & declared
-    assert found.items() <= counts.items()
-
-
 def warned(puf, eif, kind="categorical", links=None, **fields):
     """The warnings on a variable v with these values; record i of one file is linked to record i of the other."""
     model = study(linking_variables=[{"name": "v", "type": kind, **fields}])
@@ -81,14 +71,6 @@ def test_an_undeclared_missing_code_is_a_warning(why, puf, eif, fields, expected
     if expected:
         assert f"not declared as missing: {expected[2]}. They count as values" in found["warning"].iloc[0]
         assert found["share"].iloc[0] == expected[1] / 100
-
-
-def test_a_missing_code_among_numbers():
-    found = warned(["9999", "9999", *["20"] * 98], ["20"] * 100, "numeric", missing={"eif": ["-9"]})
-    found = found[found["warning"].str.contains("like missing")]
-    assert found[["severity", "codes"]].to_numpy().tolist() == [["understates", "9999"]]
-    assert "2 of 100 records (2.0 %)" in found["warning"].iloc[0]
-    assert "also in 2 of 100 true links (2.0 %)" in found["warning"].iloc[0]
 
 
 ONE_FILE = [

@@ -1,4 +1,4 @@
-"""Adhoc's kernel: each case a sentence, judged by the definition written out (METHODS §4.4, §5)."""
+"""Adhoc's kernel on large files, its bounds, and what it refuses (METHODS §4.4, §5); small files are properties."""
 
 import math
 
@@ -11,7 +11,6 @@ from reident.kernels import adhoc, adhoc_rules
 from reident.kernels.adhoc import Bands, Exact, Table
 from reident.kernels.adhoc_profiles import SPARE
 from reident.kernels.adhoc_query import empty_query
-from reident.kernels.blocks import nearest_blocks
 from reident.kernels.buffers import Files
 
 NAN = math.nan
@@ -19,6 +18,7 @@ ONE = 10**12
 HIGHEST = 5 * ONE
 
 EXACT = ("exact",)
+
 TABLE = ("table", [[5 * ONE, 3 * ONE, 0], [2 * ONE, 4 * ONE, ONE], [0, 0, HIGHEST]])
 STEPS = ("bands", [(0.1, 0.0, 5 * ONE), (0.5, 0.0, 3 * ONE), (2.0, 0.0, ONE)], 0)
 SHARES = ("bands", [(0.0, 0.0, 5 * ONE), (0.0, 0.1, 4 * ONE), (0.0, 0.5, 2 * ONE)], ONE)
@@ -27,6 +27,7 @@ DISORDER = (
     [(1.0, 0.0, ONE), (0.5, 0.0, 5 * ONE), (3.0, 0.0, 4 * ONE), (2.0, 0.0, 0)],
     2 * ONE,
 )
+
 MIXED = ("bands", [(1.0, 0.0, 4 * ONE), (0.0, 0.1, 5 * ONE)], 0)
 THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
 
@@ -58,113 +59,6 @@ def arrays_of(puf, eif, rules):
 
 
 ALL = {"above": -1, "keep": 100}
-
-CASES = [
-    ("no PUF record, no pair", [], [(1, 2.0)], [EXACT, STEPS], ALL),
-    ("no EIF record, no pair, no crowded record", [(1, 2.0)], [], [EXACT, STEPS], ALL),
-    ("equal is 5, different 0, however far the codes", [(1,), (9,)], [(1,), (10**6,)], [EXACT], ALL),
-    (
-        "missing in either file scores 0",
-        [(None, None), (1, 2.0)],
-        [(1, 2.0), (None, None)],
-        [EXACT, STEPS],
-        ALL,
-    ),
-    ("a table is read by PUF row and EIF column", [(0,), (1,), (2,)], [(0,), (1,), (2,)], [TABLE], ALL),
-    ("bands are closed", [(1.0,)], [(1.5,), (0.5,), (1.5000001,), (3.0,), (-1.0,), (9.0,)], [STEPS], ALL),
-    (
-        "a share is of the PUF value",
-        [(10.0,), (-10.0,)],
-        [(11.0,), (9.0,), (-11.0,), (15.0,), (16.0,)],
-        [SHARES],
-        ALL,
-    ),
-    ("of 0 every share is 0", [(0.0,)], [(0.0,), (-0.0,), (1e-300,)], [SHARES], ALL),
-    (
-        "the first band that holds counts, in the given order",
-        [(0.0,)],
-        [(0.2,), (0.7,), (1.5,), (2.5,), (4.0,)],
-        [DISORDER],
-        ALL,
-    ),
-    (
-        "absolute and relative bands together",
-        [(100.0,), (1.0,)],
-        [(101.0,), (109.0,), (1.05,), (0.0,)],
-        [MIXED],
-        ALL,
-    ),
-    (
-        "scores that are no binary fractions",
-        [(1.0,) * 3],
-        [(1.0,) * 3, (1.0, 1.0, 9.0), (9.0, 1.0, 1.0)],
-        [THIRDS] * 3,
-        ALL,
-    ),
-    ("no band at all", [(1.0,)], [(1.0,), (2.0,)], [("bands", [], ONE)], ALL),
-    ("nothing to win", [(1.0, 0)], [(1.0, 0)], [("bands", [], 0), ("table", [[0]])], ALL),
-    (
-        "infinite values are equal to themselves alone",
-        [(math.inf,)],
-        [(math.inf,), (-math.inf,), (1.0,)],
-        [STEPS],
-        ALL,
-    ),
-    (
-        "an infinite limit holds every value",
-        [(1.0,)],
-        [(math.inf,), (-1e308,)],
-        [("bands", [(math.inf, 0.0, ONE)], 0)],
-        ALL,
-    ),
-    (
-        "a limit that is not a number holds none",
-        [(0.0,)],
-        [(0.0,)],
-        [("bands", [(0.0, math.inf, ONE)], 2 * ONE)],
-        ALL,
-    ),
-    ("above is strict", [(1, 1)], [(1, 1), (1, 2)], [EXACT, EXACT], {"above": HIGHEST, "keep": 9}),
-    ("a bound above every sum leaves no pair", [(1,)], [(1,)], [EXACT], {"above": HIGHEST, "keep": 9}),
-    (
-        "the best level has more than keep pairs: crowded",
-        [(1,)],
-        [(1,), (1,), (2,)],
-        [EXACT],
-        {"above": -1, "keep": 1},
-    ),
-    (
-        "the second level would exceed keep",
-        [(1, 1)],
-        [(1, 1), (1, 2), (2, 1)],
-        [EXACT] * 2,
-        {"above": -1, "keep": 2},
-    ),
-    (
-        "keep beyond the number of EIF records keeps all",
-        [(1,)],
-        [(1,), (2,)],
-        [EXACT],
-        {"above": -1, "keep": 10**9},
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("puf", "eif", "rules", "options"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
-)
-def test_case(puf, eif, rules, options):
-    arrays = arrays_of(puf, eif, rules)
-    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
-    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
-
-
-def test_a_sum_of_scores_is_the_level():
-    arrays = arrays_of([(1, 0, 1.0, None)], [(1, 1, 1.3, 4.0)], [EXACT, TABLE, STEPS, STEPS])
-    result = nearest(
-        *arrays, [kernel_rule(rule) for rule in (EXACT, TABLE, STEPS, STEPS)], above=10 * ONE, keep=5
-    )
-    assert as_rows(result) == ([(0, 0, (5 + 3 + 3) * ONE)], [False])
 
 
 DIAGONAL = ("table", [[max(5 - abs(a - b), 0) * ONE for b in range(90)] for a in range(90)])
@@ -357,42 +251,3 @@ def test_invalid_rules_are_refused(words, rules, changed):
     arrays = arrays_of([(1, 2.0)], [(1, 2.0)], [EXACT, STEPS])
     with pytest.raises(ValueError, match=words):
         nearest(*arrays, [kernel_rule(rule) for rule in rules], **ALL | changed)
-
-
-def test_more_records_than_ranks_count_are_refused(monkeypatch):
-    monkeypatch.setattr(adhoc, "MAX_RECORDS", 3)
-    arrays = arrays_of([(1, 2.0)] * 2, [(1, 2.0)] * 2, [EXACT, STEPS])
-    with pytest.raises(ValueError, match="more than 3 records"):
-        nearest(*arrays, [Exact(), kernel_rule(STEPS)], **ALL)
-
-
-def test_more_variables_than_the_search_takes_are_refused():
-    arrays = arrays_of([(1,) * 513], [(1,) * 513], [EXACT] * 513)
-    with pytest.raises(ValueError, match="at most 512 variables"):
-        nearest(*arrays, [Exact()] * 513, **ALL)
-
-
-def test_bands_of_unequal_length_are_refused():
-    arrays = arrays_of([(1.0,)], [(1.0,)], [STEPS])
-    with pytest.raises(ValueError, match="as many scores"):
-        nearest(*arrays, [Bands(np.zeros(2), np.zeros(2), np.zeros(1, np.int64))], **ALL)
-
-
-@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.zeros((3, 2), np.int64)])
-def test_blocks_must_be_whole_numbers_of_the_right_shape(wrong):
-    with pytest.raises(ValueError, match="int64 matrix"):
-        nearest_blocks(lambda _rows, _columns: wrong, 2, 3, above=0, keep=1)
-
-
-def test_blocks_report_progress():
-    done = []
-    nearest_blocks(
-        lambda rows, columns: np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64),
-        *(5, 7),
-        above=0,
-        keep=1,
-        block=2,
-        progress=done.append,
-    )
-    assert done == sorted(done)
-    assert done[-1] == 1

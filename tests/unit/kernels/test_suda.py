@@ -1,75 +1,10 @@
-"""Minimal sample uniques: cases a reader can check by hand, edges of the machinery, errors."""
+"""Minimal sample uniques: edges of the machinery, and errors."""
 
 import numpy as np
 import pytest
 from oracles import minimal_uniques as oracle
 from reident.kernels import suda
 from reident.kernels.suda import minimal_uniques
-from reident.sections.filerisk import MAX_KEY_VARIABLES, MAX_ORDER, MAX_UNLIMITED
-
-CASES = [
-    (
-        "a rare value is an MSU of size 1, and larger sets with it are not minimal",
-        [[0, 0], [0, 1], [1, 1]],
-        {0: [0b10], 2: [0b01], 1: [0b11]},
-    ),
-    (
-        "unique only on both: one MSU of size 2 for each",
-        [[0, 0], [0, 1], [1, 0], [1, 1]],
-        {i: [0b11] for i in range(4)},
-    ),
-    ("exact copies are never unique", [[0, 0], [0, 0], [1, 1]], {2: [0b01, 0b10]}),
-    (
-        "a record counts on a set only if it misses no variable of it",
-        [[0, -1], [0, 0], [1, 0], [1, 1]],
-        {1: [0b11], 2: [0b11], 3: [0b10]},
-    ),
-    (
-        "what a record does not miss can be equal to a fuller record: it is never unique",
-        [[0, -1], [0, 0], [0, 1]],
-        {1: [0b10], 2: [0b10]},
-    ),
-    ("one record is unique on each variable that it has", [[0, -1, 3]], {0: [0b001, 0b100]}),
-    ("all missing", [[-1, -1]] * 3, {}),
-    ("all equal", [[1, 1]] * 3, {}),
-]
-
-
-@pytest.mark.parametrize(("sentence", "records", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_cases_checked_by_hand(sentence, records, expected):
-    records = np.array(records, np.int32)
-    result = minimal_uniques(records)
-    for i in range(len(records)):
-        sets = expected.get(i, [])
-        sizes = [set_.bit_count() for set_ in sets]
-        assert result.counts[i].tolist() == np.bincount(sizes, minlength=records.shape[1] + 1).tolist(), (
-            sentence
-        )
-        assert (result.order[i], result.variables[i]) == ((min(sizes), sets[0]) if sets else (0, 0)), sentence
-        assert [sum(1 << j for j in s) for s in oracle.minimal_uniques(records)[i]] == sets, (
-            "the oracle reads it alike"
-        )
-
-
-def test_by_level_counts_the_sets_of_the_records_with_the_level():
-    result = minimal_uniques(np.array([[0, 0], [0, 2], [3, 2], [3, 0], [3, 0]], np.int32))
-    # record 1 has {0, 1}, record 0 too, record 2 has {0, 1}; records 3 and 4 are copies
-    assert [levels[:, 2].tolist() for levels in result.by_level] == [[2, 0, 0, 1], [1, 0, 2]]
-    assert all((levels[:, [0, 1]] == 0).all() for levels in result.by_level)
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_no_record_and_one_record(n):
-    result = minimal_uniques(np.zeros((n, 3), np.int32))
-    assert result.counts.tolist() == [[0, 3, 0, 0]] * n
-    assert result.order.tolist() == [1] * n
-    assert [len(levels) for levels in result.by_level] == [n] * 3
-
-
-def test_no_variable():
-    result = minimal_uniques(np.zeros((4, 0), np.int32))
-    assert result.counts.tolist() == [[0]] * 4
-    assert result.by_level == []
 
 
 @pytest.mark.parametrize(
@@ -151,19 +86,3 @@ def test_neither_threads_nor_blocks_change_a_byte(monkeypatch):
     assert reports == sorted(reports)
     assert reports[-1] == 1
     assert len(reports) > 10
-
-
-def test_an_error_in_the_progress_callback_stops_the_search():
-    def stop(_):
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        minimal_uniques(_file(3, 100, 3, 6), progress=stop)
-
-
-def test_the_section_and_the_search_have_the_same_limits():
-    assert (MAX_UNLIMITED, MAX_KEY_VARIABLES, MAX_ORDER) == (
-        suda.MAX_VARIABLES,
-        suda.MAX_LIMITED,
-        suda.MAX_ORDER,
-    )

@@ -1,14 +1,11 @@
-"""Shared sample uniques: cases a reader can check by hand, edges of the machinery, errors."""
+"""Shared sample uniques: edges of the machinery, and errors."""
 
-from itertools import combinations
 from math import comb
 
 import numpy as np
 import pytest
 from oracles import unicity as oracle
 from reident.errors import InputError
-from reident.kernels import unicity_pairs
-from reident.kernels.compiling import jit
 from reident.kernels.unicity import max_records, shared_uniques
 from reident.linkage.metrics import unicity
 from reident.linkage.metrics.contract import Setting
@@ -21,95 +18,12 @@ def pairs(puf, eif, **options):
     return list(zip(*(column.tolist() for column in shared_uniques(*codes, **options)), strict=True))
 
 
-CASES = [
-    (
-        "two records unique and equal on one variable make a pair, though they differ on another",
-        [[1, 0], [2, 0], [2, 1]],
-        [[1, 1], [3, 1], [3, 0]],
-        {"all": [(0, 0, 1, 0b01)], "full": [], "jointly_observed": []},
-    ),
-    (
-        "equal on everything and unique only there: a pair with every option, at the full order",
-        [[0, 0], [0, 1], [1, 0]],
-        [[0, 0], [0, 1], [1, 0], [1, 1]],
-        {
-            "all": [(0, 0, 2, 0b11), (1, 1, 2, 0b11), (2, 2, 2, 0b11)],
-            "full": [(0, 0, 2, 0b11), (1, 1, 2, 0b11), (2, 2, 2, 0b11)],
-            "jointly_observed": [(0, 0, 2, 0b11), (1, 1, 2, 0b11), (2, 2, 2, 0b11)],
-        },
-    ),
-    (
-        "a record with a missing value is neither unique nor counted on sets with the variable",
-        [[5, 0], [5, -1], [6, 0]],
-        [[5, 0], [7, 0], [7, 0]],
-        {"all": [(0, 0, 2, 0b11)], "full": [(0, 0, 2, 0b11)], "jointly_observed": [(0, 0, 2, 0b11)]},
-    ),
-    (
-        "jointly observed: a pair is compared on what both have, and others there count against it",
-        [[5, -1], [6, 1], [7, 1]],
-        [[5, 2], [6, -1], [6, 3]],
-        {"all": [(0, 0, 1, 0b01)], "full": [], "jointly_observed": [(0, 0, 1, 0b01)]},
-    ),
-    (
-        "two sets of the same size: the first by positions is kept",
-        [[1, 1, 1], [2, 2, 2], [2, 2, 2]],
-        [[1, 1, 1], [3, 3, 3], [3, 3, 3]],
-        {"all": [(0, 0, 1, 0b001)], "full": [(0, 0, 3, 0b111)], "jointly_observed": [(0, 0, 3, 0b111)]},
-    ),
-    (
-        "an exact copy in its own file is never unique, however rare",
-        [[9, 9], [9, 9], [1, 2]],
-        [[9, 9], [1, 2]],
-        {"all": [(2, 1, 1, 0b01)], "full": [(2, 1, 2, 0b11)], "jointly_observed": [(2, 1, 2, 0b11)]},
-    ),
-    (
-        "one PUF record can have several partners, each on its own set; smaller orders come first",
-        [[1, 1, 0], [2, 2, 1], [2, 3, 1]],
-        [[5, 1, 4], [1, 5, 4], [5, 5, 5]],
-        {"all": [(0, 0, 1, 0b010), (0, 1, 1, 0b001)], "full": [], "jointly_observed": []},
-    ),
-    (
-        "one record each, equal",
-        [[3]],
-        [[3]],
-        {s: [(0, 0, 1, 1)] for s in ("all", "full", "jointly_observed")},
-    ),
-    ("one record each, different", [[3]], [[4]], {s: [] for s in ("all", "full", "jointly_observed")}),
-    (
-        "one record each, no variable in common: nothing is observed in both, so nothing is suspected",
-        [[3, -1]],
-        [[-1, 3]],
-        {s: [] for s in ("all", "full", "jointly_observed")},
-    ),
-    ("all missing", [[-1, -1]] * 3, [[-1, -1]] * 2, {s: [] for s in ("all", "full", "jointly_observed")}),
-    ("all equal", [[1, 1]] * 3, [[1, 1]] * 2, {s: [] for s in ("all", "full", "jointly_observed")}),
-]
-
-
-@pytest.mark.parametrize(("sentence", "puf", "eif", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_cases_checked_by_hand(sentence, puf, eif, expected):
-    for sets, rows in expected.items():
-        assert pairs(puf, eif, sets=sets) == rows, (sentence, sets)
-        assert oracle.shared_uniques(np.array(puf), np.array(eif), sets) == rows, (
-            "the oracle reads the case alike"
-        )
-
-
 @pytest.mark.parametrize("sets", ["all", "full", "jointly_observed"])
 @pytest.mark.parametrize(("n_puf", "n_eif"), [(0, 0), (0, 3), (3, 0)])
 def test_no_record_no_pair(n_puf, n_eif, sets):
     result = shared_uniques(np.zeros((n_puf, 2), np.int32), np.zeros((n_eif, 2), np.int32), sets=sets)
     assert [len(column) for column in result] == [0, 0, 0, 0]
     assert [str(column.dtype) for column in result] == ["int64", "int64", "int8", "uint64"]
-
-
-def test_max_order_leaves_out_larger_sets_and_nothing_else():
-    rng = np.random.default_rng(3)
-    puf, eif = (rng.integers(0, 3, (40, 5)).astype(np.int32) for _ in range(2))
-    every = pairs(puf, eif)
-    assert {row[2] for row in every} >= {3, 4}
-    for limit in (1, 2, 3, 5, 9):
-        assert pairs(puf, eif, max_order=limit) == [row for row in every if row[2] <= limit]
 
 
 @pytest.mark.parametrize(
@@ -127,21 +41,6 @@ def test_any_number_of_categories(levels):
     assert pairs(puf, eif, sets="jointly_observed") == expected
 
 
-@pytest.mark.parametrize("sets", ["full", "jointly_observed"])
-def test_sixty_four_variables(sets):
-    puf = np.zeros((70, 64), np.int32)
-    puf[:, 63] = np.arange(70)
-    eif = puf[::-1].copy()
-    rows = pairs(puf, eif, sets=sets)
-    assert rows == [(i, 69 - i, 64, 2**64 - 1) for i in range(70)]
-
-
-def test_forty_variables_with_max_order():
-    rng = np.random.default_rng(5)
-    puf, eif = (rng.integers(-1, 6, (30, 40)).astype(np.int32) for _ in range(2))
-    assert pairs(puf, eif, max_order=2) == oracle.shared_uniques(puf, eif, "all", 2)
-
-
 @pytest.mark.parametrize("v", [61, 63, 64])
 def test_more_variables_than_a_cost_has_bits_for(v):
     """Sets are lists of positions: the first smallest one is found among ties, up to the last variable."""
@@ -153,26 +52,6 @@ def test_more_variables_than_a_cost_has_bits_for(v):
     eif[:, -1] = np.arange(20)
     puf[:, -1] = np.arange(20)
     assert (0, 0, 1, 1 << v - 1) in pairs(puf, eif, max_order=1)
-
-
-@pytest.mark.parametrize("order", [1, 4, 9])
-def test_places_of_sets_follow_their_order_and_positions(order):
-    """Every set of up to nine of eleven variables has its own place, in the order of sizes and of tuples."""
-    sets = [members for size in range(1, order + 1) for members in combinations(range(11), size)]
-    table = unicity_pairs.binomials(11, order)
-    places = [set_place(np.array(members[::-1]), table) for members in sets]
-    assert places == list(range(len(sets))) == list(range(unicity_pairs.n_sets(11, order)))
-    sizes, words = unicity_pairs.decode_places(np.array(places), 11, order)
-    assert sizes.tolist() == [len(members) for members in sets]
-    assert words.tolist() == [sum(1 << j for j in members) for members in sets]
-
-
-@jit
-def set_place(members, table):
-    cost = 0
-    for j in members:
-        cost = unicity_pairs.insert(cost, j)
-    return unicity_pairs.place(cost, table)
 
 
 def test_sixty_variables_of_large_files_with_sets_of_three():
@@ -218,31 +97,6 @@ def test_threads_do_not_change_a_byte(sets):
     one, two = (shared_uniques(puf, eif, sets=sets, threads=threads) for threads in (1, 2))
     assert len(one[0]) > 5
     assert [column.tobytes() for column in one] == [column.tobytes() for column in two]
-
-
-def test_merging_pairs_one_by_one_gives_the_same_result(monkeypatch):
-    puf, eif = _large(11, 6000, 7, 8, 0.05)
-    at_once = shared_uniques(puf, eif)
-    monkeypatch.setattr("reident.kernels.unicity._MAX_PENDING", 1)
-    one_by_one = shared_uniques(puf, eif, threads=2)
-    assert [column.tobytes() for column in at_once] == [column.tobytes() for column in one_by_one]
-
-
-def test_progress_rises_to_one():
-    puf, eif = _large(13, 9000, 6, 6, 0.0)
-    reports: list[float] = []
-    shared_uniques(puf, eif, progress=reports.append)
-    assert reports == sorted(reports)
-    assert reports[-1] == pytest.approx(1)
-    assert len(reports) > 5
-
-
-def test_an_error_in_the_progress_callback_stops_the_search():
-    def stop(_):
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        shared_uniques(*_large(13, 100, 3, 6, 0.0), threads=2, progress=stop)
 
 
 def test_files_that_exceed_64_bits_are_refused_with_advice():

@@ -1,6 +1,5 @@
 """The rates by the size of the file: observed means, the fitted curve, and when there is none (METHODS §6.5)."""
 
-import math
 from itertools import permutations
 
 import numpy as np
@@ -50,38 +49,6 @@ def test_observed_rates_are_means_over_the_draws():
         assert (line["draws"], line["n_eif"]) == (2, 500)
 
 
-def test_the_curve_goes_through_the_whole_file_and_grows():
-    found = lines(curves.extrapolate(part(), {"taxicab": counts(RIVALS)}))
-    assert found.index.tolist() == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1, 2, 10, 13]
-    assert found.loc[1, "estimate"] == pytest.approx(found.loc[1, "observed"], abs=0.003)
-    assert found["estimate"].is_monotonic_increasing
-    parts = found.loc[:1]
-    assert parts["estimate"].tolist() == pytest.approx(parts["observed"].tolist(), abs=0.008)  # one draw
-    beyond = found.loc[2:]
-    assert (beyond["low"] <= beyond["estimate"]).all()
-    assert (beyond["estimate"] <= beyond["high"]).all()
-    assert found.loc[:1, "low"].isna().all()
-    assert found["n_eif"].tolist()[-3:] == [4000, 20_000, 26_000]
-
-
-def test_one_best_guess_has_a_curve_of_its_own_below_that_of_all_candidates():
-    found = curves.extrapolate(part(), {"taxicab": counts(RIVALS)})
-    guess, confirmed = lines(found, "best_guess_rate"), lines(found)
-    assert guess.index.tolist() == confirmed.index.tolist()
-    assert guess.loc[1, "estimate"] == pytest.approx(guess.loc[1, "observed"], abs=0.003)
-    assert guess.loc[:1, "observed"].is_monotonic_increasing
-    for column in ("estimate", "low", "high"):
-        assert (guess.loc[2:, column] < confirmed.loc[2:, column]).all()
-
-
-def test_a_metric_without_ranks_has_no_curve_of_a_guess():
-    found = curves.extrapolate(part(limits={"taxicab": None}), {"taxicab": counts(RIVALS, limit=1)})
-    guess = lines(found, "best_guess_rate")
-    assert set(guess["status"]) == {"unranked"}
-    assert guess["estimate"].isna().all()
-    assert guess.loc[1, "observed"] == pytest.approx(RIVALS[0] / 3000)
-
-
 def test_equally_good_pairs_come_in_every_order():
     """The rivals that come before a true link, against all orders of the equal pairs."""
     states = [(3, 1, 1, 5), (3, 0, 1, 2), (2, 0, 2, 3), (20, 0, 0, 4), (0, 0, 1, 7)]
@@ -122,21 +89,6 @@ def test_without_a_reason_there_is_no_number(rivals, changes, status):
     assert found.loc[:1, "observed"].notna().all()
 
 
-def test_a_file_is_not_larger_than_the_population():
-    found = lines(curves.extrapolate(part(population=8000), {"taxicab": counts(RIVALS)}))
-    assert found["status"].to_dict() == dict.fromkeys([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1, 2, 4], "ok") | {
-        10: "beyond_population"
-    }
-    assert math.isnan(found.loc[10, "estimate"])
-
-
-def test_without_a_population_its_size_follows_from_the_links():
-    held = curves.describe(part(population=None), "taxicab", counts(RIVALS))
-    assert held.share == sum(RIVALS) / 3000
-    assert held.linked(10, None) == 10 * held.share
-    assert held.linked(100, None) == 1
-
-
 @pytest.mark.parametrize(("population", "consistent"), [(28_000, True), (26_000, True), (100_000, False)])
 def test_links_that_are_no_sample_grow_in_proportion(population, consistent):
     held = curves.describe(part(population=population), "taxicab", counts(RIVALS))
@@ -174,11 +126,3 @@ def test_the_range_holds_the_likely_and_shrinks_with_the_records():
     assert sizes[10] < sizes[1]
     certain = rarity.rarity(np.array([0, 0, 0, 50]), 0.1)
     assert rarity.likely(certain, rarity.found(certain, 0.1, 1), 1.92)[1] < 0.1
-
-
-def test_equal_counts_give_equal_bytes():
-    tables = [
-        curves.extrapolate(part(), {"taxicab": counts(RIVALS).sample(frac=1, random_state=at)})
-        for at in (1, 2)
-    ]
-    assert tables[0].to_csv() == tables[1].to_csv()

@@ -8,13 +8,8 @@ from making.studies import plain, saved, study
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.pipeline.family import Family
-from reident.sections.larger import LargerIntruder
 
 STUDIES = Path(__file__).parents[3] / "config" / "studies"
-
-
-def test_the_defaults():
-    assert LargerIntruder() == LargerIntruder(times=(2, 5, 10), population=None, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +50,3 @@ def test_the_section_needs_an_attack(tmp_path):
 )
 def test_no_curve_is_fitted_for_a_rule_that_depends_on_the_size(metrics, fixed):
     assert parts.extrapolating(study(metrics=metrics, larger_intruder={})).fixed == fixed
-
-
-def test_the_attack_before_protection_has_no_larger_intruder(tmp_path):
-    content = plain(larger_intruder={})
-    content["files"]["original"] = {"path": "full.csv"}
-    members = Family(saved(tmp_path, content))
-    assert members.at(members.before("")).larger_intruder is None
-    assert members.study.larger_intruder is not None

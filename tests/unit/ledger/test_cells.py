@@ -1,6 +1,5 @@
 """CSV tables column by column: the bytes that pandas writes, and the values that it reads."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -36,19 +35,6 @@ def test_the_bytes_are_those_of_pandas_or_left_to_it(table, times):
     table = pd.concat([table] * times)  # columns of text are then in chunks
     written = cells.text_of(table)
     assert written is None or written == table.to_csv(index=False, lineterminator="\n").encode()
-
-
-def test_a_table_of_plain_cells_is_not_left_to_pandas():
-    table = pd.DataFrame({"a": ["s1", None], "b": [1, 2], "c": [0.5, np.nan], "d": [True, False]})
-    lines = b"s1,1,0.5,True\n,2,,False\n"
-    assert cells.text_of(table) == b"a,b,c,d\n" + lines
-    assert cells.text_of(pd.concat([table, table])) == b"a,b,c,d\n" + 2 * lines
-
-
-@pytest.mark.parametrize("special", ['"', ",", "\n", "\r"])
-def test_cells_and_names_that_need_quotes_are_left_to_pandas(special):
-    assert cells.text_of(pd.DataFrame({"a": [f"x{special}"], "b": [1]})) is None
-    assert cells.text_of(pd.DataFrame({f"a{special}": ["x"], "b": [1]})) is None
 
 
 RATES = [

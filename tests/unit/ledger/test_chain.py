@@ -18,11 +18,6 @@ def shop(tmp_path):
     return Workshop(tmp_path).run()
 
 
-def test_a_whole_chain_gives_its_entries(shop):
-    assert shop.check() == ["bin", "prepare", "rate", "score.taxicab"]
-    assert shop.check("binned/puf.txt") == ["bin", "prepare"]
-
-
 def edited(name):
     def change(shop):
         path = shop.root / name
@@ -189,24 +184,6 @@ def test_a_walk_that_goes_on_tells_each_break_and_nothing_else(shop, sentence, c
     assert {found.kind for found in told} == kinds
 
 
-def test_a_walk_that_goes_on_tells_every_break(shop):
-    edited("rates.txt")(shop)
-    (shop.root / "scores/taxicab.txt").unlink()
-    with_entry("bin", library_digest="0" * 64, release=None)(shop)
-    swapped("puf")(shop)
-    shop.sources["eif"].unlink()
-    told = []
-    entries = shop.walk(chain.Chain(shop.root, told.append), [shop.root / "rates.txt"])
-    assert [entry["step"] for entry in entries] == ["bin", "prepare", "rate", "score.taxicab"]
-    assert {(found.kind, found.path.name, Path(found.cause).parent.name) for found in told} == {
-        (chain.EDITED, "rates.txt", ""),
-        (chain.MISSING, "taxicab.txt", ""),
-        (chain.CODE, "puf.txt", ""),
-        (chain.SOURCE, "puf.txt", "puf"),
-        (chain.ABSENT, "puf.txt", "eif"),
-    }
-
-
 UNTOUCHED = [
     ("a commit that changes no code of the chain", with_entry("bin", release={"commit": "0" * 40})),
     ("an entry of a release that did not record itself", with_entry("bin", release=None)),
@@ -234,22 +211,6 @@ def test_a_chain_holds_where_nothing_that_counts_has_changed(shop, sentence, cha
 
 
 @pytest.mark.parametrize(
-    ("path", "recorded"),
-    [
-        ("results/s/rates.csv", "rates.csv"),
-        ("results/s/variants/a/rates.csv", "variants/a/rates.csv"),
-        ("reports/s/page.html", "reports/page.html"),
-        ("reports/s/variants/a/page.html", "reports/page.html"),
-        ("reports/data/puf.csv", "source:puf.csv"),
-        ("../elsewhere/puf.csv", "source:puf.csv"),
-    ],
-)
-def test_what_the_ledger_calls_a_file(path, recorded):
-    """A study may lie in a folder of reports."""
-    assert chain.shown(Path(path), Path("results/s")) == recorded
-
-
-@pytest.mark.parametrize(
     ("path", "rule"),
     [
         ("results/s/clusters.csv", "rate"),
@@ -265,10 +226,6 @@ def test_what_the_ledger_calls_a_file(path, recorded):
 )
 def test_the_rule_that_makes_what_does_not_hold(path, rule):
     assert chain.forced([chain.Break(chain.EDITED, Path(path), "is edited")]) == f"--forcerun {rule}"
-
-
-def test_no_rule_makes_the_file_of_a_user():
-    assert chain.forced([chain.Break(chain.EDITED, Path("results/s/notes.txt"), "is edited")]) == ""
 
 
 # The library's digest
@@ -331,16 +288,3 @@ def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
         "resolve",
     }
     assert changed & steps == rules & steps
-
-
-@pytest.mark.parametrize(
-    ("rule", "name", "says"),
-    [
-        ("all", "all", "rate judge"),
-        ("all", "reident_all", "reident_rate reident_judge"),
-        ("bin", "bin_of_2025", "rate_of_2025 judge_of_2025"),
-    ],
-)
-def test_rules_have_the_names_of_the_workflow_that_runs_them(rule, name, says):
-    message = "Run it again with `--forcerun {}`. Then all is well."
-    assert chain.by_importer(message.format("rate judge"), rule, name) == message.format(says)

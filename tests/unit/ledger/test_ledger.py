@@ -15,7 +15,7 @@ import pytest
 from making.workshop import Workshop
 from reident import ledger
 from reident.errors import InputError
-from reident.ledger import running, stored
+from reident.ledger import stored
 from reident.pipeline import digests
 
 
@@ -42,15 +42,6 @@ def test_an_entry_records_what_was_read_and_written(shop):
         "taxicab",
     )
     assert str(shop.folder) not in json.dumps(entry), "no path of this machine"
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_a_step_reads_with_as_many_threads_as_its_job_has(shop, threads):
-    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
-    job.threads = threads
-    with ledger.step(job) as step:
-        assert pa.cpu_count() == threads
-        step.write("to", "")
 
 
 def test_a_table_is_recorded_with_its_rows_and_read_again_as_it_was(shop):
@@ -158,24 +149,6 @@ def test_an_error_while_an_error_is_told_brings_nothing_of_the_data_to_the_termi
     assert "SECRET-7" not in told
 
 
-def test_a_forgotten_output_is_a_mistake_of_the_program_and_leaves_nothing(shop):
-    message, _ = failing(shop, lambda _: None)
-    assert "RuntimeError" in message
-    assert not list(shop.root.rglob("*.part"))
-
-
-def test_an_input_that_changes_while_a_step_reads_it_is_refused(shop):
-    def edit(step):
-        step.write("also", "x")
-        step.path("from").write_text("another", encoding="utf-8")
-
-    assert (
-        failing(shop, edit)[0]
-        == "Error: puf.txt changed while step `bin` read it. Run the same command again."
-    )
-    assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "puf\nprepare\nbin\n"
-
-
 def test_an_input_that_changes_but_keeps_its_size_and_time_stamp_is_refused(shop):
     """The time at which its inode changed, which users cannot set, tells."""
 
@@ -188,30 +161,6 @@ def test_an_input_that_changes_but_keeps_its_size_and_time_stamp_is_refused(shop
         assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
 
     assert "puf.txt changed while step `bin` read it" in failing(shop, swap)[0]
-
-
-def test_inputs_are_hashed_once_and_outputs_while_they_are_written(shop, monkeypatch):
-    hashed = []
-    monkeypatch.setattr(running, "sha256", lambda path: hashed.append(path.name) or digests.sha256(path))
-    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
-    assert sorted(hashed) == ["puf.txt", "study.yaml"]
-
-
-def test_an_input_that_is_touched_but_not_changed_is_accepted(shop):
-    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
-    with ledger.step(job) as step:
-        step.write("to", "x")
-        step.path("from").touch()
-    assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "x"
-
-
-def test_the_details_of_an_earlier_failure_go_when_the_step_succeeds(shop):
-    def crash(step):
-        raise KeyError("SECRET-7")
-
-    failing(shop, crash)
-    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
-    assert not (shop.root / "confidential" / "bin.txt").exists()
 
 
 def imported(source: Path) -> set[str]:

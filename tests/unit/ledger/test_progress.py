@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reident.ledger import progress
 from reident.ledger.progress import SILENCE, Estimate
 
 REPORTS = st.lists(
@@ -21,13 +20,6 @@ def test_the_time_left_is_never_negative_and_the_share_never_falls(reports, late
     assert (estimate.left(later) or 0) >= 0
     assert shares == sorted(shares)
     assert all(0 <= share <= 1 for share in shares)
-
-
-@given(st.floats(0, SILENCE, exclude_max=True), st.floats(0, 1))
-def test_there_is_no_estimate_from_the_first_ten_seconds(worked, share):
-    estimate = Estimate()
-    estimate.report(worked, share)
-    assert estimate.left() is None
 
 
 @given(
@@ -63,34 +55,3 @@ def test_between_two_reports_the_time_left_goes_down_with_the_clock():
     assert estimate.left(20) == pytest.approx(80)
     assert estimate.left(30) == pytest.approx(70)
     assert estimate.left(500) == 0
-
-
-def test_a_step_that_stands_still_has_no_estimate():
-    estimate = Estimate()
-    estimate.report(20, 0.2)
-    estimate.report(100, 0.2)
-    assert estimate.left() is None
-
-
-@given(st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1e6)))
-def test_a_line_is_read_as_it_was_written(share, left):
-    shown = progress.read("noise\n" + progress.line("score.taxicab.0001", share, left) + "\n")
-    assert shown.share == pytest.approx(int(share * 100) / 100)
-    assert shown.left == ("" if left is None else progress.duration(left))
-    assert not shown.compiling
-
-
-def test_the_last_line_counts_and_compiling_ends_with_the_kernel():
-    lines = [progress.line("s", 0.1, None), progress.compiling("s", runs=True)]
-    assert progress.read("\n".join(lines)) == progress.Shown(0.1, "", compiling=True)
-    lines.append(progress.compiling("s", runs=False))
-    assert progress.read("\n".join(lines)) == progress.Shown(0.1)
-    assert progress.read("") == progress.Shown()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.2, "0 s"), (99.4, "99 s"), (99.6, "2 min"), (5969, "99 min"), (5970, "1.7 h"), (36000, "10.0 h")],
-)
-def test_durations_in_words(seconds, words):
-    assert progress.duration(seconds) == words

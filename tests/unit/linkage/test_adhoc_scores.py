@@ -82,12 +82,6 @@ def test_bands(sentence, bands, rest, found):
     assert scores(rule, ["10"], ["10", "11", "12", "~"], type="numeric") == expected
 
 
-def test_relative_bands_are_shares_of_the_absolute_value_in_the_puf():
-    rule = {"bands": [{"within": "0.1", "score": "5", "relative": "true"}]}
-    found = scores(rule, ["-100", "0"], ["-110", "-111", "-90", "0", "1"], type="numeric")
-    assert found == {("-100", "-110"): 5.0, ("-100", "-90"): 5.0, ("0", "0"): 5.0}
-
-
 def own_rule(file: Path, body: str, module: str = "") -> dict[str, str]:
     """The rule of a scoring function: equal values score 5."""
     file.write_text(OWN.format(body=body, module=module), encoding="utf-8")
@@ -175,20 +169,6 @@ def test_a_function_asked_once_for_each_pair_of_values_scores_as_if_asked_for_ea
         monkeypatch.undo()
         for one, other in zip(by_pair, by_block, strict=True):
             assert np.array_equal(one, other)
-
-
-def test_few_pairs_are_asked_about_rather_than_a_larger_table_of_values(tmp_path, monkeypatch):
-    file = tmp_path / "own.py"
-    counts = tmp_path / "counts"
-    body = f"with open({str(counts)!r}, 'a') as stream: stream.write(f'{{np.broadcast(p, e).size}} ')"
-    rule = own_rule(file, body, module="import numpy as np")
-    monkeypatch.setattr(adhoc, "LEAST_CELLS", 16)
-    asked = []
-    for n_puf, n_eif in ((2, 6), (6, 6), (2, 4)):
-        scores(rule, [*map(str, range(n_puf))], [*map(str, range(n_eif))], [file], type="numeric")
-        asked.append(sum(map(int, counts.read_text().split())))
-        counts.unlink()
-    assert asked == [12, 36, 8]
 
 
 def every_score(rule, puf, eif, files, kind):

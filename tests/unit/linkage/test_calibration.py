@@ -35,10 +35,6 @@ def test_pairs_are_counted_by_class_of_their_probability():
     assert table["confirmed_share"].tolist() == [0.5, 1, 0.5]
 
 
-def test_no_pair_gives_no_line():
-    assert calibrate(pairs(), MODEL).empty
-
-
 def test_neither_the_order_of_the_pairs_nor_the_batches_matter(monkeypatch):
     generator = np.random.default_rng(3)
     rows = [

@@ -51,10 +51,6 @@ def test_variables_by_hand():
     }  # fmt: skip
 
 
-def test_a_numeric_variable_has_no_common_codes_in_the_file():
-    assert described().variables.to_csv(index=False).splitlines()[1].split(",")[8] == ""
-
-
 AGREEMENT = [
     (
         "confirmed pairs",
@@ -85,14 +81,6 @@ def test_agreement_by_kind_of_pair(sentence, pairs, metric, kind, counts):
     assert {
         name: tuple(lines.loc[name, ["n", "agree", "differ", "missing"]]) for name in lines.index
     } == counts
-
-
-def test_every_kind_of_pair_has_its_lines():
-    found = described(taxicab=["1 1"]).agreement
-    assert set(found[["metric", "pairs"]].itertuples(index=False, name=None)) == {
-        ("", "true"), ("unicity", "confirmed"), ("unicity", "false"), ("taxicab", "confirmed"), ("taxicab", "false"),
-    }  # fmt: skip
-    assert (found["n"] == found["agree"] + found["differ"] + found["missing"]).all()
 
 
 OVERLAP = [
@@ -130,8 +118,3 @@ def test_overlap_counts_records(sentence, pairs, lines):
     found = described(**pairs).overlap
     assert list(found.itertuples(index=False, name=None)) == lines
     assert list(found.columns) == ["set", "metrics", "n_pufids"]
-
-
-def test_without_links_there_is_nothing_to_agree():
-    found = described(links=[]).variables
-    assert found[["links", "links_agree", "links_differ", "links_missing"]].to_numpy().sum() == 0

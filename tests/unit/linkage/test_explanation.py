@@ -71,29 +71,3 @@ def test_the_order_of_records_does_not_matter(metric):
     assert again.pairs.equals(first.pairs)
     assert again.recodings.equals(first.recodings)
     assert again.variables.equals(first.variables)
-
-
-def test_a_study_of_one_variable_is_carried_by_it():
-    variables = [{"name": "c", "type": "categorical"}]
-    content = study(linking_variables=variables, metrics={"taxicab": {}})
-    puf, eif, iuf = rows(1, random.Random(3))  # noqa: S311 - made-up records
-    (line,) = explained(content, puf, eif, iuf, "taxicab").pairs.to_pylist()
-    assert (line["carried_by"], line["unique_set"], line["n_unique_sets"]) == ("c", "c", 1)
-    assert line["prevented_by"] == ""
-
-
-def test_a_variable_that_only_has_missing_values_is_in_no_unique_set():
-    puf, eif, iuf = rows(12, random.Random(5))  # noqa: S311 - made-up records
-    for record in (*puf, *eif):
-        record["d"] = ""
-    found = explained(study(), puf, eif, iuf, "taxicab")
-    assert all("d" not in line["unique_set"].split("+") for line in found.pairs.to_pylist())
-    assert found.variables.set_index("variable").at["d", "n_agree"] == 0
-
-
-def test_a_variable_with_coarser_values_is_only_left_out():
-    content = study()
-    content["linking_variables"][0]["coarsen"] = {"width": "20"}
-    puf, eif, iuf = rows(12, random.Random(5))  # noqa: S311 - made-up records
-    found = explained(content, puf, eif, iuf, "taxicab").recodings
-    assert found.loc[found["variable"] == "x", "recoding"].tolist() == ["left out"]

@@ -41,10 +41,6 @@ def test_intervals_at_the_edges(sentence, successes, trials, level, found):
     assert intervals.interval(successes, trials, level=level) == pytest.approx(found, rel=1e-12)
 
 
-def test_the_interval_of_none_of_none_is_undefined():
-    assert intervals.interval(0, 0) == (None, None)
-
-
 @pytest.mark.parametrize("method", ["clopper-pearson", "wilson"])
 def test_counts_of_independent_records_have_the_interval_of_the_study(method):
     expected = oracle.interval({"interval": method, "level": 0.9}, 7, 40)
@@ -53,22 +49,6 @@ def test_counts_of_independent_records_have_the_interval_of_the_study(method):
         expected, rel=1e-9
     )
     assert intervals.are_independent(method)
-
-
-def test_counts_of_records_that_depend_on_each_other_have_no_interval():
-    assert intervals.of_study(7, 40, "clustered", 0.95) == (None, None)
-    assert not intervals.are_independent("clustered")
-
-
-def test_clusters_are_independent_trials():
-    expected = oracle.interval({}, 7, 40)
-    found = intervals.of_study(7, 40, "clustered", 0.95, trials_are_clusters=True)
-    assert found == pytest.approx(expected, rel=1e-9)
-
-
-def test_more_successes_than_trials_is_a_mistake_of_the_program():
-    with pytest.raises(ValueError, match="successes"):
-        intervals.interval(2, 1)
 
 
 BOUNDS = [(1, 0.95, 0.95), (20, 0.95, 1 - 0.05 ** (1 / 20)), (3, 0.9, 1 - 0.1 ** (1 / 3)), (0, 0.95, None)]
@@ -107,10 +87,3 @@ def test_clusters_of_one_record_have_the_variance_of_independent_records():
     half = t * math.sqrt(rate * (1 - rate) / 6) / (rate * (1 - rate))
     ends = [1 / (1 + math.exp(-math.log(rate / (1 - rate)) + side * half)) for side in (1, -1)]
     assert (low, high) == pytest.approx(ends, rel=1e-8)
-
-
-def test_where_all_clusters_have_one_rate_records_count_as_independent():
-    records = [(0, 1, 1), (0, 0, 1), (1, 1, 1), (1, 0, 1), (2, 1, 1), (2, 0, 1)]
-    low, high = intervals.clustered(spread(records))
-    assert (low, high) == pytest.approx(oracle.clustered(records, 0.95), rel=1e-9)
-    assert 0 < low < 0.5 < high < 1

@@ -38,11 +38,6 @@ def test_a_stratum_of_the_file_before_protection_alone_moves_the_others():
     assert east["expected_correct_rate_before"] == 1000 + 10 + 6
 
 
-def test_a_study_without_strata_has_one_stratum_beside_the_whole():
-    found = compare((), attack([()], 0, 0), attack([()], 1000, 0))
-    assert found["stratum"].tolist() == found["stratum_before"].tolist() == ["ALL", "s0001"] * 2
-
-
 VALUES = st.lists(
     st.tuples(st.sampled_from("ABC"), st.sampled_from(["", "1", "01"])), max_size=5, unique=True
 )

@@ -1,45 +1,15 @@
-"""Rates by hand, published intervals, the baseline of drawing at random, and what is undefined."""
+"""Rates by hand, in any batches, and what is undefined."""
 
 import math
 import random
 from fractions import Fraction
-from unittest.mock import patch
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from making.studies import in_clusters, in_strata, manifest, pairs, spread, study
+from making.studies import in_strata, manifest, pairs, study
 from reident.linkage import batches, intervals, rates
-from reident.linkage.strata import held_lines
 from reident.pipeline import parts
-
-BASELINE = [
-    ("one draw of ten, one link", 10, 1, 1, 1 / 10),
-    ("two draws", 10, 1, 2, 2 / 10),
-    ("three draws of five with two links miss both in one way of ten", 5, 2, 3, 9 / 10),
-    ("no link", 10, 0, 5, 0.0),
-    ("more draws than there are false records", 5, 3, 3, 1.0),
-    ("every record drawn", 4, 1, 4, 1.0),
-    ("a million records", 1_000_000, 1, 5, 5 / 1_000_000),
-    ("one of one", 1, 1, 1, 1.0),
-]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "n_eif", "links", "draws", "chance"), BASELINE, ids=[case[0] for case in BASELINE]
-)
-def test_the_chance_to_hit_a_link_by_drawing_without_replacement(sentence, n_eif, links, draws, chance):
-    assert rates.hit_by_chance(n_eif, links, draws) == pytest.approx(chance, rel=1e-14)
-
-
-def test_shares():
-    assert rates.share(0, 3) == 0
-    assert rates.share(3, 3) == 1
-    assert rates.share(0, 0) is None
-
 
 # A study by hand. Stratum s1: PUF 0, 1, 2 and EIF 0…3; s2: PUF 3 and EIF 4; s3: PUF 5 alone; PUF 4 is in no stratum.
 # Links: 0–0 and 0–1 (both within s1), 1–4 (lost: other strata), 3–4, 4–2 (lost: no stratum).
@@ -119,55 +89,6 @@ def test_rates_by_hand():
     ]
 
 
-def test_the_baseline_by_hand():
-    """1 − C(2,3)/C(4,3) for record 0, 0 for record 1 (no link in its stratum), 1 for record 3."""
-    found = rated("0 0!", "0 2", "0 3", "1 3", "3 4!")
-    assert found["s1"]["baseline_rate"] == pytest.approx((1 + 0) / 2)
-    assert found["ALL"]["baseline_rate"] == pytest.approx((1 + 0 + 1) / 3)
-    one = rated("0 2")
-    assert one["ALL"]["baseline_rate"] == pytest.approx(2 / 4)
-    two = rated("0 2", "0 3")
-    assert two["ALL"]["baseline_rate"] == pytest.approx(1 - 1 / math.comb(4, 2))
-
-
-CLAIMS = ("expected_correct", "best_rank_correct", "n_single", "n_single_confirmed", "n_false_outside")
-
-
-def claimed(*rows, stratum="ALL"):
-    line = rated(*rows)[stratum]
-    for name in ("expected_correct", "best_rank_correct"):
-        assert line[f"{name}_rate"] == (line[name] / line["n_suspected"] if line["n_suspected"] else None)
-    assert line["single_rate"] == rates.share(line["n_single_confirmed"], line["n_single"])
-    return tuple(line[name] for name in CLAIMS)
-
-
-GUESSES = [
-    ("nothing is suspected", [], (0, 0, 0, 0, 0)),
-    ("a single candidate that is right", ["3 4!"], (1, 1, 1, 1, 0)),
-    ("a single candidate that is wrong", ["1 0"], (0, 0, 1, 0, 0)),
-    ("a record without a link at all", ["2 0"], (0, 0, 1, 0, 1)),
-    ("one of two, at the same rank", ["0 0!", "0 2"], (0.5, 0.5, 0, 0, 0)),
-    ("one of two, first", ["0 0 0.1!", "0 2 0.2"], (0.5, 1, 0, 0, 0)),
-    ("one of two, second", ["0 2 0.1", "0 0 0.2!"], (0.5, 0, 0, 0, 0)),
-    ("two of three, one of two at the first rank", ["0 0 1!", "0 2 1", "0 1 2!"], (2 / 3, 0.5, 0, 0, 0)),
-    ("two of two", ["0 0!", "0 1!"], (1, 1, 0, 0, 0)),
-    ("high is best", ["0 2 9", "0 0 8!"], (0.5, 0, 0, 0, 0)),
-    ("several", ["0 0!", "0 2", "0 3", "1 0", "2 0", "3 4!"], (1 + 1 / 3, 1 + 1 / 3, 3, 1, 1)),
-]
-
-
-@pytest.mark.parametrize(("sentence", "rows", "right"), GUESSES, ids=[case[0] for case in GUESSES])
-def test_what_is_right_if_the_intruder_names_one_candidate(sentence, rows, right):
-    """Expected correct, the same at the best rank, single candidates, those that are right, persons outside."""
-    assert claimed(*rows) == pytest.approx(right, rel=1e-15)
-
-
-def test_a_link_to_another_stratum_is_no_person_outside():
-    assert claimed("1 0", stratum="s1")[-1] == 0
-    assert claimed("2 0", stratum="s1")[-1] == 1
-    assert claimed("2 0", stratum="s2")[-1] == 0
-
-
 def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
     """Thirds, fifths and sevenths have no exact sum of doubles; batches cut records and ranks in two."""
     rng = random.Random(5)  # noqa: S311
@@ -201,72 +122,6 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
         pd.testing.assert_frame_equal(found, whole, check_exact=True)
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(0, 3),
-            st.sampled_from([0.0, 0.1, 1 / 3, 2 / 7, 1 - 2.0**-53, 1e-9]),
-            st.integers(1, 70),
-        ),
-        max_size=40,
-    ),
-    st.sampled_from([1, 2, 3, 2**20]),
-)
-def test_values_that_come_several_times_are_summed_as_if_each_stood_alone(drawn, rows):
-    stratum, values, times = (np.array([line[at] for line in drawn]) for at in range(3))
-    lines = rates.Lines(stratum.astype(np.int64), 4)
-    with patch.object(batches, "ROWS", rows):
-        found = lines.fsum(values.astype(float), times.astype(np.int64))
-    each = [
-        [value for own, value, n in drawn for _ in range(n) if own in which]
-        for which in (range(4), *([at] for at in range(4)))
-    ]
-    assert found.tolist() == [math.fsum(one) for one in each]
-
-
-def test_links_are_counted_by_record_whatever_the_batches(monkeypatch):
-    """Links of 40 records in three strata and none; every third record is asked for, and none twice."""
-    rng = random.Random(7)  # noqa: S311
-    own = {side: [rng.choice([0, 1, 2, None]) for _ in range(40)] for side in ("puf", "eif")}
-    links = sorted({(rng.randrange(40), rng.randrange(40)) for _ in range(60)})
-    strata = {side: in_strata(*own[side]) for side in own}
-    records = list(range(0, 40, 3))
-    for size in (1, 2, 3, 11, 2**20):
-        monkeypatch.setattr(batches, "ROWS", size)
-        eif = held_lines(strata["eif"], 3)
-        assert eif.dtype == np.int8
-        truth = rates.Truth(pairs(*(f"{puf} {eif}" for puf, eif in links)), strata["puf"], eif)
-        for part in (records[:5], [], records[5:6], records[6:]):
-            found = truth.of(np.array(part, np.int32))
-            of = {puf: [eif for own, eif in links if own == puf] for puf in part}
-            assert found.stratum.tolist() == [
-                -1 if own["puf"][puf] is None else own["puf"][puf] for puf in part
-            ]
-            assert found.any.tolist() == [bool(of[puf]) for puf in part]
-            assert found.inside.tolist() == [
-                sum(own["puf"][puf] is not None and own["eif"][eif] == own["puf"][puf] for eif in of[puf])
-                for puf in part
-            ]
-
-
-FILES = {
-    "complete": pa.table({"x": pa.array([1.0, 2.0]), "c": ["a", "b"], "other": [None, None]}),
-    "incomplete": pa.table({"x": pa.array([1.0, 2.0]), "c": ["a", None], "other": [None, None]}),
-}
-
-
-@pytest.mark.parametrize(
-    ("puf", "eif", "tolerance"),
-    [("complete", "complete", 0), ("complete", "incomplete", 1), ("incomplete", "complete", 1)],
-)
-def test_the_tolerance_of_unicity_depends_on_missing_linking_values(puf, eif, tolerance):
-    """With `auto`, sets of one variable are searched if a linking value is missing; other columns do not count."""
-    part, prepared = parts.rating(study(metrics={"unicity": {}})), {"puf": FILES[puf], "eif": FILES[eif]}
-    limit = {"unicity": limits().iloc[:0]}
-    found = rates.rate(part, prepared, IUF, STRATA, MANIFEST, {"unicity": checked("0 0!")}, limit)
-    assert found["tolerance"].tolist() == [tolerance] * 4
-
-
 def test_the_share_that_passes_is_of_records_that_are_compared():
     """Record 4 is in no stratum, record 5 in one without EIF records; ambiguous records pass the threshold too."""
     found = rated("0 0!", "1 3", "3 4!", ALL=1, s1=1)
@@ -298,45 +153,3 @@ def test_nothing_confirmed_has_a_one_sided_bound_beside_the_two_sided_interval()
     assert [found["conditional_rate"], found["conditional_low"]] == [0, 0]
     assert found["conditional_high"] == pytest.approx(1 - math.sqrt(0.025), rel=1e-12)
     assert found["conditional_bound"] == pytest.approx(1 - math.sqrt(0.05), rel=1e-12)
-
-
-def test_there_is_no_bound_where_something_is_confirmed_or_nothing_suspected():
-    assert rated("0 0!", "1 2")["ALL"]["conditional_bound"] is None
-    assert rated()["ALL"]["conditional_bound"] is None
-
-
-def test_a_stratum_without_puf_records_has_no_rates():
-    strata, listed = {"puf": in_strata(None), "eif": in_strata(0, 0, 0, 0)}, manifest(("s1", 0, 4, 0))
-    limit = {"unicity": limits().iloc[:0]}
-    part, prepared = parts.rating(study(metrics={"unicity": {}})), {"puf": FILES["complete"]}
-    found = rates.rate(part, prepared, pairs(), strata, listed, {"unicity": checked()}, limit)
-    assert found["suspected_rate"].isna().tolist() == [False, True]
-    assert found["n_ambiguous"].tolist() == [0, 0]
-
-
-def test_the_interval_is_that_of_the_study():
-    part = parts.rating(study(rates={"interval": "wilson", "level": "0.9"}))
-    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, {"taxicab": checked("0 2")}, {"taxicab": limits()})
-    assert found["conditional_high"].iloc[0] == intervals.interval(0, 1, "wilson", 0.9).high
-
-
-def test_clusters_change_the_interval_and_nothing_else():
-    """Records 0 and 1 are one household, 3 another one; 0 and 3 are confirmed."""
-    part = parts.rating(study(rates={"interval": "clustered", "cluster": "hh"}))
-    cluster = in_clusters(7, 7, 2, 5, 2, 0)
-    suspected = {"taxicab": checked("0 0!", "1 3", "3 4!")}
-    usual = rates.rate(parts.rating(study()), {}, IUF, STRATA, MANIFEST, suspected, {"taxicab": limits()})
-    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, {"taxicab": limits()}, cluster)
-    ends = ["conditional_low", "conditional_high"]
-    pd.testing.assert_frame_equal(usual.drop(columns=ends), found.drop(columns=ends))
-    assert tuple(found.loc[0, ends]) == intervals.clustered(spread([(7, 1, 1), (7, 0, 1), (5, 1, 1)]))
-    assert tuple(found.loc[1, ends]) == (0, 1), "one cluster in s1"
-    assert tuple(found.loc[2, ends]) == intervals.interval(1, 1), "one cluster in s2, all of it confirmed"
-    assert found.loc[3, ends].isna().all()
-
-
-def test_with_clustered_intervals_the_bound_counts_clusters():
-    part = parts.rating(study(rates={"interval": "clustered", "cluster": "hh", "level": "0.9"}))
-    suspected, limit = {"taxicab": checked("0 2", "1 3", "3 4")}, {"taxicab": limits()}
-    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, limit, in_clusters(7, 7, 2, 5, 2, 0))
-    assert found["conditional_bound"].iloc[0] == pytest.approx(1 - math.sqrt(0.1), rel=1e-12)

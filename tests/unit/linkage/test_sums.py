@@ -40,10 +40,6 @@ def test_a_sum_that_two_numbers_do_not_hold_is_left_to_fsum(row):
     assert sums.of_rows(np.array([row])).tolist() == [expected]
 
 
-def test_values_outside_the_bounds_do_not_count():
-    assert sums.of_segments(np.array([9.0, 1.0, 2.0, 9.0]), np.array([1, 1, 3])).tolist() == [0.0, 3.0]
-
-
 @given(
     st.lists(
         st.tuples(

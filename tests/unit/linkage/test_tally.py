@@ -35,15 +35,6 @@ def test_a_tally_is_a_counter(drawn, rows):
     assert table.to_numpy().tolist() == [[*key, amounts[key], chosen[key]] for key in sorted(amounts)]
 
 
-def test_a_tally_holds_no_more_than_its_combinations():
-    with patch.object(batches, "ROWS", 10):
-        tally = Tally(["a"])
-        for at in range(1000):
-            tally.add({"a": np.arange(5), "n": np.full(5, at)})
-            assert sum(map(len, tally._tables)) <= 10 + 3 * 5
-    assert tally.table()["n"].tolist() == [sum(range(1000))] * 5
-
-
 @given(st.lists(st.tuples(LARGE, LARGE, LARGE, LARGE), max_size=30))
 def test_cases_are_the_distinct_combinations_in_the_order_in_which_they_come(lines):
     first, case = cases(*(np.array([line[at] for line in lines], np.int64) for at in range(4)))

@@ -32,33 +32,21 @@ def test_accepted_settings(sentence, more):
 
 
 REFUSED = [
-    (
-        "a word for a number",
-        {"shards": "abc"},
-        "`shards` must be a positive integer. Correct",
-    ),
-    ("no shard", {"shards": 0}, "`shards`"),
-    ("zero as text", {"shards": "00"}, "`shards`"),
-    ("a negative number", {"shards": "-5"}, "`shards`"),
-    ("a fraction of a shard", {"shards": 2.5}, "`shards`"),
-    ("an absent number", {"shards": None}, "`shards`"),
-    ("zero processors", {"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
-    (
-        "a value that is not a boolean",
-        {"shared_results": "yes"},
-        "`shared_results` must be `true` or `false`",
-    ),
-    ("an unknown key", {"stduy": "x"}, "config: `stduy` is not a known key. Did you mean `study`?"),
-    (
-        "a key unlike any other",
-        {"zzz": "x"},
-        "config: `zzz` is not a known key. Use one of study, studies, shards",
-    ),
+    ({"shards": "abc"}, "`shards` must be a positive integer. Correct"),
+    ({"shards": 0}, "`shards`"),
+    ({"shards": "00"}, "`shards`"),
+    ({"shards": "-5"}, "`shards`"),
+    ({"shards": 2.5}, "`shards`"),
+    ({"shards": None}, "`shards`"),
+    ({"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
+    ({"shared_results": "yes"}, "`shared_results` must be `true` or `false`"),
+    ({"stduy": "x"}, "config: `stduy` is not a known key. Did you mean `study`?"),
+    ({"zzz": "x"}, "config: `zzz` is not a known key. Use one of study, studies, shards"),
 ]
 
 
-@pytest.mark.parametrize(("sentence", "more", "says"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_refused_settings(sentence, more, says):
+@pytest.mark.parametrize(("more", "says"), REFUSED)
+def test_refused_settings(more, says):
     with pytest.raises(InputError) as caught:
         settings.check({**BUNDLED, **more})
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid({**BUNDLED, **more})

@@ -1,7 +1,5 @@
 """The declared tables: complete, found by their paths, and read by their types."""
 
-import re
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,50 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reident.ledger import stored
 from reident.pipeline import tables
-from reident.pipeline.steps import COMPARED, STEPS, table_of
+from reident.pipeline.steps import STEPS, table_of
 from reident.pipeline.tables import Column, Table
-from reident.sections import attribution, columns, filerisk, matching
+from reident.sections import columns
 
-ROOT = Path(__file__).parents[3]
 DECLARED = [table for step in STEPS.values() for table in step.tables]
+
 BY_PATH = pytest.mark.parametrize("table", DECLARED, ids=lambda table: table.path)
 LINKAGE = ("prepare", "stratify", "bin", "score", "rank", "confirm", "rate", "explain")
-
-
-def sections():
-    return set(
-        re.findall(r"^#+ (\d[\d.]*?)\.? ", (ROOT / "docs/METHODS.md").read_text("utf-8"), re.MULTILINE)
-    )
-
-
-@BY_PATH
-def test_every_table_says_what_it_holds_in_sentences(table):
-    assert re.fullmatch(r"[A-Z].*\.", table.meaning)
-    assert not table.section or table.section in sections()
-
-
-@BY_PATH
-def test_every_table_of_records_or_numbers_has_columns(table):
-    assert bool(table.columns) == table.path.endswith((".csv", ".parquet"))
-
-
-@BY_PATH
-def test_every_column_has_a_name_of_its_own_and_a_meaning(table):
-    assert max(Counter(column.name for column in table.columns).values(), default=1) == 1
-    for column in table.columns:
-        assert column.meaning
-        assert not column.meaning.endswith(".")
-        assert not column.section or column.section in sections()
-        assert (column.type == "text") <= (not column.unit), "text has no unit"
-
-
-def test_no_two_tables_have_the_same_path():
-    assert set(Counter(table.path for table in DECLARED).values()) == {1}
-
-
-@BY_PATH
-def test_csv_columns_have_one_type(table):
-    assert table.path.endswith(".parquet") or not [c.name for c in table.columns if " or " in c.type]
 
 
 @BY_PATH
@@ -64,26 +26,6 @@ def test_a_table_is_found_by_its_path(table, folder):
         folder, table.path.format(metric="taxicab", scatteritem="1-of-3", side="synthetic_1", table="rates")
     )
     assert table_of(path)[:3] == table[:3]
-
-
-def test_a_file_that_is_not_declared_has_no_declaration():
-    with pytest.raises(ValueError, match=r"^scores/taxicab/0001\.other\.parquet is not declared"):
-        table_of("results/small/scores/taxicab/0001.other.parquet")
-
-
-@pytest.mark.parametrize("name", COMPARED)
-def test_a_comparison_has_the_columns_of_its_table_but_the_one_that_selects(name):
-    declared = table_of(f"comparison/{name}.csv").columns
-    front, compared = tables.COMPARE_VARIANTS[0].columns[:-1], COMPARED[name]
-    assert [column.name for column in declared] == [
-        column.name for column in (*front, *compared.columns) if column.name != compared.compared.column
-    ]
-
-
-def test_the_lines_that_are_compared_are_selected_by_a_column_of_the_table():
-    for table in COMPARED.values():
-        (column,) = [column for column in table.columns if column.name == table.compared.column]
-        assert isinstance(table.compared.value, bool) == (column.type == "boolean")
 
 
 def test_what_holds_no_data_has_no_column_that_a_study_names():
@@ -108,18 +50,6 @@ def beside_names_of_the_study(rules):
 def test_names_that_a_study_may_not_use_are_those_beside_its_own():
     every = {column.name for rule in LINKAGE for table in STEPS[rule].tables for column in table.columns}
     assert beside_names_of_the_study(LINKAGE) <= columns.RESERVED <= every
-
-
-def test_the_risk_of_one_file_reserves_the_names_beside_its_key():
-    assert beside_names_of_the_study(["assess_file", "model_population"]) == filerisk.RESERVED
-
-
-def test_matching_reserves_the_names_beside_its_key():
-    assert beside_names_of_the_study(["match"]) == matching.RESERVED
-
-
-def test_attribute_disclosure_reserves_the_names_beside_its_key():
-    assert beside_names_of_the_study(["assess_attribution"]) == attribution.RESERVED
 
 
 TYPED = Table(
@@ -154,11 +84,6 @@ def test_integers_beside_an_empty_cell_stay_exact():
     assert values.dtype == "Int64"
     assert values[1:].tolist() == [2**53 + 1, 5]
     assert values.isna().tolist() == [True, False, False]
-
-
-def test_a_table_without_lines_keeps_its_types():
-    values = stored.typed(TYPED, pd.DataFrame({name: pd.Series(dtype=object) for name in "inb"}))
-    assert [str(kind) for kind in values.dtypes] == ["int64", "float64", "bool"]
 
 
 @pytest.mark.parametrize(

@@ -136,12 +136,6 @@ def test_the_commit_is_that_of_git_without_asking_it(checkout, monkeypatch, sent
     assert release.commit(root) == expected
 
 
-def test_a_commit_of_sha_256(tmp_path):
-    root = committed(tmp_path / "long", "--object-format=sha256")
-    assert release.commit(root) == git(root, "rev-parse", "HEAD")
-    assert len(release.commit(root)) == 64
-
-
 def write(root, name, content):
     path = root / ".git" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,44 +210,6 @@ def test_a_changed_checkout_says_so(checkout, sentence, change, modified):
     assert (after["tree"] != before["tree"]) is modified
 
 
-def test_without_the_program_git_it_is_not_known_whether_the_checkout_was_changed(checkout, monkeypatch):
-    expected = git(checkout, "rev-parse", "HEAD")
-    monkeypatch.setenv("PATH", "")
-    recorded = release.recorded(checkout)
-    assert (recorded["commit"], recorded["modified"]) == (expected, None)
-
-
-def test_a_hook_of_another_repository_does_not_mislead(checkout, tmp_path, monkeypatch):
-    other = committed(tmp_path / "other")
-    edit("workflow/lib/reident/rates.py")(other)
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(other))
-    assert release.recorded(checkout)["modified"] is False
-
-
-def test_git_is_asked_once_for_a_run_and_again_when_something_changes(checkout, monkeypatch):
-    asked = []
-    ask = release._ask_git
-    monkeypatch.setattr(release, "_ask_git", lambda root: asked.append(root) or ask(root))
-    assert release.recorded(checkout)["modified"] is False
-    release.tree_digest.cache_clear()  # as in a process that this one starts
-    assert release.recorded(checkout)["modified"] is False
-    assert len(asked) == 1
-    edit("Snakefile")(checkout)
-    release.tree_digest.cache_clear()
-    assert release.recorded(checkout)["modified"] is True
-    git(checkout, "commit", "-q", "-a", "-m", "two")
-    assert release.recorded(checkout)["modified"] is False
-    assert len(asked) == 3
-
-
-def test_asking_does_not_touch_the_repository(checkout):
-    os.utime(checkout / "Snakefile", (0, 0))  # git would refresh its index
-    before = (checkout / ".git" / "index").read_bytes()
-    assert release.recorded(checkout)["modified"] is False
-    assert (checkout / ".git" / "index").read_bytes() == before
-
-
 # The digest of the sources
 
 
@@ -281,32 +237,6 @@ def test_the_digest_of_the_sources_is_about_their_content_alone(checkout, change
     assert release.tree_digest(checkout) == before
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("workflow/rules/rates.smk", "workflow/rules/rate.smk"),
-        ("workflow/lib/reident/rates.py", "workflow/lib/rates.py"),
-    ],
-)
-def test_the_digest_of_the_sources_is_about_their_names_too(checkout, old, new):
-    before = release.tree_digest(checkout)
-    (checkout / old).rename(checkout / new)
-    release.tree_digest.cache_clear()
-    assert release.tree_digest(checkout) != before
-
-
-def test_a_clone_a_worktree_and_an_unpacked_archive_say_the_same(checkout, tmp_path):
-    git(tmp_path, "clone", "-q", str(checkout), "clone")
-    git(checkout, "worktree", "add", "-q", "--detach", "../tree")
-    git(checkout, "archive", "-o", "../it.tar", "HEAD")
-    shutil.unpack_archive(tmp_path / "it.tar", tmp_path / "unpacked")
-    recorded = release.recorded(checkout)
-    assert recorded["modified"] is False
-    assert release.recorded(tmp_path / "clone") == recorded
-    assert release.recorded(tmp_path / "tree") == recorded
-    assert release.recorded(tmp_path / "unpacked") == {**recorded, "commit": None, "modified": None}
-
-
 def test_a_copy_without_git_says_what_was_recorded_with_it_until_it_is_changed(checkout, tmp_path):
     recorded = release.recorded(checkout)
     copy = tmp_path / "copy"
@@ -318,13 +248,6 @@ def test_a_copy_without_git_says_what_was_recorded_with_it_until_it_is_changed(c
     assert (changed["commit"], changed["modified"]) == (None, None)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"tree": 1}', '"text"'])
-def test_a_copy_with_a_record_that_cannot_be_read_says_nothing_of_a_commit(checkout, content):
-    shutil.rmtree(checkout / ".git")
-    (checkout / release.COPY).write_text(content, encoding="utf-8")
-    assert release.recorded(checkout)["commit"] is None
-
-
 def test_every_file_of_this_checkout_that_git_knows_as_code_is_a_source():
     if not (release.ROOT / ".git").exists():
         pytest.skip("this is not a checkout of git")
@@ -332,21 +255,3 @@ def test_every_file_of_this_checkout_that_git_knows_as_code_is_a_source():
         git(release.ROOT, "ls-files", "-c", "-o", "--exclude-standard", "--", *release.SOURCES).splitlines()
     )
     assert {name for name in known if (release.ROOT / name).is_file()} == set(release.source_files())
-
-
-def test_a_release_is_described_with_what_it_runs_with(checkout):
-    described = release.describe(checkout)
-    assert {**described, **release.recorded(checkout)} == described
-    assert {"python", "numpy", "snakemake"} <= set(described["versions"])
-    lock = described["lock"]
-    edit("requirements.lock", "numpy==2\r\n")(checkout)
-    assert release.describe(checkout)["lock"] == lock
-
-
-def test_a_release_in_words(checkout):
-    recorded = release.recorded(checkout)
-    commit, tree = recorded["commit"][:12], recorded["tree"][:12]
-    assert release.named(recorded) == f"reident 1.2.3, commit {commit}, sources {tree}"
-    assert "(modified)" in release.named({**recorded, "modified": True})
-    assert release.named({**recorded, "commit": None}) == f"reident 1.2.3, sources {tree}"
-    assert release.named(None) == "an earlier version of reident"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from reident import reading
 from reident.errors import InputError
-from reident.reading import blocks, delimited
+from reident.reading import delimited
 from reident.sections.files import SourceFile
 
 
@@ -90,264 +90,126 @@ def test_fields_are_read_as_written(tmp_path, sentence, content, source, found):
     assert [field.type for field in table.schema] == [pa.string()] * 2
 
 
-def test_a_column_may_be_requested_twice(tmp_path):
-    assert read(tmp_path, "a,b\n1,x\n", columns=["b", "a", "b"]).column_names == ["b", "a"]
-
-
-def test_rows_are_counted_across_batches(tmp_path):
-    many = reading.BATCH + 10
-    good = "a,b\n" + "1,x\n" * many
-    assert read(tmp_path, good).num_rows == many
-    with pytest.raises(
-        InputError,
-        match=rf"f\.csv, row {many + 2}: the row must have as many fields as the header \(2\), but has 1",
-    ):
-        read(tmp_path, good + "1\n")
-
-
 TRUNCATED = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (at, at * 7919 % 1000) for at in range(2000)))[
     :-200
 ]
 REFUSED = [
     (
-        "a field more",
         "a,b\n1,x\n2,y,z\n",
         {},
         "f.csv, row 3: the row must have as many fields as the header (2), but has 3. Quote fields",
     ),
+    ("a,b\n1\n", {}, "f.csv, row 2: the row must have as many fields as the header (2), but has 1"),
+    ("a,b\n1,x,\n2,y,\n", {}, "f.csv, row 2: the row must have as many fields as the header (2), but has 3"),
+    ("a,b\n1,x\n\n2,y\n", {}, "f.csv, row 3: the row must have as many fields as the header (2), but has 0"),
+    ("a,b\n1,x\n\n", {}, "f.csv, row 3: the row must have as many fields as the header (2), but has 0"),
+    ("a,b\n1\r2,x\n", {}, "f.csv, row 2: the row must have as many fields as the header (2), but has 1"),
+    ("a,b,a\n1,x,2\n", {}, "f.csv, row 1, column 3: the column name is given twice. Rename one"),
+    ("a,b,z,z\n1,x,2,3\n", {}, "column 4: the column name is given twice"),
+    ("a,b,,\n1,x,2,3\n", {}, "f.csv, row 1, column 4: the column name is given twice"),
+    ("a,c\n1,x\n", {}, "f.csv, row 1: the file has no column `b`. Correct the name"),
     (
-        "a field less",
-        "a,b\n1\n",
-        {},
-        "f.csv, row 2: the row must have as many fields as the header (2), but has 1",
-    ),
-    (
-        "a field more in every row",
-        "a,b\n1,x,\n2,y,\n",
-        {},
-        "f.csv, row 2: the row must have as many fields as the header (2), but has 3",
-    ),
-    (
-        "a blank line",
-        "a,b\n1,x\n\n2,y\n",
-        {},
-        "f.csv, row 3: the row must have as many fields as the header (2), but has 0",
-    ),
-    (
-        "a blank line at the end",
-        "a,b\n1,x\n\n",
-        {},
-        "f.csv, row 3: the row must have as many fields as the header (2), but has 0",
-    ),
-    (
-        "a carriage return in a field",
-        "a,b\n1\r2,x\n",
-        {},
-        "f.csv, row 2: the row must have as many fields as the header (2), but has 1",
-    ),
-    (
-        "a column name given twice",
-        "a,b,a\n1,x,2\n",
-        {},
-        "f.csv, row 1, column 3: the column name is given twice. Rename one",
-    ),
-    (
-        "a column name given twice that the study does not use",
-        "a,b,z,z\n1,x,2,3\n",
-        {},
-        "column 4: the column name is given twice",
-    ),
-    (
-        "two columns without a name",
-        "a,b,,\n1,x,2,3\n",
-        {},
-        "f.csv, row 1, column 4: the column name is given twice",
-    ),
-    (
-        "a missing column",
-        "a,c\n1,x\n",
-        {},
-        "f.csv, row 1: the file has no column `b`. Correct the name",
-    ),
-    (
-        "a column name that is not composed",
         "a,u\u0308\n1,x\n",
         {"columns": ("a", "ü")},
         "f.csv, row 1: the column `ü` is written with letters that look the same but are stored differently",
     ),
+    ("a,ü\n1,x\n", {"columns": ("a", "u\u0308")}, "Copy the name from the file into the study file."),
+    ("a,B\n1,x\n", {}, "the file has no column `b`"),
+    ("a;b\n1;x\n", {}, "the file has no column `a`. Correct the name in the study file, or the `delimiter`"),
+    ("", {}, "f.csv: the file is empty. Write a header row"),
+    ("\n", {}, "f.csv: the file is empty"),
+    ("\na,b\n1,x\n", {}, "f.csv, row 1: the header row is blank. Remove the blank line."),
     (
-        "a column name that is composed",
-        "a,ü\n1,x\n",
-        {"columns": ("a", "u\u0308")},
-        "Copy the name from the file into the study file.",
-    ),
-    ("a column name in another case", "a,B\n1,x\n", {}, "the file has no column `b`"),
-    (
-        "another delimiter",
-        "a;b\n1;x\n",
-        {},
-        "the file has no column `a`. Correct the name in the study file, or the `delimiter`",
-    ),
-    ("an empty file", "", {}, "f.csv: the file is empty. Write a header row"),
-    ("a blank line alone", "\n", {}, "f.csv: the file is empty"),
-    (
-        "a blank line before the header",
-        "\na,b\n1,x\n",
-        {},
-        "f.csv, row 1: the header row is blank. Remove the blank line.",
-    ),
-    (
-        "the mark of the other order",
         "\ufeffa,b\n1,x\n".encode("utf-16-be"),
         {"encoding": "utf-16-le"},
         "f.csv: the file has the byte order mark of UTF-16-BE, but is declared as utf-16-le. Correct the `encoding`",
     ),
     (
-        "the mark of UTF-16 in a file declared otherwise",
         "\ufeffa,b\n1,x\n".encode("utf-16-le"),
         {"encoding": "latin-1"},
         "f.csv: the file has the byte order mark of UTF-16-LE, but is declared as latin-1",
     ),
     (
-        "an undecodable byte after the mark of a declared order",
         "\ufeffa,b\n1,x\n".encode("utf-16-le") + b"\x00\xd8\x0a\x00",
         {"encoding": "utf-16-le"},
         "f.csv, line 3: the text is not utf-16-le",
     ),
     (
-        "an SPSS portable file",
         b"0" * 40 + b"ASCII SPSS PORT FILE" + b" " * 20,
         {},
         "f.csv: the file is not a `csv` file; it is an SPSS portable file. Save it as .sav",
     ),
     (
-        "Stata in gzip",
         gzip.compress(b"<stata_dta><header><release>118"),
         {},
         "f.csv: the file is not a `csv` file; it is a Stata file, compressed with gzip. Decompress it.",
     ),
     (
-        "Stata in gzip, declared",
         gzip.compress(b"<stata_dta><header><release>118"),
         {"format": "stata"},
         "f.csv: a `stata` file must not be compressed with gzip. Decompress it.",
     ),
-    ("an empty file in gzip", gzip.compress(b""), {}, "f.csv: the file is empty"),
+    (gzip.compress(b""), {}, "f.csv: the file is empty"),
+    (b"a,b\n1,x\n2,\xe9\n", {}, "f.csv, line 3: the text is not utf-8. Declare the `encoding`"),
+    (b"a,\xe9\n1,x\n", {}, "f.csv, line 1: the text is not utf-8"),
+    (gzip.compress(b"a,b\n1,\xe9\n"), {}, "f.csv, line 2: the text is not utf-8"),
+    (b"a,b\n1,\x81\n", {"encoding": "cp1252"}, "line 2: the text is not cp1252"),
+    ("a,b\n1,x\n".encode("utf-16"), {}, "f.csv, line 1: the text is not utf-8"),
     (
-        "an undecodable byte",
-        b"a,b\n1,x\n2,\xe9\n",
-        {},
-        "f.csv, line 3: the text is not utf-8. Declare the `encoding`",
-    ),
-    ("an undecodable byte in the header", b"a,\xe9\n1,x\n", {}, "f.csv, line 1: the text is not utf-8"),
-    (
-        "an undecodable byte in gzip",
-        gzip.compress(b"a,b\n1,\xe9\n"),
-        {},
-        "f.csv, line 2: the text is not utf-8",
-    ),
-    (
-        "a byte that the declared encoding does not have",
-        b"a,b\n1,\x81\n",
-        {"encoding": "cp1252"},
-        "line 2: the text is not cp1252",
-    ),
-    ("UTF-16, undeclared", "a,b\n1,x\n".encode("utf-16"), {}, "f.csv, line 1: the text is not utf-8"),
-    (
-        "the mark of UTF-8 in a file declared otherwise",
         b"\xef\xbb\xbfa,b\n1,x\n",
         {"encoding": "cp1252"},
         "f.csv: the file has the byte order mark of UTF-8, but is declared as cp1252. Correct the `encoding`",
     ),
     (
-        "the mark of UTF-8 in a file declared as UTF-16",
         b"\xef\xbb\xbfa,b\n1,x\n",
         {"encoding": "utf-16"},
         "f.csv: the file has the byte order mark of UTF-8, but is declared as utf-16. Correct the `encoding`",
     ),
     (
-        "half a letter of UTF-16 at the end",
         "a,b\n1,x\n2,y\n".encode("utf-16")[:-1],
         {"encoding": "utf-16"},
         "f.csv, line 3: the text is not utf-16",
     ),
+    ("a,b\n1,x\n".encode("utf-16-le"), {}, "f.csv, line 1: the line contains a NUL byte"),
     (
-        "UTF-16 without its mark, undeclared",
-        "a,b\n1,x\n".encode("utf-16-le"),
-        {},
-        "f.csv, line 1: the line contains a NUL byte",
-    ),
-    (
-        "a NUL byte",
         b"a,b\n1,x\n2,y\n3,\x00\n",
         {},
         "f.csv, line 4: the line contains a NUL byte. Export the file again as plain text",
     ),
+    ('a,b\n1,x\n2,"y\n3,z\n4,z\n', {}, "f.csv, line 3: a quote is never closed"),
+    ('a,b\n1,"x"y\n', {}, "f.csv, line 2: a quote is in the middle of a field. Quote the whole field"),
+    ('a,b\n1,"x\n2,y\n3,"z\n', {}, "f.csv, line 2: a quote is in the middle of a field"),
     (
-        "a quote that is never closed",
-        'a,b\n1,x\n2,"y\n3,z\n4,z\n',
-        {},
-        "f.csv, line 3: a quote is never closed",
-    ),
-    (
-        "a quote before text",
-        'a,b\n1,"x"y\n',
-        {},
-        "f.csv, line 2: a quote is in the middle of a field. Quote the whole field",
-    ),
-    (
-        "two open quotes that meet",
-        'a,b\n1,"x\n2,y\n3,"z\n',
-        {},
-        "f.csv, line 2: a quote is in the middle of a field",
-    ),
-    (
-        "a field longer than any",
         "a,b\n1," + "x" * 1_000_001 + "\n",
         {},
         "f.csv, row 2, column `b`: the field has 1,000,001 characters (limit 1,000,000). Shorten it.",
     ),
     (
-        "a quoted field longer than any",
         'a,b\n"1\n2","' + "x" * 1_000_001 + '"\n3,4\n',
         {},
         "f.csv, row 2, column `b`: the field has 1,000,001 characters (limit 1,000,000). Shorten it.",
     ),
+    ('a,b\n1,"' + "2\n3,4\n" * 200_000, {}, "f.csv, line 2: a quote is never closed. Close it"),
     (
-        "a quote that is never closed in a long file",
-        'a,b\n1,"' + "2\n3,4\n" * 200_000,
-        {},
-        "f.csv, line 2: a quote is never closed. Close it",
-    ),
-    (
-        "a column name longer than any",
         "a," + "x" * 1_000_001 + "\n1,2\n",
         {},
         "f.csv, row 1: a column name has 1,000,001 characters (limit 1,000,000). Shorten it.",
     ),
     (
-        "two files joined, the second with a byte order mark",
         "a,b\n1,2\n\ufeff3,4\n",
         {},
         "f.csv, line 3: the line begins with a byte order mark, as where two files were joined. Remove the mark.",
     ),
     (
-        "two byte order marks",
         "\ufeff\ufeffa,b\n1,2\n",
         {},
         "f.csv, line 1: the line begins with a byte order mark, as where two files were joined. Remove the mark.",
     ),
+    (TRUNCATED, {}, "f.csv: the gzip file is truncated or damaged. Copy the file again"),
+    (b"\x1f\x8b", {}, "f.csv: the gzip file is truncated or damaged"),
+    (gzip.compress(b"a,b\n1,x\n")[:-6] + b"\0\0\0\0\0\0", {}, "truncated or damaged"),
+    (gzip.compress(b"a,b\n1,x\n") + b"rest", {}, "truncated or damaged"),
     (
-        "a truncated archive",
-        TRUNCATED,
-        {},
-        "f.csv: the gzip file is truncated or damaged. Copy the file again",
-    ),
-    ("an archive of only its first bytes", b"\x1f\x8b", {}, "f.csv: the gzip file is truncated or damaged"),
-    ("a damaged archive", gzip.compress(b"a,b\n1,x\n")[:-6] + b"\0\0\0\0\0\0", {}, "truncated or damaged"),
-    ("bytes after an archive", gzip.compress(b"a,b\n1,x\n") + b"rest", {}, "truncated or damaged"),
-    (
-        "a spreadsheet",
         b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xe9",
         {},
         "f.csv: the file is not a `csv` file; it is a spreadsheet or another zip archive. Save the sheet as CSV",
@@ -355,12 +217,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "content", "source", "says"), REFUSED, ids=[case[0] for case in REFUSED]
-)
-def test_incomplete_or_irregular_files_are_refused_with_their_place(
-    tmp_path, sentence, content, source, says
-):
+@pytest.mark.parametrize(("content", "source", "says"), REFUSED)
+def test_incomplete_or_irregular_files_are_refused_with_their_place(tmp_path, content, source, says):
     with pytest.raises(InputError) as caught:
         read(tmp_path, content, **source)
     message = str(caught.value)
@@ -394,34 +252,6 @@ def test_a_path_that_cannot_be_opened_is_refused(tmp_path, sentence, kind, says)
     with pytest.raises(InputError) as caught:
         read(tmp_path, None)
     assert str(caught.value).startswith(says)
-
-
-QUOTED = [
-    ("a quote in the middle of a field", "5'10\",x\n", ("5'10\"", "x")),
-    ("a carriage return inside quotes", '"1\r2",x\n', ("1\r2", "x")),
-    ("a field that is a quote", '"""",x\n', ('"', "x")),
-]
-
-
-@pytest.mark.parametrize(("sentence", "line", "found"), QUOTED, ids=[case[0] for case in QUOTED])
-def test_what_the_fast_reader_leaves_to_the_exact_one_is_read_once(
-    tmp_path, sentence, line, found, monkeypatch
-):
-    monkeypatch.setattr(blocks, "BLOCK", 64)
-    many = 1000
-    table = read(tmp_path, "a,b\n" + "1,x\n" * many + line + "2,y\n" * many)
-    assert rows(table) == [("1", "x")] * many + [found] + [("2", "y")] * many
-
-
-def test_a_regular_file_is_read_by_the_fast_reader(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "exact_batches", None)
-    monkeypatch.setattr(blocks, "BLOCK", 64)
-    line = '"1\n2","say ""é"""\r\n'
-    assert rows(read(tmp_path, "a,b\r\n" + line * 100)) == [("1\n2", 'say "é"')] * 100
-    assert rows(read(tmp_path, ("a,b\n" + "1,é\n" * 99 + "2,é").encode("cp1252"), encoding="cp1252"))[-1] == (
-        "2",
-        "é",
-    )
 
 
 def test_a_field_may_have_as_many_characters_as_the_limit_says(tmp_path):

@@ -3,25 +3,22 @@
 import gzip
 import io
 import re
-import struct
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 from making import sas7bdat
 from making.formats import ENDINGS, write
 from making.studies import read_source
-from making.studies import study as plain_study
 from reident import reading, simulation
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.pipeline.parts import preparing
-from reident.reading import statistical, xport
+from reident.reading import statistical
 from reident.reading.stored import display_of
 from reident.sections.files import SourceFile
 from reident.study import model as study
@@ -116,12 +113,6 @@ def test_numbers_are_integers_or_the_shortest_decimal_that_reads_back(tmp_path, 
     assert found["t"].to_pylist() == [" 01"] * len(NUMBERS)
 
 
-def test_numbers_of_single_precision_have_the_decimals_of_single_precision(tmp_path):
-    path = tmp_path / "f.dta"
-    pd.DataFrame({"a": np.array([0.1, 3, 2**24], np.float32)}).to_stata(path, write_index=False)
-    assert read(path, ["a"])["a"].to_pylist() == ["0.1", "3", "1.6777216e+07"]
-
-
 def test_codes_are_read_instead_of_labels_and_missing_values_of_spss(tmp_path):
     path = tmp_path / "f.sav"
     pyreadstat.write_sav(
@@ -181,52 +172,7 @@ def test_special_missing_values_of_sas_are_kept_apart(tmp_path):
         read(path, ["a"], keys=["a"])
 
 
-def stata_special(path, letters):
-    """A Stata file of doubles that are missing in the ways of the letters; a blank is the system's own."""
-    pyreadstat.write_dta(pd.DataFrame({"a": [1.0] * len(letters)}), path)
-    content = path.read_bytes()
-    one = struct.pack("<d", 1.0) * len(letters)
-    assert content.count(one) == 1
-    codes = [0 if letter == " " else ord(letter) - ord("a") + 1 for letter in letters]
-    cells = b"".join((0x7FE0000000000000 + (code << 40)).to_bytes(8, "little") for code in codes)
-    path.write_bytes(content.replace(one, cells))
-
-
-def test_special_missing_values_of_stata_are_kept_apart(tmp_path):
-    path = tmp_path / "f.dta"
-    stata_special(path, " amz")
-    assert read(path, ["a"])["a"].to_pylist() == ["", ".a", ".m", ".z"]
-
-
-def test_a_study_declares_special_missing_values_like_other_codes(tmp_path):
-    transport(tmp_path / "f.xpt", [b"A" + bytes(7), b"B" + bytes(7), IBM_ONE])
-    cells = read(tmp_path / "f.xpt", ["a"])["a"]
-    model = plain_study(linking_variables=[{"name": "v", "type": "numeric", "missing": [".A", ".B"]}])
-    puf = pa.table({"p": ["1", "2", "3"], "v": cells})
-    eif = pa.table({"e": ["1"], "v": ["1"]})
-    found = intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
-    assert found.puf["v"].to_pylist() == [None, None, 1.0]
-
-
 # SAS data sets
-
-
-@pytest.mark.parametrize(("n", "n_numbers"), [(0, 3), (1, 3), (200, 3), (2000, 50)])
-def test_two_libraries_read_what_the_tests_write(tmp_path, n, n_numbers):
-    rng = np.random.default_rng(n)
-    written = {"key": [f"P{at:04d}" for at in range(n)], "text": ["é ab" * (at % 7) for at in range(n)]}
-    for at in range(n_numbers):
-        written[f"n{at}"] = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(1))
-    path = tmp_path / "f.sas7bdat"
-    path.write_bytes(sas7bdat.content({**written, "day": [21_915.0] * n}, {"day": "YYMMDD"}))
-    cells, about = pyreadstat.read_sas7bdat(path, output_format="dict", disable_datetime_conversion=True)
-    frame = pd.read_sas(path, encoding="utf-8")
-    assert about.column_names == list(frame.columns) == [*written, "day"]
-    assert about.original_variable_types["day"] == "YYMMDD"
-    assert frame["day"].tolist() == [pd.Timestamp("2020-01-01")] * n
-    for name, expected in written.items():
-        for column in (cells[name], frame[name].fillna("" if name in {"key", "text"} else np.nan)):
-            np.testing.assert_array_equal(np.array(column, np.array(expected).dtype), expected)
 
 
 def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_path):
@@ -360,14 +306,6 @@ def test_truncated_files_and_files_of_other_formats_are_refused(tmp_path, kind, 
             read(path, ["a"])
 
 
-@pytest.mark.parametrize("kind", DESCRIBED)
-def test_a_missing_column_is_refused(tmp_path, kind):
-    with pytest.raises(
-        InputError, match=r"^f\.\w+: the file has no column `c`. Correct the name in the study file\.$"
-    ):
-        read(stored(tmp_path, kind), ["a", "c"])
-
-
 @pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
 def test_a_file_with_the_name_of_another_format_is_recognised(tmp_path, kind):
     path = stored(tmp_path, kind)
@@ -404,20 +342,6 @@ def test_an_spss_portable_file_is_recognised(tmp_path):
         read(path, ["A"])
 
 
-@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
-def test_a_file_without_records_has_no_rows(tmp_path, kind):
-    path = tmp_path / f"f.{ENDINGS[kind]}"
-    write(pd.DataFrame({"a": ["x"], "b": ["1"]}).iloc[:0], kind, path)
-    assert read(path, ["a", "b"]).num_rows == 0
-
-
-def test_many_records_come_in_batches_and_in_order(tmp_path, monkeypatch):
-    monkeypatch.setattr(statistical, "_BATCH", 200)
-    monkeypatch.setattr(xport, "BATCH", 200)
-    for kind in DESCRIBED:
-        assert read(stored(tmp_path, kind), ["a"])["a"].to_pylist() == [f"{at:05d}" for at in range(500)]
-
-
 # Texts
 
 
@@ -428,29 +352,7 @@ def test_a_text_that_spss_keeps_in_several_variables_shifts_no_other(tmp_path):
     assert read(path, ["a", "b"])["a"].to_pylist() == ["x" * 600, "y"]
 
 
-def test_what_follows_the_end_of_a_text_of_stata_is_no_part_of_it(tmp_path):
-    path = tmp_path / "f.dta"
-    pyreadstat.write_dta(pd.DataFrame({"t": ["abcdef", "ab"]}), path)
-    content = path.read_bytes()
-    assert content.count(b"abcdefab\0\0\0\0") == 1
-    path.write_bytes(content.replace(b"abcdefab\0\0\0\0", b"abc\0xyab \0zz"))
-    assert read(path, ["t"])["t"].to_pylist() == ["abc", "ab "]
-
-
 # SAS transport
-
-
-@pytest.mark.parametrize("version", [5, 8])
-def test_transport_files_of_both_versions_agree_with_a_general_library(tmp_path, version):
-    path = tmp_path / "f.xpt"
-    numbers = np.concatenate(
-        [np.random.default_rng(1).normal(scale=10.0**power, size=50) for power in range(-60, 61, 6)]
-    )
-    frame = pd.DataFrame({"NUM": [*numbers, np.nan], "TXT": [f"é{at}" for at in range(len(numbers) + 1)]})
-    pyreadstat.write_xport(frame, path, file_format_version=version)
-    found = read(path, ["TXT", "NUM"])
-    assert [float(text) for text in found["NUM"].to_pylist()[:-1]] == numbers.tolist()
-    assert found["TXT"].to_pylist() == frame["TXT"].tolist()
 
 
 def test_text_in_another_encoding_is_declared(tmp_path):
@@ -482,13 +384,6 @@ def test_an_incomplete_letter_at_the_end_of_a_text_is_refused(tmp_path, name):
     assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["Zoé", "xyz"]
     with pytest.raises(InputError, match=rf"^{name}, row 1, column `a`: the text is not utf-8. Declare"):
         read(path, ["a"], encoding="utf-8")
-
-
-def test_names_and_texts_may_have_letters_beyond_ascii(tmp_path):
-    for kind in ("stata", "spss"):
-        path = tmp_path / f"f.{ENDINGS[kind]}"
-        write(pd.DataFrame({"größe": ["ß", "ab"], "b": ["1", "2"]}), kind, path)
-        assert read(path, ["b", "größe"]).to_pylist() == [{"b": "1", "größe": "ß"}, {"b": "2", "größe": "ab"}]
 
 
 def test_several_data_sets_in_one_transport_file_are_refused(tmp_path):

@@ -4,12 +4,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.studies import files, plain, study
+from making.studies import files, study
 from pydantic import ValidationError
-from reident import reading
 from reident.reading import padded
-from reident.sections.files import SourceFile
-from reident.study.model import Study, canonical_json
 
 CELLS = st.one_of(st.text("0123456789", max_size=8), st.text(" 01a-.é٣", max_size=6))
 
@@ -23,13 +20,6 @@ def test_digits_are_filled_with_zeros_and_all_else_stays(cells, width):
         own.zfill(width) if own else cell for own, cell in zip(digits, cells, strict=True)
     ]
     assert found["b"].to_pylist() == cells
-
-
-def test_a_file_is_padded_as_it_is_read(tmp_path):
-    (tmp_path / "a.csv").write_text("id,code\n1,7\n0001,07\n12345,x\n", encoding="utf-8")
-    table = reading.read(tmp_path / "a.csv", SourceFile(path="a.csv", pad={"id": 4}), ["id", "code"], ["id"])
-    assert table["id"].to_pylist() == ["0001", "0001", "12345"]
-    assert table["code"].to_pylist() == ["7", "07", "x"]
 
 
 def padding(pad, **column):
@@ -82,41 +72,3 @@ ACCEPTED = [
 @pytest.mark.parametrize(("sentence", "column"), ACCEPTED, ids=[case[0] for case in ACCEPTED])
 def test_what_a_study_may_pad(sentence, column):
     assert padding({"c": 2, "p": 4}, **column).record_files["puf"].pad == {"c": 2, "p": 4}
-
-
-def test_a_study_without_new_keys_keeps_its_canonical_text():
-    text = canonical_json(study())
-    assert "pad" not in text
-    assert "confirmed_csv" not in text
-    assert '"confirmed_csv": true' in canonical_json(study(confirmed_csv="true"))
-    assert canonical_json(Study.model_validate(plain(confirmed_csv="false"))) == text
-
-
-def test_every_file_of_a_study_can_be_padded():
-    matched = study(
-        matching={
-            "confidential": {"path": "a.csv", "id": "k", "pad": {"k": 3, "x": 2}},
-            "synthetic": [{"path": "b.csv", "pad": {"k": 3}}],
-            "known": ["x"],
-            "synthesized": ["y"],
-            "targets": {"variable": "x", "equals": ["02"]},
-        },
-        file_risk={
-            "file": {"path": "f.csv", "id": "k", "pad": {"k": 3, "w": 2}},
-            "key_variables": ["x"],
-            "weight": "w",
-            "original": {"path": "o.csv", "pad": {"x": 2}},
-            "population": {"file": {"path": "p.csv", "pad": {"x": 2}}},
-        },
-    )
-    assert matched.risk_sources["unperturbed"].pad == {"x": 2}
-    with pytest.raises(ValidationError, match=r"`matching.confidential.pad` pads them, and `2` has fewer"):
-        study(
-            matching={
-                "confidential": {"path": "a.csv", "pad": {"x": 2}},
-                "synthetic": [{"path": "b.csv"}],
-                "known": ["x"],
-                "synthesized": ["y"],
-                "targets": {"variable": "x", "equals": ["2"]},
-            }
-        )

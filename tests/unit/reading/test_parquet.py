@@ -131,9 +131,3 @@ def test_text_that_is_not_utf_8_is_refused_with_its_place(
     assert str(caught.value) == (
         f"f.parquet, {where}: the text is not UTF-8. Write the file again with the correct encoding."
     )
-
-
-def test_a_declared_format_has_precedence_over_the_file_name(tmp_path):
-    stored(tmp_path, name="f.csv", a=pa.array(["x"]))
-    assert rows(read(tmp_path, None, columns=["a"], format="parquet")) == [("x",)]
-    assert rows(read(tmp_path, "a\nx\n", columns=["a"], name="g.parquet", format="csv")) == [("x",)]

@@ -220,14 +220,6 @@ def test_a_variant_more_is_not_told(tmp_path):
     assert after == set()
 
 
-def test_the_same_edition_again_shows_nothing_more(tmp_path):
-    records = study([131, 77], later=9)
-    first = gated.passed(records, "census-drb")
-    folder = gated.publish(first, tmp_path / "releasable")
-    again = gated.passed(records, "census-drb", after=[gated.read(folder)])
-    assert again.tables["attack"].equals(first.tables["attack"])
-
-
 def test_an_earlier_edition_that_no_study_has_is_refused(tmp_path):
     """More records are confirmed than suspected: somebody edited the file."""
     folder = gated.publish(gated.passed(study([174]), "census-drb"), tmp_path / "releasable")

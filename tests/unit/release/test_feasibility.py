@@ -3,9 +3,7 @@
 import pytest
 from making.editions import CENSUS, SAFELY, drawn, facts, publish, required
 from reident.release import feasibility, suppression
-from reident.release.cells import Cell
 from reident.release.feasibility import narrow, propagate, witness
-from reident.release.linear import Relation
 from reident.release.relations import relations
 from reident.release.suppression import protect
 from reident.release.system import System
@@ -70,28 +68,3 @@ def test_suppression_in_parts_has_the_weight_of_the_whole(monkeypatch, seed):
         cell: one.required for cell, one in whole.audit.items()
     }
     assert all(one.width.proven >= one.required for one in parts.audit.values())
-
-
-def test_intervals_are_those_of_whole_numbers():
-    """Twice a count is odd nowhere: 2a = b leaves the even ends of b's interval alone."""
-    a, b = Cell("a"), Cell("b")
-    found = narrow(System([Relation({a: 2.0, b: -1.0}, 0, 0, "pairs")], {a: (0, 9), b: (3, 7)}, 50))
-    assert found[b][:2] == (4, 6)
-    assert found[a][:2] == (2, 3)
-
-
-def test_three_counts_of_odd_sum_have_no_half():
-    """The relaxed problem has the corner (½, ½, ½), which is no count."""
-    a, b, c = (Cell(name) for name in "abc")
-    rows = [
-        Relation({one: 1.0, other: 1.0}, 0, 1, "at most one of two")
-        for one, other in ((a, b), (b, c), (a, c))
-    ]
-    total = Cell("total")
-    rows.append(Relation({a: 1.0, b: 1.0, c: 1.0, total: -1.0}, 0, 0, "sum"))
-    found = narrow(System(rows, dict.fromkeys((a, b, c), (0, 1)), 50))
-    assert found[total][:2] == (0, 1)
-
-
-def test_an_empty_system_has_no_widths():
-    assert narrow(System([], {}, 10)) == {}

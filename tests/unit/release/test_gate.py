@@ -22,11 +22,9 @@ from oracles import edition_intervals
 from pypdf import PdfReader
 from reident.errors import InputError
 from reident.pipeline.steps import STEPS
-from reident.pipeline.tables import RELEASE
-from reident.release import earlier, gate, policies
+from reident.release import gate, policies
 from reident.report.edition.make import pages
-from reident.report.edition.reading import FORMS, Edition
-from reident.sections.release import EDITION_FILES
+from reident.report.edition.reading import Edition
 from workflow.canaries import layers
 
 POLICIES = ("census-drb", "opensafely", "midpoint-6", "base-5-random", "base-3-random")
@@ -76,15 +74,6 @@ def test_an_edition_has_the_intervals_of_its_study_or_none(interval, name, tmp_p
 
 
 # What is refused ----------------------------------------------------------------------------------
-
-
-def test_the_tables_of_the_edition_are_these():
-    """A table more is a decision: it needs relations, and a test."""
-    assert set(PATHS) == {
-        "strata/manifest.csv", "binned/cutpoints.csv", "confirmed/taxicab.limits.csv", "rates.csv", "clusters.csv",
-        "protection/rates.csv", "comparison/rates.csv", "filerisk/conventions.csv", "matching/distribution.csv",
-        "verdict/limits.csv",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -459,14 +448,3 @@ def test_no_exact_number_that_rounding_changes_occurs_in_a_public_file(tmp_path)
     assert found(texts, exact) >= {str(count) for count in counts}, (
         "the search sees an edition of exact counts"
     )
-
-
-def test_the_columns_of_the_public_tables_are_those_that_are_declared():
-    """Their readers, one in a closed kernel, do not load the declarations."""
-    columns = {table.path.split("/")[1]: [column.name for column in table.columns] for table in RELEASE}
-    public = {name: own for name, own in columns.items() if name.endswith(".csv") and name != "audit.csv"}
-    assert {name: form.columns for name, form in FORMS.items()} == {
-        name: set(own) for name, own in public.items()
-    }
-    assert all(set(own) <= set(public[name]) for name, own in earlier.COLUMNS.items())
-    assert set(EDITION_FILES) == {*public, "release.json"}

@@ -45,23 +45,6 @@ def test_findings_are_those_of_the_most_dangerous_set(results):
     assert "one of the two released files (numbers are means over the files)" in text
 
 
-@pytest.mark.parametrize(
-    ("kind", "baseline", "sentence"),
-    [
-        ("usual", "others", "without that person’s own record"),
-        ("held out", "holdout", "150 people who are not in it"),
-        ("without id", "", "the only baseline is what is known without any key"),
-    ],
-)
-def test_the_baseline_is_named(results, kind, baseline, sentence):
-    assert attribution.baseline_of(results[kind]) == baseline
-    assert sentence in attribution.attribution_premise(results[kind])
-    text = attribution.attribution_sets(results[kind])
-    assert ("There is no baseline" in text) == (not baseline)
-    if not baseline:
-        assert "–" in rows_of(attribution.attribution_targets(results[kind]))[0]
-
-
 def test_the_sets_that_disclose_most_come_first(results):
     lines = attribution.by_set(results["usual"])
     shown = rows_of(attribution.attribution_sets(results["usual"]))
@@ -70,20 +53,6 @@ def test_the_sets_that_disclose_most_come_first(results):
     first = lines[(lines["target"] == "job") & (lines["danger"] == 1)].iloc[0]
     assert shown[0][1] == attribution.keys_in_words(first["keys"])
     assert len(lines) == 2 * 7, "every set of at most three keys"
-
-
-def test_a_tolerance_is_shown_with_its_target(results):
-    text = attribution.attribution_targets(results["usual"]).replace("\u00a0", " ")
-    assert "income, within 10 %" in text
-    assert "Warning" not in text
-
-
-def test_a_common_value_is_named(tmp_path):
-    text = attribution.attribution_targets(Results(write_learnt(tmp_path / "r", WITHOUT_ID, common=True)))
-    assert "have the same value, `1`. What looks like disclosure" in text
-    labels = [{"name": "job", "labels": {"1": "clerk"}}]
-    named = Results(write_learnt(tmp_path / "s", {**WITHOUT_ID, "targets": labels}, common=True))
-    assert "have the same value, `clerk`" in attribution.attribution_targets(named)
 
 
 def test_the_choices_are_those_in_force(results):
@@ -104,7 +73,3 @@ def test_the_verdict_on_what_could_be_learnt(tmp_path, limit, words):
     results = Results(write_learnt(tmp_path / "results", decision={"disco_at_most": limit}))
     assert words in attribution.attribution_overall(results)
     assert ("income" in attribution.attribution_overall(results)) == (not isinstance(limit, dict))
-
-
-def test_without_a_limit_there_is_no_verdict_on_what_could_be_learnt(tmp_path):
-    assert attribution.attribution_overall(Results(write_learnt(tmp_path / "results"))) is None

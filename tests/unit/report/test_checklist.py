@@ -75,14 +75,6 @@ def test_a_question_is_answered_by_the_study_by_results_by_both_or_not_at_all(re
     ]
 
 
-def test_a_question_whose_exhibit_the_study_does_not_have_is_not_assessed(results):
-    made = results(
-        asked(("risk", ["dis", "uniques"]), ("matching", ["matching"]), ("before", ["protection"]))
-    )
-    assert shown(made).count("[Not assessed]{.unsure}") == 3
-    assert "3 questions of the checklist are not assessed: 1, 2 and 3." in checklist.sign_off(made)
-
-
 RATES = [
     ("a rate", {}, ["conditional_rate"], True),
     (
@@ -173,20 +165,6 @@ PEOPLE = [{"name": "A. *Adams*", "role": "chair"}, {"name": "B. Brown", "role": 
 DECIDED = {"board": "", "date": "2026-03-09", "names": PEOPLE, "conditions": []}
 
 
-def test_without_a_decision_the_board_gets_a_form(results):
-    text = checklist.sign_off(results())
-    assert text.count("☐") == 3
-    assert text.count("Signature") == 2
-    assert "2 questions of the checklist are not assessed: 1 and 2." in text
-
-
-def test_a_study_without_a_checklist_has_the_form_and_no_count(tmp_path):
-    made = Results(write_results(tmp_path / "results"))
-    assert checklist.checklist_topics(made) == []
-    assert "checklist" not in checklist.sign_off(made)
-    assert checklist.sign_off(made).count("☐") == 3
-
-
 @pytest.mark.parametrize(
     ("decision", "conditions", "marked"),
     [
@@ -209,11 +187,6 @@ def test_a_decision_is_shown_with_its_conditions_and_who_signs(results, decision
     assert r"A\. \*Adams\*, chair" in text
     assert text.count("Signature") == 2
     assert "One question of the checklist is not assessed: 2." in text
-
-
-def test_the_board_is_named_where_the_study_names_it(results):
-    recorded = {**DECIDED, "decision": "approved", "board": "Panel <3>"}
-    assert r"On 9 March 2026, Panel \<3\> read this report" in checklist.sign_off(results(decision=recorded))
 
 
 def test_hostile_prose_survives_the_table_and_ends_no_block(results):

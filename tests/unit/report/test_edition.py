@@ -13,14 +13,14 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from making.released import CENSUS, MIDPOINT, NONE, NOTEBOOK, SAMPLES, Sample, executed, write_released
+from making.released import NOTEBOOK, SAMPLES, Sample, executed, write_released
 from pypdf import PdfReader
 from reident.errors import InputError
 from reident.report import sentences
 from reident.report.edition import annex, figures, front, parts, tables
 from reident.report.edition.make import make, pages
-from reident.report.edition.reading import FORMS, Count, Edition, Policy, open_edition
-from reident.report.edition.wording import cell, hundred, in_words, precise
+from reident.report.edition.reading import FORMS, Count, Edition, open_edition
+from reident.report.edition.wording import in_words, precise
 from reident.report.layout import Part
 from reident.report.render import About, read, to_html
 
@@ -176,13 +176,6 @@ def test_no_figure_is_drawn_where_nothing_is_published(samples):
     assert figures.by_stratum(samples["many"]) is None
 
 
-def test_many_strata_are_cut_with_a_note(samples):
-    text = tables.by_stratum(samples["many"])
-    assert "60 of 90 strata" in text
-    assert text.count("Stratum 059") == 2
-    assert "Stratum 060" not in text
-
-
 # The sentences ------------------------------------------------------------------------------------
 
 
@@ -249,19 +242,6 @@ def test_a_finding_says_no_more_than_is_published(tmp_path, counts, sentence):
     assert sentence in said(tmp_path, **counts)
 
 
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (0.0, "none or almost none"), (0.0004, "fewer than 1 in 1,000"), (0.003, "about 1 in 300"),
-        (0.024, "about 1 in 40"), (0.1, "about 1 in 10"), (0.167, "about 1 in 6"), (0.25, "about 1 in 4"),
-        (0.43, "about 2 in 5"), (0.5, "about 1 in 2"), (0.667, "about 2 in 3"), (0.85, "between 8 and 9 in 10"),
-        (0.9, "about 9 in 10"), (0.97, "more than 9 in 10"), (1.0, "all or almost all"),
-    ],
-)  # fmt: skip
-def test_a_share_in_words(share, words):
-    assert in_words(share) == words
-
-
 def test_words_are_never_far_from_the_share():
     for thousandth in range(1, 1000):
         share, words = thousandth / 1000, in_words(thousandth / 1000)
@@ -280,27 +260,6 @@ def test_a_rate_of_small_rounded_counts_is_not_precise(samples):
     assert not precise(edition, count("20"), count("30"))
     assert precise(edition, count("200"), count("1200"))
     assert not precise(edition, Count("<15", None, "small"), count("1200"))
-
-
-@pytest.mark.parametrize(
-    ("policy", "value", "margin"),
-    [
-        (CENSUS, 20, 5),
-        (CENSUS, 150, 25),
-        (CENSUS, 1200, 50),
-        (CENSUS, 1_234_000, 500),
-        (MIDPOINT, 9, 3),
-        (NONE, 9, 0),
-    ],
-)
-def test_the_margin_of_a_published_count(policy, value, margin):
-    assert Policy(policy).margin(value) == margin
-
-
-def test_cells_keep_the_published_texts(samples):
-    edition = samples["example"]
-    assert [cell(edition.count(text)) for text in ("12300", "<15", "x", "")] == ["12,300", r"\<15", "x", ""]
-    assert [hundred(text) for text in ("0.163", "0.1635", "1.000", "")] == ["16.3", "16.35", "100.0", ""]
 
 
 # What is refused ----------------------------------------------------------------------------------

@@ -1,15 +1,11 @@
 """The report on the risk of one file: numbers of the tables, definitions by name, and nothing without a table."""
 
-import re
-
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
 from making.report import PARTS, cells
 from reident.report.parts import filerisk, filerisk_dis, filerisk_population, filerisk_uniques, warnings
-from reident.report.parts.filerisk import name_of
-from reident.report.parts.filerisk_dis import DEFINED
 from reident.report.results import Results
 
 
@@ -34,25 +30,6 @@ def value(results, name):
     return lines[name]
 
 
-def test_findings_have_three_sentences(usual):
-    text = filerisk.risk_findings(usual)
-    assert text.count("- **") == 3
-    assert f"{value(usual, 'U')} of 300 records in the file" in text
-    low, high = (100 * float(value(usual, f"dis_{end}")) for end in ("low", "high"))
-    dis = f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of cases"
-    assert f"{dis} (DIS; 95 % interval for its sampling error: {low:.1f} – {high:.1f}\u00a0%)" in text
-    assert name_of("elliot-manning") in text
-
-
-def test_findings_have_one_sentence_beside_an_attack(usual):
-    beside = Results(usual.folder)
-    beside.study = {**usual.study, "matching": {}, "metrics": {"taxicab": {}}}
-    text = filerisk.risk_findings(beside)
-    assert text.count("- **") == 1
-    assert f"{value(usual, 'U')} of 300 records" in text
-    assert f"{100 * float(value(usual, 'dis')):.1f}" in text
-
-
 def test_both_forms_of_dis_are_shown_with_their_agreement(usual):
     text = filerisk_dis.risk_dis(usual)
     for name in ("U", "P", "dis_special_rounds", "dis_special_unique_matches"):
@@ -74,34 +51,6 @@ def test_a_missed_standard_error_is_reported(make_results, usual):
     assert "::: {.warning}" in filerisk_dis.risk_dis(results)
 
 
-def test_an_exact_special_form_has_no_standard_error(make_results):
-    results = make_results({**FILE_RISK, "sampling_fraction": 1, "missing": "category"})
-    assert value(results, "dis_special_ended_by") == "exact"
-    assert "every unique match is correct" in filerisk_dis.risk_dis(results)
-
-
-def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
-    text = filerisk_dis.risk_definitions(usual)
-    rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]
-    assert [name for name in map(name_of, DEFINED) if any(name in row for row in rows)] == [
-        *map(name_of, DEFINED)
-    ]
-    assert "selected" in rows[0]
-    assert "selected" not in rows[1]
-    for row in rows:
-        in_cells = 100 * float(value(usual, "f_cells"))
-        assert 0 < in_cells < 10
-        assert f"| {value(usual, 'U')} | {value(usual, 'P')} | {in_cells:.1f} |" in row
-    assert rows[0].split("|")[5].strip() == "–"
-    assert rows[1].split("|")[5].strip() == "1.15"
-
-
-def test_the_user_guide_definition_can_be_selected(make_results):
-    results = make_results({**FILE_RISK, "dis_suda": "user-guide"})
-    assert name_of("user-guide") in filerisk.risk_findings(results)
-    assert "`user-guide` gives the column `dis_suda`" in filerisk_population.risk_choices(results)
-
-
 def test_hazards_are_shown_only_if_they_occur(make_results, usual):
     people = drawn(40).assign(x=range(40))
     results = make_results({**FILE_RISK, "key_variables": ["x", "sex"]}, file=people)
@@ -110,40 +59,6 @@ def test_hazards_are_shown_only_if_they_occur(make_results, usual):
     assert "user guide" in text
     assert "No record is in a pair" in text
     assert "No record is in a pair" not in (filerisk_dis.risk_hazards(usual) or "")
-
-
-def test_hazards_of_a_limited_search_are_shown_in_full(make_results):
-    results = make_results({**FILE_RISK, "max_order": 2})
-    text = filerisk_dis.risk_hazards(results).replace("\\", "")
-    n, alone = value(results, "uniques_without_msu"), value(results, "U")
-    assert f"**DIS-SUDA, both definitions.** {n} of {alone} sample uniques have no MSU of up to 2" in text
-    assert (
-        f"**{name_of('user-guide')}.** The formula is not defined for the score 0 of {n} sample uniques"
-        in text
-    )
-    assert "…" not in text
-
-
-def test_violations_of_k_anonymity_are_counted(usual):
-    text = filerisk.risk_cells(usual)
-    for k in (2, 3, 5):
-        assert f"{value(usual, f'violations_{k}_anonymity')} for k = {k}" in text
-
-
-def test_variables_are_sorted_by_contribution(usual):
-    text = filerisk.risk_variables(usual)
-    shares = [float(share) for share in re.findall(r"\| ([\d.]+) \|$", text, re.MULTILINE)]
-    assert len(shares) == 5
-    assert shares == sorted(shares, reverse=True)
-    assert filerisk.risk_levels(usual).count("\n| ") >= 5
-
-
-def test_names_of_levels_are_escaped(make_results):
-    people = drawn(300).replace({"sex": {"1": "<script>|$x$"}})
-    results = make_results(FILE_RISK, file=people)
-    text = filerisk.risk_levels(results)
-    assert "<script>" not in text
-    assert "\\<script\\>" in text
 
 
 def test_the_population_is_reported_if_it_is_known(against, usual):
@@ -159,13 +74,6 @@ def test_the_population_is_reported_if_it_is_known(against, usual):
     ):
         assert part(usual) is None
         assert part(against)
-
-
-def test_claims_are_shown_beside_the_observed_results(against):
-    text = filerisk_population.risk_claims(against)
-    lines = against.table("filerisk/by_sample.csv")
-    assert f"{100 * lines['dis'].mean():.1f}\u00a0% on average" in text
-    assert f"The correlation is {lines['correlation elliot-manning'].mean():.3f}" in text
 
 
 @pytest.mark.parametrize(
@@ -196,16 +104,6 @@ def test_samples_without_a_unique_record(make_results, change, keys):
         assert part(results) is None
 
 
-def test_the_figure_leaves_out_a_sample_without_a_unique_record(make_results):
-    results = make_results(POPULATION)
-    lines = results.table("filerisk/by_sample.csv")
-    lines.loc[0, ["dis", "match_probability", "mean_reciprocal"]] = [0.0, float("nan"), float("nan")]
-    lines.to_csv(results.folder / "filerisk" / "by_sample.csv", index=False)
-    figure = filerisk_population.risk_samples_figure(Results(results.folder))
-    assert "Scatter plot of 2 samples" in figure.alt
-    assert "DIS ranges from 0" not in figure.alt
-
-
 def test_a_file_without_a_unique_record(make_results):
     people = drawn(60).assign(sex="1")
     results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
@@ -229,13 +127,6 @@ def test_variables_that_are_missing_in_every_record(make_results, section, missi
         assert "| **age** | 0 | 100" in filerisk.risk_variables(results)
         assert filerisk_population.risk_bins(results) is None
     assert cells(results, "file-risk")["file-risk"]
-
-
-def test_the_account_and_the_bins_are_shown(against):
-    text = filerisk_population.risk_account(against)
-    assert "misses a value of the key" in text
-    assert text.count("**rows used**") == 4
-    assert "up to" in filerisk_population.risk_bins(against)
 
 
 def test_the_report_shows_no_key(make_results):
@@ -346,45 +237,9 @@ def test_sentences_appear_in_their_cases_only(make_results, case):
     assert "–\u00a0%" not in text
 
 
-def test_dis_with_original_values_is_shown_beside_that_of_the_file(make_results):
-    section = {**FILE_RISK, "original": {"path": "before.csv"}}
-    results = make_results(section, file=perturbed(drawn(300)), original=drawn(300))
-    text = filerisk_dis.risk_original(results)
-    for name in ("dis", "dis_original"):
-        assert f"**{100 * float(value(results, name)):.1f}\u00a0%**" in text
-    assert float(value(results, "dis_original")) < float(value(results, "dis"))
-    assert f"{value(results, 'original_records_unchanged')} have the same key" in text
-    assert "the intruder knows the original values as well" in filerisk_population.risk_choices(results)
-
-
 def test_conventions_are_those_of_the_table_with_the_chosen_one_marked(usual):
     text = filerisk_uniques.risk_conventions(usual)
     lines = usual.table("filerisk/conventions.csv")
     for line in lines.itertuples():
         name = "**`excluded`**" if line.convention == "excluded" else f"`{line.convention}`"
         assert f"| {name} | {line.n_records} | {line.below_2} | {line.below_3} | {line.below_5} |" in text
-
-
-def test_coarser_keys_are_shown_with_the_truth_only_with_a_population(against, usual):
-    assert filerisk_uniques.risk_coarser(usual).count("dropped |") == 5
-    assert "pr(cm" not in filerisk_uniques.risk_coarser(usual)
-    assert filerisk_uniques.risk_coarser(against).count("pr(cm") == 2
-
-
-def test_the_figure_of_probabilities_has_every_estimate_that_is_defined(make_results, against, usual):
-    general = "general form {dis} ({dis_low} – {dis_high}"
-    for results, names in ((usual, ["general form", "special form"]), (against, ["true probability"])):
-        alt = filerisk_dis.risk_probabilities_figure(results).alt.replace("\u00a0", " ")
-        shown = {name: f"{100 * float(value(results, name)):.1f}" for name in ("dis", "dis_low", "dis_high")}
-        assert general.format(**{**shown, "dis": shown["dis"] + " %"}) in alt
-        assert all(name in alt for name in names)
-    assert "true probability" not in filerisk_dis.risk_probabilities_figure(usual).alt
-    assert "diamond" in filerisk_dis.risk_probabilities_figure(against).caption
-    section = {**FILE_RISK, "original": {"path": "before.csv"}}
-    results = make_results(section, file=perturbed(drawn(200)), original=drawn(200))
-    assert filerisk_dis.risk_probabilities_figure(results).alt.count("; original, ") == 2
-
-
-def test_without_a_unique_or_a_pair_there_is_no_figure_of_probabilities(make_results):
-    results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=drawn(90))
-    assert filerisk_dis.risk_probabilities_figure(results) is None

@@ -42,41 +42,6 @@ def changed(results, change, fraction=None):
     return other
 
 
-def test_the_findings_have_the_estimates_of_the_recommended_models(usual):
-    text = filerisk_models.models_findings(usual)
-    assert text.count("\n- **") == 3
-    total = line(usual, "expected_reidentifications")["estimate"]
-    assert f"add up to {total:.1f} expected re-identifications" in text
-    assert f"expected for {line(usual, 'households')['estimate']:.1f} households" in text
-    own = line(usual, "correct_matches", recommended=True)
-    ends = f"{own['low']:.1f} – {own['high']:.1f}"
-    expected = f"{own['estimate']:.1f} correct matches of sample uniques (95 % interval: {ends})"
-    assert expected in text.replace("\u00a0", " ")
-    assert "the same probability of being in the file" in text
-
-
-@pytest.mark.parametrize(
-    ("test", "words"),
-    [(0.4, "neither underfitting nor overfitting"), (3.1, "overestimates"), (-3.1, "underestimates")],
-)
-def test_the_test_of_a_model_is_interpreted(usual, test, words):
-    def change(lines):
-        lines.loc[lines["recommended"], "test"] = test
-
-    text = filerisk_models.models_findings(changed(usual, change))
-    assert words in text
-    assert f"Its test is {test:.2f}".replace("-", "\u2212") in text.replace("-", "\u2212")
-
-
-def test_a_model_without_an_estimate_says_why(tmp_path):
-    results = Results(write_filerisk(tmp_path / "results", {**MODELLED, "missing": "wildcard"}))
-    text = filerisk_models.models_findings(results)
-    assert "No model has a test" in text
-    assert text.count("records do not form cells") == 6
-    assert "age × sex, job × region" in text.replace("\\", "")
-    assert "| – |" in filerisk_models.models_table(results)
-
-
 def test_the_truth_is_shown_only_if_it_is_known(usual, against):
     assert "True value" not in filerisk_models.models_table(usual)
     assert "broken line" not in filerisk_models.risk_models_figure(usual).caption
@@ -85,13 +50,6 @@ def test_the_truth_is_shown_only_if_it_is_known(usual, against):
     assert f"| {line(against, 'uniques_in_sample')['truth']:.1f} |" in text
     assert "broken line" in filerisk_models.risk_models_figure(against).caption
     assert "true value" in filerisk_models.risk_models_figure(against).alt
-
-
-def test_every_line_of_the_models_is_in_the_table_of_its_kind(against):
-    text = filerisk_models.models_table(against)
-    rows = [row for row in text.splitlines() if row.startswith("| ")]
-    assert len(rows) - 2 * 3 == len(against.table(MODELS))
-    assert text.count("recommended |") == against.table(MODELS)["recommended"].sum()
 
 
 SENTENCES = {
@@ -227,23 +185,9 @@ def test_without_a_record_in_a_cell_no_sum_is_compared(tmp_path):
     assert "No record has a complete key" in text
 
 
-def test_the_models_that_contradict_each_other_are_named_with_their_estimates(usual):
-    results = changed(usual, with_line("zayatz", "population_uniques", estimate=92_413.0))
-    text = filerisk_models.models_table(results)
-    assert "**Unique people in the population.** The models contradict each other" in text
-    assert "range from 8,000.0 (Pitman) to 92,413.0 (Zayatz)" in text
-
-
 def test_classes_of_risk_add_up_to_the_expected_reidentifications(usual):
     text = filerisk_models.models_classes(usual)
     lines = pd.read_csv(usual.folder / "filerisk" / "individual_classes.csv")
     assert text.count("\n| ") - 1 == (lines["n"] > 0).sum()
     total = lines.loc[lines["unit"] == "records", "expected"].sum()
     assert total == pytest.approx(line(usual, "expected_reidentifications")["estimate"])
-
-
-def test_a_file_without_a_unique_has_no_figure(usual):
-    def change(lines):
-        lines["estimate"] = float("nan")
-
-    assert filerisk_models.risk_models_figure(changed(usual, change)) is None

@@ -1,9 +1,8 @@
 """The report on several keys at once: numbers of the tables, the figure, and studies with only one of the two."""
 
-import pandas as pd
 import pytest
 from making.filerisk import SEVERAL, write_filerisk
-from reident.report.parts import evidence, filerisk, filerisk_population, filerisk_scenarios
+from reident.report.parts import evidence, filerisk, filerisk_scenarios
 from reident.report.results import Results
 
 AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}
@@ -49,19 +48,6 @@ def cells(text):
     """Return the lines of the one table of a text, without its caption."""
     table = [line for line in plain(text).splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
-
-
-def test_the_findings_name_the_riskiest_scenario_set_and_variable(several):
-    text = plain(filerisk_scenarios.scenarios_findings(several))
-    assert "**Neighbour** knows age and sex. Lives next door\\." in text
-    lines = filerisk_scenarios.named(several).set_index("scenario")
-    unique, n = (int(lines.at["Employer", name]) for name in ("n_unique", "n_compared"))
-    assert (
-        f"Employer makes the largest share of records unique: {100 * unique / n:.1f} % ({unique} of {n} records)"
-        in text
-    )
-    assert "every set of at most 2 variables: 10 sets" in text
-    assert "percentage points on average" in text
 
 
 def test_without_a_unique_nothing_is_the_largest(several):
@@ -112,40 +98,11 @@ def test_the_diversity_is_that_of_scenarios_or_of_the_worst_set_of_each_size(sev
     assert "`filerisk/diversity.csv`" in filerisk_scenarios.scenarios_diversity(only_sets)
 
 
-def test_the_figure_has_every_set_and_the_name_of_every_scenario(several, against, only_sets):
-    for results in (several, against):
-        made = filerisk_scenarios.scenarios_uniques_figure(results)
-        assert "Scenario Employer" in made.alt
-        assert "Employer" in made.svg
-        assert "Employer" in made.narrow
-    assert "1 variable: 4 sets" in plain(filerisk_scenarios.scenarios_uniques_figure(several).alt)
-    assert "Scenario" not in filerisk_scenarios.scenarios_uniques_figure(only_sets).alt
-
-
-def test_no_figure_without_a_record_in_a_cell(several):
-    def change(lines):
-        lines["unique_share"] = float("nan")
-
-    assert filerisk_scenarios.scenarios_uniques_figure(changed(several, change)) is None
-
-
 def test_only_scenarios_or_only_sets_have_their_parts_alone(against, only_sets):
     assert filerisk_scenarios.scenarios_sets(against) is None
     assert filerisk_scenarios.scenarios_variables(against) is None
     assert filerisk_scenarios.scenarios_cells(only_sets) is None
     assert filerisk_scenarios.scenarios_matches(only_sets) is None
-
-
-def test_the_choices_say_how_missing_sensitive_values_count(several):
-    assert "left out of the diversity" in filerisk_population.risk_choices(several)
-
-
-def test_scenarios_are_measured_with_shares_of_the_records_compared(several):
-    lines = several.table(filerisk_scenarios.SCENARIOS)
-    assert (lines["n_compared"] < lines["n_records"]).any()
-    pd.testing.assert_series_equal(
-        lines["unique_share"], (lines["n_unique"] / lines["n_compared"]).round(12), check_names=False
-    )
 
 
 @pytest.mark.parametrize(

@@ -87,13 +87,6 @@ def fonts_of(sheet) -> set[str]:
     return {name.split("+")[1].split("-")[0] for name in names}
 
 
-def test_a_page_without_such_letters_has_no_font():
-    shown = page("Łódź", "Αθήνα")
-    assert "@font-face" not in shown.html
-    assert "font-src" not in shown.html
-    assert fonts.FAMILY not in shown.html
-
-
 @pytest.mark.parametrize("script", ["Chinese", "Devanagari", "Arabic"])
 def test_figures_have_the_letters_of_every_script(script, recwarn):
     """A letter without a glyph is the same box as any other, so two such labels would look the same."""
@@ -101,11 +94,6 @@ def test_figures_have_the_letters_of_every_script(script, recwarn):
     assert drawn(label) == drawn(label)
     assert "Glyph" not in "".join(str(warning.message) for warning in recwarn)
     assert drawn(label[:2]) != drawn("\U0001bc00\U0001bc00")
-
-
-def test_letters_without_any_font_leave_no_warning(recwarn):
-    assert "<svg" in drawn("\U0001bc00")
-    assert list(recwarn) == []
 
 
 def test_a_label_from_right_to_left_does_not_turn_its_neighbours():

@@ -11,18 +11,15 @@ import pytest
 from making import releases as making
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import MATCHING, SUBSETS, write_matching
-from making.microaggregation import write_masked
 from making.released import CENSUS, SAMPLES, executed, write_released
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
 from reident.archive.comparison import compare
-from reident.report import language, layout, releases, reproduction, style
+from reident.report import releases, style
 from reident.report.edition import make, reading
-from reident.report.parts import microaggregation
 from reident.report.results import Results
 from reident.report.style import Figure
 from reident.report.wording import whole
-from unit.report.test_reproduction import DIFFERS, FACTS, SIGNER, differing
 
 ENGLISH = re.compile(
     r"\b(the|of|is|are|and|with|by|not|for|each|that|this|these|from|to|if|its|their|has|have|no|one|all|only|other"
@@ -129,19 +126,6 @@ def test_a_german_report_has_no_english_word(tmp_path, name):
     assert left == set()
 
 
-@pytest.mark.slow
-def test_a_german_report_on_a_masked_file_has_no_english_word(tmp_path):
-    study = german(write_masked(tmp_path).folder)
-    pieces = layout.section(
-        study, "microaggregation", microaggregation.masked_premise, microaggregation.masked_variables,
-        ("claim", microaggregation.claim, microaggregation.claim_table),
-        ("agreements", microaggregation.masked_agreements_figure, microaggregation.agreements_table),
-        microaggregation.masked_account,
-    )  # fmt: skip
-    assert len(pieces) > 8
-    assert {word for piece in pieces for text in texts(piece) for word in english(text)} == set()
-
-
 def test_a_german_edition_has_no_english_word(tmp_path):
     sample = SAMPLES["example"]
     folder = write_released(tmp_path, sample)
@@ -188,13 +172,3 @@ def test_a_german_comparison_has_no_english_word(tmp_path):
     body = re.sub(r"<style>.*?</style>", "", shown, flags=re.DOTALL)
     left = set(english(re.sub(r"<[^>]*>", " ", re.sub(r"<code>.*?</code>", " ", body, flags=re.DOTALL))))
     assert left == set()
-
-
-def test_a_german_page_about_a_reproduction_has_no_english_word():
-    facts = {
-        **FACTS, **DIFFERS, "language": "de", "title": "Erhebung", "agency": "Amt", "signed_by": SIGNER,
-        "counts": {"identical": 48, "different": 2}, "results": differing(2),
-    }  # fmt: skip
-    with language.use("de"):
-        assert set(english(reproduction.page(facts))) == set()
-    assert '<html lang="de">' in reproduction.render(facts)["html"].decode()

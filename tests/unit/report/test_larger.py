@@ -37,23 +37,6 @@ def test_the_table_has_a_line_for_each_metric_and_size(results):
     assert all("–" not in line[3] + line[5] + line[6].replace("–", "", 1) for line in lines[16:20])
 
 
-def test_the_findings_name_the_largest_size_with_an_estimate(results):
-    text = str(larger.larger_findings(results(population=26_000)))
-    assert "With 13× this file (26,000 records) the estimate is" in text
-    assert "The population has 26,000 people" in text
-
-
-def test_the_figure_has_every_observed_and_estimated_rate(results):
-    study = results(population=26_000)
-    figure = larger.larger_curves_figure(study)
-    assert figure.alt.count("observed") == 24
-    assert figure.alt.count("estimated") == 12
-    confirmed, guessed = figure.alt.split("Best guess right.")
-    assert confirmed.count("estimated") == confirmed.count(" %)"), "an estimate with its interval"
-    assert guessed.count("estimated") == 4, "unicity does not rank its candidates"
-    assert "(" not in guessed, "the interval alone"
-
-
 @pytest.mark.parametrize(
     "options", [{"fixed": ("unicity", "taxicab")}, {"rivals": (5,)}, {"population": 1500}]
 )

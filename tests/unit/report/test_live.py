@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from making.report import RANKED, Shape, cells, write_results
-from reident.report import layout, live
-from reident.report.parts import annex, attack, evidence, front, patterns, rates, strata
+from making.report import Shape, cells, write_results
+from reident.report import live
+from reident.report.parts import annex, attack, front, patterns, rates, strata
 from reident.report.results import Results
-from reident.report.wording import count, percent
+from reident.report.wording import count
 
 PHRASE = re.compile(r'\[([^\[\]]*)\]\{limits="([^"]*)"\}')
 OWN, LAST = 5, 20
@@ -67,17 +67,6 @@ def test_the_numbers_at_a_limit_are_those_of_the_table_of_limits(results):
             assert float(text) == pytest.approx(100 * share, abs=0.051)
 
 
-def test_a_stratum_has_its_own_counts_at_every_limit(results):
-    manifest = results.strata.set_index("label")
-    lines = [line for line in strata.rates_by_stratum(results).splitlines() if line.startswith("| Lakeland")]
-    phrases = PHRASE.findall(lines[0])
-    by_limit = limits_of(results, RANKED[0]).loc[manifest.at["Lakeland", "stratum"]]
-    expected = [
-        f"{row.n_confirmed} of {row.n_suspected}".replace(" ", "\u00a0") for row in by_limit.itertuples()
-    ]
-    assert phrases[1][1].split(";") == expected
-
-
 def test_a_metric_without_a_rank_limit_keeps_its_numbers_and_what_is_not_known_is_marked(results):
     table = rates.rates_by_metric(results).split("\n\n")[0]
     assert "{" not in " ".join(row_of(table, "Unicity"))
@@ -130,26 +119,6 @@ def test_without_another_rank_limit_nothing_is_marked(tmp_path, metrics):
     assert strata.rates_by_stratum_figure(results).layers is None
 
 
-def test_the_slider_ends_where_every_metric_has_numbers(results):
-    assert patterns.limit_slider(results) == live.Slider(OWN, LAST)
-
-
-def test_metrics_without_suspected_records_have_layers_without_marks(tmp_path):
-    results = results_of(tmp_path, nothing_suspected=("taxicab",))
-    drawn = strata.rates_by_stratum_figure(results)
-    assert len(drawn.layers.wide) == len(drawn.layers.narrow) == len(drawn.layers.alts) == LAST
-    assert "nan" not in "".join(drawn.layers.wide)
-
-
-def test_only_numbers_may_differ_by_limit():
-    assert live.at_limits("5", ["5", "5"]) == "5"
-    assert live.at_limits("5", ["4", "5"]) == '[5]{limits="4;5"}'
-    with pytest.raises(ValueError, match="must be a number"):
-        live.at_limits("5", ["4;", "5"])
-    with pytest.raises(ValueError, match="must be a number"):
-        live.at_limits("5", ['4"', "5"])
-
-
 # The marks of figures -------------------------------------------------------------------------------
 
 MARKER = re.compile(r'<use xlink:href="#\w+" x="([\d.]+)" y="([\d.]+)"')
@@ -183,34 +152,6 @@ def test_the_marks_of_a_layer_are_where_matplotlib_draws_them(tmp_path, part, gi
         assert dot == pytest.approx(mark, abs=0.06)
 
 
-def test_the_bars_of_a_layer_are_where_matplotlib_draws_them(results):
-    drawn = rates.rates_by_metric_figure(results)
-    first = re.search(
-        r'<g id="own-limit-confirmed-0">\s*<path d="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) [\d.]+\s+L [\d.]+ ([\d.]+)',
-        drawn.svg,
-    )
-    left, bottom, right, top = map(float, first.groups())
-    x, y, width, height = map(
-        float,
-        re.match(
-            r".*?<path d='M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)",
-            drawn.layers.wide[OWN - 1].split("</pattern>")[1],
-        ).groups(),
-    )
-    assert (x, x + width) == pytest.approx((left, right), abs=0.11)
-    assert sorted((y, y + height)) == pytest.approx(sorted((bottom, top)), abs=0.11)
-
-
-def test_a_figure_has_at_every_limit_an_alternative_text_with_its_rates(results):
-    drawn = rates.rates_by_metric_figure(results)
-    lines = limits_of(results, "taxicab").loc["ALL"]
-    for limit, alt in enumerate(drawn.layers.alts, start=1):
-        rate = percent(lines.at[limit, "n_confirmed"] / lines.at[limit, "n_suspected"])
-        assert f"conditional rate {rate}" in alt
-        assert "nan" not in alt
-        assert "–" not in re.sub(r"interval [^,]+,", "", alt)
-
-
 # Links and terms --------------------------------------------------------------------------------------
 
 
@@ -237,16 +178,6 @@ def test_every_link_of_a_verdict_leads_to_what_the_report_has(tmp_path, shape):
     assert len(names) == len(set(names))
 
 
-def test_the_links_name_what_each_limit_rests_on(tmp_path):
-    decision = {"reach_at_most": 0.5, "single_rate_at_most": 0.1}
-    text = evidence.evidence(results_of(tmp_path, decision=decision, warnings=("A code is unknown.",)))
-    links = re.findall(r"\]\(#([\w-]+)\)", text)
-    assert set(links) == {
-        "verdict-by-metric", "pairs-by-metric", "claims-by-metric", "rates-by-stratum", "rates-by-rank-limit",
-        "all-warnings",
-    }  # fmt: skip
-
-
 def test_every_term_has_its_meaning_in_the_glossary(results):
     text = "\n".join(
         str(part(results)) for part in (*LIVE_TABLES, front.verdicts, attack.strata, annex.glossary)
@@ -255,19 +186,3 @@ def test_every_term_has_its_meaning_in_the_glossary(results):
     entries = re.findall(r"\{#term-([\w-]+) ", text)
     assert len(terms) >= 15
     assert terms <= set(entries)
-
-
-def test_the_glossary_is_in_order_and_has_the_terms_of_the_study_alone(results):
-    names = re.findall(r"\n\*\*([^*]+)\.\*\* ", annex.glossary(results))
-    assert names == sorted(names, key=str.casefold)
-    assert "Conditional rate" in names
-    assert "DIS-SUDA" not in names
-
-
-def test_a_notebook_shows_phrases_without_their_marks(results):
-    (bundle, _) = layout.section(results, "", rates.rates_by_metric)[0]._repr_mimebundle_(), None
-    plain = bundle["text/markdown"]
-    assert "limits=" not in plain
-    assert "own-limit" not in plain
-    assert "{term" not in plain
-    assert "| **Taxicab** |" in plain

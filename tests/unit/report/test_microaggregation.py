@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from making.microaggregation import write_masked
 from reident.report.parts import microaggregation
-from reident.report.parts.microaggregation import rule_name
 
 
 def rows(table: str) -> list[str]:
@@ -100,33 +98,3 @@ def test_a_study_of_the_closest_has_no_table_of_agreements(tmp_path):
     assert microaggregation.agreements_table(results) is None
     assert microaggregation.masked_agreements_figure(results) is None
     assert cells(rows(microaggregation.claim_table(results))[0])[:3] == ["99.1", "99.7", "99.8"]
-
-
-@pytest.mark.parametrize(("variants", "panels"), [(True, 2), (False, 1)])
-def test_the_figure_has_a_panel_for_each_k(tmp_path, variants, panels):
-    figure = microaggregation.masked_agreements_figure(write_masked(tmp_path, variants=variants))
-    assert "91.3 % at 1, 84.3 % at 2, 43.6 % at 3" in figure.alt
-    assert figure.svg.count('id="axes_') == panels
-    assert (
-        microaggregation.masked_agreements_figure(write_masked(tmp_path / "again", variants=variants))
-        == figure
-    )
-
-
-def test_the_figure_names_the_table_of_the_lines_that_it_leaves_out(tmp_path):
-    rules = tuple(f"rule {at}" for at in range(9))
-    figure = microaggregation.masked_agreements_figure(write_masked(tmp_path / "nine", rules=rules))
-    assert "at most 8 of up to 9 lines; `comparison/agreements.csv` contains all of them." in figure.caption
-    figure = microaggregation.masked_agreements_figure(write_masked(tmp_path / "eight", rules=rules[:8]))
-    assert "at most 8" not in figure.caption
-
-
-def test_a_single_variable_has_no_figure(tmp_path):
-    assert microaggregation.masked_agreements_figure(write_masked(tmp_path, variants=False, v=1)) is None
-
-
-def test_rules_in_words():
-    rules = ("half_gap", "printed", "midpoint", {"nearest": 1360}, {"closest": 7})
-    assert [rule_name(rule) for rule in rules] == [
-        "half gap", "as printed", "midpoint", "nearest 1,360", "closest 7",
-    ]  # fmt: skip

@@ -7,8 +7,6 @@ import re
 import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results
-from reident.linkage import protection as linkage_protection
-from reident.pipeline.tables import COMPARE_PROTECTION
 from reident.report import wording
 from reident.report.parts import protection
 from reident.report.results import Results
@@ -25,21 +23,6 @@ def rows(markdown):
     """The cells of each line of the tables of a text, without headers."""
     lines = [line for line in markdown.splitlines() if line.startswith("| ") and "--" not in line]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-
-
-def test_each_metric_has_a_sentence_on_both_attacks(study):
-    text = protection.protection_findings(study)
-    line = study.table("protection/rates.csv").iloc[0]
-    before, after = (round(line[f"n_confirmed_{side}"]) for side in ("before", "after"))
-    assert before == 2 * after
-    assert (
-        f"**Unicity.** Before protection, the true person is among the candidates of {before:,} records"
-        in text
-    )
-    assert (
-        f"after protection, of {after:,} ({wording.percent(line['confirmed_rate_after'])}), which is 50.0{NB}% fewer."
-        in text
-    )
 
 
 @pytest.mark.parametrize(
@@ -60,12 +43,6 @@ def test_tables_by_metric_and_stratum_show_both_rates(study):
     assert "1 further stratum occurs only before protection." in shown
 
 
-def test_the_figure_names_every_rate_in_its_alternative_text(study):
-    drawn = protection.protection_figure(study)
-    for metric in ("Unicity", "Taxicab", "Euclidean", "Adhoc"):
-        assert f"{metric}: suspected rate" in drawn.alt
-
-
 def test_with_variants_the_attack_before_protection_is_the_first_line(tmp_path):
     folder = write_results(tmp_path / "results", Shape(original=True, metrics=("unicity", "taxicab")))
     labels = [{"protection": name} for name in ("weak", "strong")]
@@ -75,7 +52,3 @@ def test_with_variants_the_attack_before_protection_is_the_first_line(tmp_path):
     assert [line[0] for line in shown] == ["protection", "*before protection*", "**weak**", "strong"]
     assert shown[1][1] == f"{before['n_confirmed_before']:,.0f}"
     assert "Taxicab, before protection" in protection.protection_by_variant_figure(results).alt
-
-
-def test_the_declared_columns_are_those_of_the_comparison():
-    assert [column.name for column in COMPARE_PROTECTION[0].columns] == linkage_protection.COLUMNS

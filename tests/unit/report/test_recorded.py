@@ -180,12 +180,6 @@ def test_as_many_sentences_are_found_as_there_are_templates():
     assert modules == {"intake", "verdict", "filerisk", "matching", "attribution"}
 
 
-def test_a_sentence_without_template_would_be_seen():
-    with language.use("de"):
-        for text in ("puf.csv: a new warning.", "The linking variable x is odd.", "puf.csv: x is missing."):
-            assert recorded(text, "warnings") == text
-
-
 @pytest.mark.parametrize("code", OTHERS)
 def test_the_names_of_metrics_are_those_of_the_report(code):
     """A warning calls a metric as tables and figures do."""
@@ -196,12 +190,3 @@ def test_the_names_of_metrics_are_those_of_the_report(code):
     own = sentences.entries(code, TEXT.section)[PARTS]
     shown = sentences.entries(code, "metrics")["titles"]
     assert {key: own[f"metric_{key}"] for key in shown} == dict(shown)
-
-
-@pytest.mark.parametrize("code", OTHERS)
-@pytest.mark.parametrize("group", WRITTEN)
-def test_no_word_of_english_is_left_in_what_a_step_recorded(group, code):
-    left = re.compile(r"\b(the|of|is|are|and|not|records?|variable \w+ has|codes? (does|do)|values? of)\b")
-    with language.use(code):
-        shown = [recorded(text, group) for text in WRITTEN[group]]
-    assert [text for text in shown if left.search(text)] == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 from making import releases as making
@@ -13,8 +12,6 @@ from making.filerisk import drawn, write_filerisk
 from making.matching import write_matching
 from making.report import Shape
 from pypdf import PdfReader
-from reident.archive import comparison as compared
-from reident.archive.compare import CONCLUSIONS as CONCLUDED
 from reident.archive.comparison import compare
 from reident.intake.severity import Line
 from reident.report import releases
@@ -60,7 +57,6 @@ USUAL = {"chance", "verdict same", "one cause"}
 
 ONE = Shape(metrics=("taxicab",), limit=None)
 TWO = Shape(metrics=("unicity", "taxicab"), limit=None)
-WHOLE = (6000, 1000, 100)
 OTHER = {"files": {"puf": "b"}}
 FEW = {f"s000{at}": {"taxicab": (700, 100, 10)} for at in range(1, 9)}
 FATAL = Line("invalidates", "Rows do not correspond.")
@@ -237,15 +233,6 @@ def test_the_first_sentence_says_by_how_much(pair):
     assert "conditional rate by Taxicab, 10.0 % → 20.0 % (+10.0 points" in text
 
 
-def test_without_a_link_no_rate_of_0_is_compared(pair):
-    shape = Shape(metrics=("taxicab",), limit=None, linked=0.0, nothing_confirmed=("taxicab",))
-    comparison = pair(of(0, shape=shape), of(100))
-    assert {line.rate for line in comparison.rates} == {"suspected_rate"}
-    assert comparison.reason == compared.Reason(compared.NO_LINK, ("before",))
-    assert "The release before has no true link" in tables.conclusion(comparison)
-    assert releases.rates_figure(comparison) is None
-
-
 def test_rates_that_are_defined_in_one_release_only_allow_no_conclusion(pair):
     comparison = pair(of(100), of(200, **OTHER))
     lines = [line._replace(direction="open", change=None) for line in comparison.rates]
@@ -335,21 +322,6 @@ def test_labels_cannot_change_the_page(pair):
     json.dumps(comparison.plain())
 
 
-def test_a_long_list_of_changes_is_cut(pair):
-    many = {f"v{at:03d}": {"1": "2"} for at in range(100)}
-    comparison = pair(of(100), of(100, **OTHER))
-    found = release_changes.options(
-        SimpleNamespace(
-            lines=lambda _: [
-                release_changes.Change("study", name, None, value) for name, value in many.items()
-            ]
-        )
-    )
-    assert found.count("`v0") == release_changes.MAX_CHANGES
-    assert "60 further lines are in `comparison.json`" in found
-    assert release_changes.options(comparison) == "Nothing changed."
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -364,7 +336,3 @@ def test_a_long_list_of_changes_is_cut(pair):
 )
 def test_a_value_of_the_study_is_shown_in_one_way(value, shown):
     assert release_changes.cell(value) == shown
-
-
-def test_every_conclusion_has_words_on_the_page_and_in_the_terminal():
-    assert set(tables.TEXT.group("conclusion")) == set(CONCLUDED)

@@ -3,19 +3,16 @@
 import ast
 import re
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from reident.report import language, sentences
-from reident.report.recorded import recorded
 from reident.report.sentences import Sentences
 from reident.report.wording import (
     NO_BREAK,
     count,
-    day,
     declared,
     escape,
     inside,
@@ -48,12 +45,6 @@ def section(tmp_path, monkeypatch):
     sentences.entries.cache_clear()
 
 
-def test_fields_are_filled_in_and_integers_get_separators(section):
-    assert section("plain") == "No field."
-    assert section("nested.share", share="5 %", records=12345) == "5 % of 12,345 records."
-    assert section("formula") == "$x^{2}$"
-
-
 @pytest.mark.parametrize(
     ("key", "fields", "shown"),
     [
@@ -67,10 +58,6 @@ def test_fields_are_filled_in_and_integers_get_separators(section):
 )
 def test_a_choice_depends_on_its_number_and_each_sentence_may_leave_fields_out(section, key, fields, shown):
     assert section(key, **fields) == shown
-
-
-def test_a_group_of_sentences_is_returned_by_key(section):
-    assert section.group("group") == {"first": "A.", "second": "B."}
 
 
 @pytest.mark.parametrize(
@@ -222,18 +209,6 @@ def test_marks_and_code_are_the_same_in_every_language(code, section):
         assert set(re.findall("`[^`]+`", other)) <= set(re.findall("`[^`]+`", own)), key
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_every_language_says_how_numbers_and_dates_are_written(code):
-    forms = language.language(code)
-    assert len(forms.months) == 12
-    assert len(forms.numerals) == 10
-    assert {forms.decimal, forms.thousands} == {".", ","}
-    with language.use(code):
-        assert language.current().code == code
-        assert day(date(2026, 11, 2)) == {"en": "2 November 2026", "de": "2. November 2026"}[code]
-    assert language.current().code == DEFAULT_LANGUAGE
-
-
 def test_german_numbers():
     with language.use("de"):
         assert count(1234567) == "1.234.567"
@@ -246,48 +221,3 @@ def test_german_numbers():
         assert escape("") == r"\(leer\)"
         assert escape("1,234.5") == r"1\,234\.5"  # a label is not a number of the report
         assert inside("Bedingte Rate") == "Bedingte Rate"
-
-
-def test_a_field_may_be_named_in_the_dative():
-    field = sentences.Field("1.200 PUF-Datensätze und 1 Paar")
-    assert field.dative == field
-    with language.use("de"):
-        assert field.dative == "1.200 PUF-Datensätzen und 1 Paar"
-        assert sentences.Field("3 Datensätze").dative == "3 Datensätzen"
-
-
-# What the steps recorded --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "group", "shown"),
-    [
-        ("numeric", "types", "numerisch"),
-        ("synthetic 3", "files", "synthetisch 3"),
-        ("puf: cells of the whole key", "files", "PUF: Zellen des ganzen Schlüssels"),
-        ("up to 1,234.5", "bins", "bis 1.234,5"),
-        ("above 20 to 37.5", "bins", "über 20 bis 37,5"),
-        ("exact repeat of a link", "causes", "genaue Wiederholung einer Verknüpfung"),
-        ("no template is like this", "warnings", "no template is like this"),
-        (
-            (
-                "a.v1.2.csv, variable no, 7: 1,200 values are a code that is declared missing for EIF only. "
-                "Here they count as values."
-            ),
-            "warnings",
-            (
-                "a.v1.2.csv, Variable no, 7: 1.200 Werte sind ein Code, der nur für EIF als fehlend angegeben ist. "
-                "Hier zählen sie als Werte."
-            ),
-        ),
-        (
-            "The linking variable 1,5 is missing in every record of one of the two files.",
-            "warnings",
-            "Die Verknüpfungsvariable 1,5 fehlt in jedem Datensatz einer der beiden Dateien.",
-        ),
-    ],
-)
-def test_what_a_step_recorded_is_said_in_the_language_of_the_report(text, group, shown):
-    assert recorded(text, group) == text
-    with language.use("de"):
-        assert recorded(text, group) == shown

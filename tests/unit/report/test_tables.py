@@ -11,13 +11,10 @@ from making.matching import write_matching
 from making.report import NOTEBOOK, PARTS, REGIONS, Shape, write_entry, write_results
 from reident.errors import InputError
 from reident.intake import severity
-from reident.pipeline import release
-from reident.report import layout, wording
-from reident.report.layout import Column, Text, block
+from reident.report import wording
 from reident.report.parts import annex, attack, choices, front, rates, strata, warnings
 from reident.report.parts.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results
-from reident.report.wording import NO_BREAK
 
 NB = wording.NO_BREAK
 
@@ -62,11 +59,6 @@ def test_a_label_is_shown_literally(label, shown, why):
     assert wording.escape(label) == shown, why
 
 
-def test_a_label_is_cut_where_it_would_fill_a_page():
-    assert len(wording.plain("x" * 1000)) == wording.MAX_LABEL_LENGTH
-    assert wording.shorten("Region of the north, district 17", 20) == "Region of th…rict 17"
-
-
 @pytest.mark.parametrize(
     ("fraction", "shown", "why"),
     [
@@ -84,35 +76,6 @@ def test_a_label_is_cut_where_it_would_fill_a_page():
 )
 def test_percentages_have_readable_digits(fraction, shown, why):
     assert wording.percent(fraction) == shown, why
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "shown"),
-    [
-        ("count", (1234567.0,), "1,234,567"),
-        ("count", (float("nan"),), "–"),
-        ("percents", ([0.5, None, 0.001],), [f"50.00{NB}%", "–", f"0.10{NB}%"]),
-        ("percents", ([0.5, 0.0],), [f"50.0{NB}%", f"0.0{NB}%"]),
-        ("rates", ([0.5, None, 0.001],), ["50.00", "–", "0.10"]),
-        ("without_unit", (f"<{NB}0.001{NB}%",), f"<{NB}0.001"),
-        ("declared", (0.05,), f"5{NB}%"),
-        ("declared", (0.0725,), f"7.25{NB}%"),
-        ("span", (0.01, 0.2), f"1.0 – 20.0{NB}%"),
-        ("span", (None, None), "–"),
-        ("times", (0.2, 0.1), f"2.0{NB}×"),
-        ("times", (0.2, 0.0), "–"),
-        ("number", (-12345.678,), "\u221212,345.7"),
-        ("number", (float("nan"),), "–"),
-        ("listed", ([],), ""),
-        ("listed", (["a"],), "a"),
-        ("listed", (["a", "b", "c"],), "a, b and c"),
-        ("word", (3,), "three"),
-        ("word", (51,), "51"),
-        ("sentence", ("between A and B",), "Between A and B"),
-    ],
-)
-def test_numbers_and_words(function, arguments, shown):
-    assert getattr(wording, function)(*arguments) == shown
 
 
 def test_a_rate_has_enough_digits_to_differ_from_its_limit():
@@ -134,10 +97,6 @@ def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     assert re.search(
         r"Euclidean: 0 of [\d,]+ suspected .* In another file drawn alike.* is at most 0\.\d+", shown
     )
-
-
-def test_without_a_limit_there_is_no_column_of_verdicts(results):
-    assert "Verdict" not in front.verdicts(results(limit=None))
 
 
 def test_every_number_of_the_rates_is_in_the_table(usual):
@@ -163,15 +122,6 @@ def test_what_one_guess_would_get_right_is_beside_the_conditional_rate(results):
     assert cells(shown, 6)[1:] == ["0", "0", "–", "–", "0", "0", "–"], "nothing is suspected"
 
 
-def test_what_one_guess_would_get_right_is_given_by_stratum(usual):
-    lines = usual.table("rates.csv").set_index(["metric", "stratum"]).loc["unicity"]
-    shown, first = strata.rates_by_stratum(usual), len(usual.strata) + 3
-    stratum = usual.strata[usual.strata["label"] == cells(shown, first)[0]]["stratum"].iloc[0]
-    line = lines.loc[stratum]
-    counts = NO_BREAK.join([f"{line['n_single_confirmed']:.0f}", "of", f"{line['n_single']:.0f}"])
-    assert cells(shown, first)[1:3] == [f"{100 * line['expected_correct_rate']:.1f}", f"[{counts}]{{.aside}}"]
-
-
 @pytest.fixture
 def many(results):
     """A study with more strata than the report shows."""
@@ -181,12 +131,6 @@ def many(results):
 def counties(shown):
     """The strata that a table names."""
     return {line.split("|")[1].strip() for line in shown.splitlines() if line.startswith("| County")}
-
-
-def test_only_the_largest_of_many_strata_are_shown_with_a_note(many):
-    shown = attack.strata_table(many)
-    assert len(counties(shown)) == MAX_STRATA
-    assert "60 largest of 100 strata" in shown
 
 
 def test_the_rates_of_the_worst_of_many_strata_are_shown_with_a_note(many):
@@ -199,32 +143,6 @@ def test_the_rates_of_the_worst_of_many_strata_are_shown_with_a_note(many):
     assert sum(named.values()) == MAX_WORST
     others = [rate for stratum, rate in worst.items() if not named[stratum]]
     assert min(rate for stratum, rate in worst.items() if named[stratum]) >= max(others)
-
-
-def test_the_rates_of_many_strata_begin_with_their_distribution(many, results):
-    lines = many.table("rates.csv")
-    lines = lines[
-        (lines["stratum"] != "ALL") & (lines["n_suspected"] > 0) & (lines["metric"] == many.metrics[0])
-    ]
-    rates = sorted(lines["conditional_rate"])
-    shown = cells(strata.rates_by_stratum(many), 1)
-    assert shown[1:3] == [f"{len(rates)}", f"{(lines['n_confirmed'] > 0).sum()}"]
-    for share, text in zip((0.1, 0.25, 0.5, 0.75, 0.9), shown[3:], strict=True):
-        at_most = next(rate for at, rate in enumerate(rates, 1) if at >= share * len(rates))
-        assert text == f"{100 * at_most:.1f}"
-    assert "Of these, with a confirmed record" not in strata.rates_by_stratum(results())
-
-
-def test_strata_in_one_file_only_and_lost_links_are_named(usual):
-    shown = attack.strata(usual)
-    assert "One further stratum is in one file only" in shown
-    assert "43 true links" in shown
-
-
-def test_labels_are_never_read_as_numbers_or_missing_values(results):
-    study = results(strata=("NA", "01", "", "null"))
-    assert list(study.strata["label"]) == ["NA", "01", "", "null"]
-    assert cells(attack.strata_table(study), 3)[0] == r"\(empty\)"
 
 
 def test_codes_are_shown_by_their_labels_where_the_study_declares_them(results):
@@ -261,24 +179,6 @@ def test_a_threshold_that_cannot_work_is_a_warning(results, sentence, shape, exp
     assert list(
         doubts.loc[doubts["severity"] == "understates", "warning"].map(str.lower).str.split(".").str[0]
     ) == [words.lower() for words in expected]
-
-
-def test_a_weak_threshold_names_the_share_of_the_compared_records_that_pass(results):
-    study = results(tolerances={"euclidean": 6})
-    line, whole = study.doubts.iloc[0], study.whole.loc["euclidean"]
-    share = f"{100 * whole['passing_rate']:.1f} %"
-    assert "even if 6 of the 10 linking variables differ completely" in line["warning"]
-    assert f"compared records ({share}) have a pair that passes" in line["warning"]
-    assert line["affected"] == whole["n_suspected"] + whole["n_ambiguous"]
-
-
-def test_default_scores_are_a_warning_that_names_the_variables(results):
-    exact = {"exact": True}
-    study = results(options={"adhoc": {"scores": {"age": exact, "income": exact}}})
-    (warning,) = (text for text in study.doubts["warning"] if text.startswith("Adhoc"))
-    assert warning.startswith("Adhoc: the study declares no scores for rent, hours, sex")
-    assert "age" not in warning
-    assert "income" not in warning
 
 
 def test_a_warning_is_shown_whole_and_literally(results):
@@ -325,13 +225,6 @@ def test_the_report_of_every_study_says_what_a_study_does_not_show(results, tmp_
         assert "It does not confirm that a file is safe for release." in choices.choices_text(found)
 
 
-def test_choices_of_metrics_that_did_not_run_are_left_out(results):
-    shown = choices.choices(results(metrics=("adhoc",)))
-    assert "Adhoc" in shown
-    for absent in ("Unicity", "Taxicab", "Euclidean", "Cut points"):
-        assert absent not in shown
-
-
 def test_cut_points_are_shown_line_by_line_or_as_ranges(results, usual):
     shown = annex.cut_points(usual)
     assert sum(line.startswith("|") for line in shown.splitlines()) == 2 + 4 * len(REGIONS)
@@ -340,37 +233,12 @@ def test_cut_points_are_shown_line_by_line_or_as_ranges(results, usual):
     assert sum(line.startswith("|") for line in many.splitlines()) == 2 + 4
 
 
-def test_the_row_account_has_every_cause(usual):
-    shown = annex.account(usual)
-    assert "left out: link to an unknown record | 2 |" in shown
-    assert "the records are in different strata | 12 |" in shown
-
-
 def test_provenance_lists_only_files_of_the_chain(usual):
     shown = annex.provenance(usual)
     for name in (r"puf\.csv", r"rates\.csv", r"study\.json"):
         assert name in shown
     assert "disclosure" not in shown
     assert "source" not in shown.split(": Files")[0].replace("source files", "")
-
-
-def test_sources_with_equal_names_are_listed_by_role_and_digest(results):
-    study = results()
-    entry = json.loads((study.folder / "ledger" / "prepare.json").read_text())
-    sides = {"puf": "PUF", "eif": "EIF", "iuf": "IUF"}
-    for side in sides:
-        entry["inputs"][side] = [{"path": "source:data.csv", "sha256": side[0] * 64, "size": 7}]
-    write_entry(study.folder, entry)
-    again = {**entry, "step": "again", "inputs": dict(entry["inputs"])}
-    again["inputs"]["puf"] = [
-        {"path": "source:data.csv", "sha256": "d" * 64, "size": 9}
-    ]  # as a variant has it
-    again["outputs"] = {"warnings": {"path": "verdict/warnings.csv", "sha256": "0" * 64, "size": 1}}
-    write_entry(study.folder, again)
-    shown = annex.provenance(study)
-    lines = [line for line in shown.splitlines() if r"data\.csv" in line]
-    expected = [("EIF", "e"), ("IUF", "i"), ("PUF", "d"), ("PUF", "p")]
-    assert [(line.split("]{.aside}")[0][-3:], line.split("]{.digest}")[0][-1]) for line in lines] == expected
 
 
 def test_only_the_name_of_a_source_is_shown(results):
@@ -382,74 +250,10 @@ def test_only_the_name_of_a_source_is_shown(results):
     assert "somebody" not in annex.provenance(study)
 
 
-def test_the_command_does_not_depend_on_the_name_of_the_study_file(usual):
-    text, command = annex.command(usual).split("\n\n")
-    assert command == "`snakemake --cores N --config study=STUDY`"
-    assert "STUDY is the path of the study file" in text
-
-
-RELEASE = {"version": "1.2.3", "commit": "c" * 40, "modified": False, "tree": "d" * 64}
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({}, f"1\\.2\\.3, commit [{'c' * 40}]{{.digest}}. The SHA-256 digest of the sources is [{'d' * 64}]"),
-        ({"modified": True}, "with changes that are not in that commit"),
-        ({"modified": None}, "it is not known whether the code was changed after that commit"),
-        (
-            {"commit": None, "modified": None},
-            "the code of reident 1\\.2\\.3. The SHA-256 digest of the sources is [",
-        ),
-        ({"version": None, "commit": None, "modified": None}, "the code of reident. The SHA-256"),
-    ],
-    ids=["a commit", "changes", "not known", "no git", "no version"],
-)
-def test_the_report_names_the_release_that_made_it(usual, monkeypatch, change, says):
-    monkeypatch.setattr(release, "recorded", lambda: {**RELEASE, **change})
-    shown = annex.versions(usual)
-    assert says in shown
-    assert "numpy 2" in shown
-
-
-def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):
-    write_results(tmp_path / "results" / "mock")
-    (tmp_path / "workflow" / "notebooks").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "workflow" / "notebooks")
-    assert open_results("results/mock").study["id"] == "mock"
-
-
 def test_missing_results_are_an_error_with_advice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"results/none: there are no results. Run the study first"):
         open_results("results/none")
-
-
-def test_a_section_appears_only_with_its_tables(usual):
-    @layout.part("rates.csv")
-    def there(_):
-        return "text"
-
-    @layout.part("rates.csv", "filerisk/summary.csv")
-    def absent(_):
-        raise AssertionError("must not be made")
-
-    @layout.part("rates.csv")
-    def silent(_):
-        return None
-
-    assert layout.section(usual, "risk", absent, ("files", absent), silent) == []
-    shown = layout.section(usual, "rates", ("files", there, absent), absent, kind="annex")
-    assert shown == ["# Rates {.annex}", "## Files", "text"]
-
-
-def test_a_notebook_shows_plain_markdown():
-    text = Text(block("note", "A [word]{.above}.") + "\n\n" + layout.table("Caption", Column("a", ["1"])))
-    shown = text._repr_mimebundle_()
-    assert shown["text/markdown"].splitlines()[0] == "A word."
-    assert shown["text/markdown"].splitlines()[-1] == "*Caption*"
-    assert "{" not in shown["text/markdown"]
-    assert shown["application/vnd.reident.report+markdown"] == text
 
 
 def test_the_report_says_what_an_interval_is_about(usual, results):

@@ -10,11 +10,10 @@ from making.report import Shape, cells, write_results
 from making.utility import write_utility
 from making.variants import PROTECTION, add_variants
 from reident.report.parts import utility
-from reident.report.parts.utility import compared, risk_of, short
+from reident.report.parts.utility import compared, risk_of
 from reident.report.results import Results
 
 LABELS = [{"protection": name} for name in ("weak", "strong")]
-REGRESSION = {"response": "income", "predictors": ["age", "region"]}
 
 
 @pytest.fixture
@@ -31,33 +30,6 @@ def rows(markdown):
     """The cells of each line of a table, without its header."""
     lines = [line for line in str(markdown).splitlines() if line.startswith("| ") and "--" not in line]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines][1:]
-
-
-def test_tables_have_a_line_for_each_variable_pair_and_estimate(results):
-    study = results(variants=False, regression=REGRESSION)
-    assert len(rows(utility.utility_variables(study))) == len(study.table("utility/variables.csv"))
-    assert len(rows(utility.utility_pairs(study))) == min(10, len(study.table("utility/pairs.csv")))
-    estimates = study.table("utility/estimates.csv")
-    shown = str(utility.utility_estimates(study))
-    assert len(rows(shown)) == (estimates["estimate"] != "share").sum()
-    assert "Coefficient of the intercept" in shown
-    assert "Coefficient of region = " in shown
-    assert "Mean of age" in shown
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (8.2109e-05, "0.0000821"),
-        (0.0, "0"),
-        (0.25, "0.25"),
-        (1234.5, "1,230"),
-        (1e-9, "0.000000001"),
-        (2.0, "2"),
-    ],
-)
-def test_a_small_number_has_no_exponent(value, text):
-    assert short(value) == text
 
 
 def test_without_variants_there_is_no_frontier(results):

@@ -8,7 +8,6 @@ from making.report import Shape, write_results
 from making.why import write_why
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report.parts import why
-from reident.report.parts.why import recoding_name
 from reident.report.results import Results
 
 METRICS = ("unicity", "taxicab")
@@ -22,39 +21,6 @@ def results(tmp_path):
     return make
 
 
-def test_findings_name_the_variable_and_the_coarser_values_that_prevent_most(results):
-    study = results()
-    text, first = str(why.why_findings(study)), study.study["linking_variables"][0]["name"]
-    assert text.count("\n") == 1
-    assert f"leaving out {first} would have prevented the most: 30 records (75.0" in text
-    assert f"those of {first} (intervals of 10) would have prevented the most: 12 records (30.0" in text
-    assert "It would have confirmed 4 others; the net change is −26." in text
-    assert "They would have confirmed 13 others; the net change is +1." in text
-
-
-def test_findings_say_that_no_variable_alone_carries_a_claim(results):
-    text = str(why.why_findings(results(prevented=(0, 12, 0))))
-    assert text.count("Leaving out a single variable would have prevented none of the 40") == 2
-    assert text.count("would have prevented the most: 12 records") == 2
-
-
-def test_findings_say_that_nothing_would_prevent_a_claim(results):
-    text = str(why.why_findings(results(prevented=(0, 0, 0))))
-    assert text.count("None of the changes of a single variable would have prevented one of the 40") == 2
-
-
-def test_without_confirmed_records_there_is_neither_table_nor_figure(results):
-    study = results(prevented=(0, 0, 0), n_confirmed=0, new=(0, 0, 0))
-    assert str(why.why_findings(study)).count("No record is confirmed.") == 2
-    assert why.why_recodings(study) is why.why_variables(study) is why.why_carried_figure(study) is None
-
-
-def test_records_that_only_a_change_confirms_are_shown_though_none_is_confirmed_now(results):
-    study = results(prevented=(0, 0, 0), n_confirmed=0)
-    assert "+13 (0; 13)" in str(why.why_recodings(study))
-    assert why.why_carried_figure(study) is None
-
-
 def test_every_change_has_a_line_with_the_net_change_of_each_metric(results):
     study = results()
     shown, drawn = str(why.why_recodings(study)), why.why_carried_figure(study)
@@ -65,20 +31,6 @@ def test_every_change_has_a_line_with_the_net_change_of_each_metric(results):
     )
     assert "75.0" in drawn.alt
     assert "50.0" in str(why.why_variables(study))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("left out", "left out"),
-        ("pairs of neighbours", "pairs of neighbours"),
-        ("width 0.5, top 85", "intervals of 0.5, top code 85"),
-        ("width 1/3", "intervals of 1/3"),
-        ("two | regions", "two \\| regions"),
-    ],
-)
-def test_a_change_has_a_name_in_words(text, words):
-    assert recoding_name(text) == words
 
 
 SUGGESTED = {

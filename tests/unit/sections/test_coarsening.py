@@ -3,13 +3,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from making.studies import plain, study
 from pydantic import ValidationError
 from reident.intake.coarsening import coarsen, coarser_numbers
 from reident.linkage.parts import OrderedVariable
-from reident.linkage.recodings import changes, round_unit
+from reident.linkage.recodings import changes
 from reident.sections.coarsening import Coarsening
 from reident.sections.linkage import coarser_order
 from reident.study.model import Study
@@ -93,27 +91,6 @@ def test_recodings_of_why_fit_the_study(recodings, message):
         study(why={"recodings": recodings})
 
 
-def test_why_needs_metrics():
-    content = plain(
-        why={}, file_risk={"file": {"path": "x.csv"}, "key_variables": ["a"], "sampling_fraction": 0.1}
-    )
-    for key in ("metrics", "files", "linking_variables"):
-        content.pop(key, None)
-    with pytest.raises(ValidationError, match="must not be given without `metrics`"):
-        Study.model_validate(content)
-
-
-@pytest.mark.parametrize(
-    ("values", "unit"),
-    [
-        (range(18, 90), 1), (range(0, 7200, 100), 100), ([0.5, 1.25, 80], 1), ([4, 4, 4], None), ([], None),
-        ([1, 2], 1), (range(100_000), 1000), ([0, 0.001, 0.002], 0.00001),
-    ],
-)  # fmt: skip
-def test_round_units(values, unit):
-    assert round_unit(np.array(list(values), float)) == (None if unit is None else pytest.approx(unit))
-
-
 def test_the_usual_changes_go_from_fine_to_coarse():
     some = [
         OrderedVariable("x", "numeric"),
@@ -127,14 +104,3 @@ def test_the_usual_changes_go_from_fine_to_coarse():
     ]  # fmt: skip
     assert found[-1].coarsening.recode == {"2": "1", "4": "3"}
     assert [one.title for one in changes(some, None, table, ("x", "c"))] == ["left out"] * 2
-
-
-@given(st.lists(st.integers(-50, 50), max_size=20), st.sampled_from(["1", "3", "0.5", "7/2"]))
-def test_equal_intervals_are_equal_values(values, width):
-    how = Coarsening.model_validate({"width": width})
-    found = coarser_numbers(np.array(values, float), how)
-    same = {float(value): int(value // how.width) for value in values}
-    for one, other in zip(values, found.tolist(), strict=True):
-        assert abs(other - one) <= float(how.width) / 2
-    places = [same[float(value)] for value in values]
-    assert len(set(found.tolist())) == len(set(places))

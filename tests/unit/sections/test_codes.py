@@ -45,10 +45,6 @@ def test_a_decimal_point_is_refused_in_a_file_with_decimal_commas(cell):
         typed(["1", cell], type="numeric")
 
 
-def test_coded_integers_with_a_decimal_comma():
-    assert typed(["1,0", "01", "2,5"], type="categorical", integer_coded=True) == ["1", "1", "2,5"]
-
-
 # Which row
 
 

@@ -63,24 +63,6 @@ def test_a_range_of_a_numeric_variable_has_all_numbers_between_its_ends(sentence
     assert float(recode(repr(float(text)))) == float(value)
 
 
-def test_categories_written_like_other_numbers_are_in_no_range():
-    recode = Recoding(Coding("categorical", recode={"1-20": "few"}))
-    assert [recode(code) for code in ("1E1", "1.0", "١", "10")] == ["1E1", "1.0", "١", "few"]
-    assert Recoding(Coding("categorical", recode={"1-20": "few"}, integer_coded=True))("1") == "few"
-
-
-def test_a_file_may_have_a_code_that_is_written_like_a_range():
-    recode = Recoding(Coding("categorical", recode={"18-29": "young"}))
-    assert recode("18-29") == recode("20") == "young"
-
-
-def test_codes_without_an_entry_are_told_from_those_of_otherwise():
-    recode = Recoding(Coding("categorical", recode={"1": "a", "5-9": "b", "otherwise": "c"}))
-    assert [recode.names(code) for code in ("1", "7", "3")] == [True, True, False]
-    assert recode.unused(["7", "3"]) == ["1"]
-    assert recode.unused(["1", "3"]) == ["5-9"]
-
-
 REFUSED = [
     ("ranges that overlap", {"18-29": "a", "29-40": "b"}, r"ranges that overlap, but `18-29` and `29-40` do"),
     ("an open range over another", {"18-": "a", "29-40": "b"}, r"ranges that overlap, but `18-` and `29-40`"),
@@ -137,12 +119,3 @@ def test_a_code_in_both_lists_of_one_file_is_refused(section):
         study(**{section: [variable | kind]})
     variable["missing"] = {"puf": ["X"]}
     study(**{section: [variable | kind]})
-
-
-def test_a_study_with_ranges_that_overlap_is_refused():
-    with pytest.raises(ValidationError, match="overlap"):
-        study(
-            linking_variables=[
-                {"name": "c", "type": "categorical", "recode": {"puf": {"1-3": "a", "3-": "b"}}}
-            ]
-        )

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from pydantic import TypeAdapter, ValidationError
 from reident.errors import InputError
-from reident.sections.simulation import HouseholdSurvey, Simulation, SyntheticSurvey
+from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import synthesize
 from reident.simulation.synthesis import COLUMNS, draw_donors
 
@@ -91,17 +90,6 @@ def test_donors_are_equal_on_all_variables_or_absent():
         pair in pairs for pair in zip(*(other.tolist() for other in asked), strict=True)
     ] == found.tolist()
     assert len(set(donor[found].tolist())) > 80  # not always the same person
-
-
-def test_simulations_are_distinguished_by_their_kind():
-    read = TypeAdapter(Simulation).validate_python
-    assert isinstance(read({}), HouseholdSurvey)
-    assert isinstance(read({"kind": "household-survey", "seed": "3"}), HouseholdSurvey)
-    assert read({"kind": "synthetic-survey", "copies": "2"}).copies == 2
-    with pytest.raises(ValidationError, match="must have as `kind` one of"):
-        read({"kind": "census"})
-    with pytest.raises(ValidationError, match="puf_records"):
-        read({"kind": "synthetic-survey", "puf_records": 5})
 
 
 def test_every_option_is_described():

@@ -2,10 +2,8 @@
 
 import pytest
 from making.attribution import HELD_OUT, LEARNT
-from making.matching import MATCHING
 from making.studies import saved
 from reident.errors import InputError
-from reident.pipeline import parts
 from reident.sections.attribution import AttributeDisclosure
 from reident.study import model as study
 from reident.study import named_files
@@ -29,48 +27,6 @@ OF_COPIES = {"released": "synthetic", "keys": ["sex", "region"], "targets": ["jo
 
 def load(folder, **keys):
     return study.load(saved(folder, {"id": "s", **keys}))
-
-
-@pytest.mark.parametrize(
-    ("keys", "sides", "linked"),
-    [
-        ({"attribute_disclosure": LEARNT}, ["original", "released_1", "released_2"], True),
-        ({"attribute_disclosure": HELD_OUT}, ["original", "released_1", "holdout"], False),
-        ({**LINKED, "attribute_disclosure": OF_PUF}, ["original", "puf"], True),
-        (
-            {"matching": MATCHING, "attribute_disclosure": OF_COPIES},
-            ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
-            True,
-        ),
-    ],
-)
-def test_the_files_that_are_compared(tmp_path, keys, sides, linked):
-    found = load(tmp_path, **keys)
-    assert [side.removeprefix("attribution_") for side in found.attribution_sources] == sides
-    assert study.parse(study.canonical_json(found)) == found
-    files = parts.attribution_files(found)
-    assert [side.removeprefix("attribution_") for side in files.released] == [
-        side for side in sides[1:] if side != "holdout"
-    ]
-    assert (files.holdout is not None) == ("holdout" in sides)
-    assert linked == (files.by_order or bool(files.ids[files.original]))
-
-
-def test_a_name_alone_is_a_variable_as_other_sections_declare_it(tmp_path):
-    keys, targets = load(tmp_path, **LINKED, attribute_disclosure=OF_PUF).attribution_variables
-    assert [(key.name, key.column, key.type, key.missing) for key in keys] == [
-        ("age", "AGE", "numeric", ()),
-        ("sex", "SEX", "categorical", ("-9",)),
-    ]
-    assert targets[0].column == "job"
-    within = {"name": "age", "type": "numeric", "within": {"absolute": "1"}}
-    target = {**OF_PUF, "keys": ["sex"], "targets": [within]}
-    (age,) = load(tmp_path, **LINKED, attribute_disclosure=target).attribution_variables[1]
-    assert (age.column, age.within.size) == ("AGE", 1)
-    income = {"name": "income", "type": "numeric", "within": {"relative": "0.1"}}
-    copies = {**OF_COPIES, "targets": ["job", income]}
-    _, targets = load(tmp_path, matching=MATCHING, attribute_disclosure=copies).attribution_variables
-    assert [target.missing for target in targets] == [(), ("-9",)]
 
 
 @pytest.mark.parametrize(
@@ -127,18 +83,3 @@ def test_the_attack_on_the_untreated_file_leaves_it_out(tmp_path):
     (varied,) = before_protection(found)
     (settings,) = varied.combinations.values()
     assert settings["attribute_disclosure"] is None
-
-
-def test_a_study_without_it_has_the_text_of_earlier_releases(tmp_path):
-    found = load(tmp_path, matching=MATCHING)
-    assert "attribute_disclosure" not in study.canonical_json(found)
-
-
-def test_the_key_of_the_file_is_that_of_the_file_where_both_files_name_it_alike(tmp_path):
-    files = {
-        **LINKED["files"],
-        "puf": {"path": "puf.csv", "id": "id"},
-        "eif": {"path": "eif.csv", "id": "id"},
-    }
-    found = load(tmp_path, **{**LINKED, "files": files}, attribute_disclosure=OF_PUF)
-    assert parts.attribution_files(found).ids == {"original": ("id",), "puf": ("id",)}

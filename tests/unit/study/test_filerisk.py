@@ -1,17 +1,13 @@
 """The section on one file's risk: what a study must have for it, and which steps a change touches."""
 
-from pathlib import Path
-
 import pytest
 from making.filerisk import FILE_RISK, POPULATION
 from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
-from reident.pipeline import parts
 from reident.study import model as study
 from reident.study import named_files
 
-ROOT = Path(__file__).parents[3]
 LINKAGE = {
     "files": {
         "puf": {"path": "puf.csv", "id": "p"},
@@ -25,10 +21,7 @@ LINKAGE = {
     "metrics": {"taxicab": {}},
 }
 OF_PUF = {"sampling_fraction": 0.1}
-ORIGINAL = {"path": "before.csv"}
 AUTHORITIES = {"kind": "local-authorities"}
-SIMULATED = {**OF_PUF, "file": "survey", "key_variables": ["SEX"], "population": {}}
-STEPS = {"populate", "prepare_filerisk", "assess_file", "sample_population"}
 
 
 def load(folder, **keys):
@@ -49,46 +42,6 @@ def test_the_default_key_is_the_linking_variables_as_declared_for_the_file():
     assert (sex.column, sex.recode) == ("sex", {})
     age, sex = model(**LINKAGE, file_risk={**OF_PUF, "file": "eif"}).risk_key
     assert (age.column, age.missing, sex.recode) == ("age", ("x",), {"M": "1"})
-
-
-def test_a_key_may_combine_linking_variables_and_others():
-    key = ["age", {"name": "sex", "column": "SEX2"}, "job"]
-    age, sex, job = model(**LINKAGE, file_risk={**OF_PUF, "key_variables": key}).risk_key
-    assert (age.column, age.type) == ("AGE", "numeric")
-    assert (sex.column, job.column) == ("SEX2", "job")
-
-
-@pytest.mark.parametrize(
-    ("keys", "sides", "names"),
-    [
-        ({"file_risk": FILE_RISK}, ["survey"], ("pid",)),
-        ({"file_risk": POPULATION}, ["survey", "population"], ("pid",)),
-        ({"file_risk": {**FILE_RISK, "original": ORIGINAL}}, ["survey", "unperturbed"], ("pid",)),
-        (
-            {**LINKAGE, "file_risk": {**OF_PUF, "original": ORIGINAL}},
-            ["puf", "eif", "iuf", "unperturbed"],
-            ("p",),
-        ),
-        ({**LINKAGE, "file_risk": OF_PUF}, ["puf", "eif", "iuf"], ("p",)),
-        ({**LINKAGE, "file_risk": {**OF_PUF, "file": "eif"}}, ["puf", "eif", "iuf"], ("e",)),
-        (
-            {"matching": MATCHING, "file_risk": {**OF_PUF, "file": "synthetic_2", "key_variables": ["sex"]}},
-            ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
-            (),
-        ),
-        (
-            {"simulate": AUTHORITIES, "file_risk": SIMULATED},
-            ["survey", "population"],
-            ("SERIAL",),
-        ),
-    ],
-)
-def test_the_files_that_a_study_reads(tmp_path, keys, sides, names):
-    found = load(tmp_path, **keys)
-    assert list(found.sources) == sides
-    assert found.risk_id == names
-    assert found.simulated == (set(sides) if "simulate" in keys else set())
-    assert study.parse(study.canonical_json(found)) == found
 
 
 @pytest.mark.parametrize(
@@ -243,19 +196,6 @@ def test_a_change_affects_the_steps_that_take_it(keys, section, touched):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "touched"),
-    [
-        ({}, {"seed": 2}, {"model_population"}),
-        ({}, {"log_linear": ["main"]}, {"model_population"}),
-        ({"household": "region"}, {"household": ["region", "job"]}, {"prepare_filerisk"}),
-    ],
-)
-def test_a_changed_model_affects_the_models_alone(before, after, touched):
-    first, second = (model(file_risk={**POPULATION, "population_models": own}) for own in (before, after))
-    assert changed(first, second) - {"resolve", "report"} == touched
-
-
-@pytest.mark.parametrize(
     ("models", "message"),
     [
         (
@@ -274,33 +214,7 @@ def test_a_model_that_cannot_be_is_one_sentence(tmp_path, models, message):
         load(tmp_path, file_risk={**FILE_RISK, "population_models": models})
 
 
-def test_a_study_without_models_or_several_keys_is_written_as_before():
-    text = study.canonical_json(model(file_risk=FILE_RISK))
-    for name in ("population_models", "scenarios", "key_sets", "sensitive"):
-        assert name not in text
-
-
 NEIGHBOUR = {"scenarios": [{"name": "Neighbour", "known": ["age", "sex"]}]}
-
-
-@pytest.mark.parametrize(
-    ("after", "touched"),
-    [
-        ({"scenarios": [{"name": "Neighbour", "known": ["sex"]}]}, {"assess_scenarios"}),
-        ({"scenarios": [{**NEIGHBOUR["scenarios"][0], "description": "Next door."}]}, set()),
-        ({**NEIGHBOUR, "key_sets": {"up_to": 2}}, {"assess_scenarios"}),
-        ({**NEIGHBOUR, "sensitive": ["job"]}, {"assess_scenarios"}),
-        ({**NEIGHBOUR, "sensitive": ["income"]}, {"prepare_filerisk", "assess_scenarios"}),
-        (
-            {**NEIGHBOUR, "population_models": {"household": "region"}},
-            {"prepare_filerisk", "assess_scenarios"},
-        ),
-        ({**NEIGHBOUR, "max_order": 2}, SEARCH),
-    ],
-)
-def test_changed_scenarios_affect_the_steps_that_take_them(after, touched):
-    first, second = (model(file_risk={**POPULATION, **own}) for own in (NEIGHBOUR, after))
-    assert changed(first, second) - {"resolve", "report"} == touched
 
 
 @pytest.mark.parametrize(
@@ -334,44 +248,3 @@ def test_changed_scenarios_affect_the_steps_that_take_them(after, touched):
 def test_several_keys_that_cannot_be_are_one_sentence(tmp_path, section, message):
     with pytest.raises(InputError, match=message):
         load(tmp_path, file_risk={**FILE_RISK, **section})
-
-
-def test_sets_are_those_of_all_key_variables_up_to_three_unless_others_are_named():
-    every = model(file_risk={**FILE_RISK, "key_sets": {}})
-    n = len(every.risk_key)
-    assert len(parts.intruder_rules(every).sets) == n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
-    some = model(file_risk={**FILE_RISK, "key_sets": {"variables": ["sex", "age"], "up_to": 5}})
-    assert parts.intruder_rules(some).sets == (("sex",), ("age",), ("sex", "age"))
-
-
-def test_a_sensitive_key_variable_is_read_once():
-    both = model(file_risk={**FILE_RISK, **NEIGHBOUR, "sensitive": ["job", "income"]})
-    assert [variable.name for variable in parts.risk_files(both).sensitive] == ["income"]
-    assert parts.intruder_rules(both).sensitive == ("job", "income")
-
-
-@pytest.mark.parametrize(("declared", "expected"), [(None, ("pid",)), ("person", ("person",))])
-def test_the_original_has_the_key_of_the_file_unless_it_names_another(declared, expected):
-    original = ORIGINAL if declared is None else {**ORIGINAL, "id": declared}
-    found = parts.risk_files(model(file_risk={**FILE_RISK, "original": original}))
-    assert (found.original.path, found.original_id) == ("before.csv", expected)
-
-
-def test_codes_of_a_collapse_are_spelled_as_those_of_its_variable():
-    job = {"name": "job", "integer_coded": True}
-    collapse = [{"variable": "job", "recode": {"01": "a", " 2.0": "a"}}]
-    found = model(file_risk={**FILE_RISK, "key_variables": ["sex", job], "collapse": collapse})
-    assert parts.assessment(found).collapse[0].recode == {"1": "a", "2": "a"}
-
-
-def test_file_risk_does_not_affect_the_steps_of_other_sections():
-    alone, both = model(**LINKAGE, matching=MATCHING), model(**LINKAGE, matching=MATCHING, file_risk=OF_PUF)
-    assert changed(alone, both) == {"resolve"}
-
-
-def test_the_bundled_study_has_the_design_of_the_paper():
-    bundled = study.load(ROOT / "config" / "studies" / "dis-suda-2003.yaml")
-    assert len(bundled.risk_key) == 12
-    assert bundled.risk.study_fraction == 0.02
-    assert bundled.risk.population.numerical_study.samples == 50
-    assert len(bundled.simulate.households) == 2

@@ -20,32 +20,24 @@ end: here
 """
 
 MISTAKES = [
-    ("a quotation mark", '["-9"]', '["-9]', 8, "a quotation mark is not closed"),
-    ("the last quotation mark", "end: here", 'end: "here', 10, "a quotation mark is not closed"),
-    ("a brace", "eif: area}", "eif: area", 6, "`{` is not closed by `}`"),
-    ("a bracket", '["-9"]', '["-9"', 8, "`[` is not closed by `]`"),
-    ("a tab", "  puf: {", "\tpuf: {", 4, "a tab in the indentation"),
-    ("a colon in a value", "A survey", "A survey: its file", 2, "a value has a colon and a blank"),
-    ("no colon", "strata:", "strata", 5, "a colon is missing after a key"),
-    ("no blank after a colon", "id: s\n", "id:s\n", 1, "a blank is missing after `id:`"),
-    ("no blank after a dash", "  - {name: region", "  -{name: region", 6, "a blank is missing after `-`"),
-    ("a value with @", "path: puf.csv", "path: @puf.csv", 4, "a value must not begin with `@`"),
-    ("a value with *", "path: puf.csv", "path: *.csv", 4, "a value must not begin with `*`"),
-    ("a backslash", "path: puf.csv", 'path: "C:\\puf.csv"', 4, "a backslash in double quotation marks"),
-    (
-        "an indentation of its own",
-        "strata:",
-        " strata:",
-        5,
-        "the indentation differs from that of the keys above",
-    ),
+    ('["-9"]', '["-9]', 8, "a quotation mark is not closed"),
+    ("end: here", 'end: "here', 10, "a quotation mark is not closed"),
+    ("eif: area}", "eif: area", 6, "`{` is not closed by `}`"),
+    ('["-9"]', '["-9"', 8, "`[` is not closed by `]`"),
+    ("  puf: {", "\tpuf: {", 4, "a tab in the indentation"),
+    ("A survey", "A survey: its file", 2, "a value has a colon and a blank"),
+    ("strata:", "strata", 5, "a colon is missing after a key"),
+    ("id: s\n", "id:s\n", 1, "a blank is missing after `id:`"),
+    ("  - {name: region", "  -{name: region", 6, "a blank is missing after `-`"),
+    ("path: puf.csv", "path: @puf.csv", 4, "a value must not begin with `@`"),
+    ("path: puf.csv", "path: *.csv", 4, "a value must not begin with `*`"),
+    ("path: puf.csv", 'path: "C:\\puf.csv"', 4, "a backslash in double quotation marks"),
+    ("strata:", " strata:", 5, "the indentation differs from that of the keys above"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "old", "new", "line", "problem"), MISTAKES, ids=[case[0] for case in MISTAKES]
-)
-def test_the_line_is_that_of_the_mistake(tmp_path, sentence, old, new, line, problem):
+@pytest.mark.parametrize(("old", "new", "line", "problem"), MISTAKES)
+def test_the_line_is_that_of_the_mistake(tmp_path, old, new, line, problem):
     assert STUDY.count(old) == 1
     file = tmp_path / "study.yaml"
     file.write_text(STUDY.replace(old, new), encoding="utf-8")
@@ -54,13 +46,6 @@ def test_the_line_is_that_of_the_mistake(tmp_path, sentence, old, new, line, pro
     said = str(caught.value)
     assert said.startswith(f"{file}, line {line}: the file is not valid YAML ({problem}). "), said
     assert said.endswith(".")
-
-
-def test_a_text_over_several_lines_is_not_taken_for_an_open_quotation_mark(tmp_path):
-    file = tmp_path / "study.yaml"
-    file.write_text('title: "two\n  lines"\nkey: [1\nend: x\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 3: .*`\[` is not closed"):
-        reading.read(file)
 
 
 class Whole(BaseModel):
@@ -88,10 +73,3 @@ def test_a_decimal_comma_is_named(tmp_path, sentence, text, line, remedy):
         Whole.model_validate(data)
     first = str(reading.explain(caught.value, file, data, node, []))
     assert first == f"{file}, line {line}: `decision.conditional_rate_at_most` must be a number. {remedy}"
-
-
-def test_a_key_of_digits_with_a_value_is_an_unknown_key(tmp_path):
-    file = tmp_path / "study.yaml"
-    file.write_text("{conditional_rate_at_most: 0, 3: x}", encoding="utf-8")
-    with pytest.raises(InputError, match="`3` is not a known key"):
-        reading.load(file, Decision, list)

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 import snakemake_logger_plugin_reident as plugin
-from reident.pipeline.steps import STEPS
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -387,11 +386,6 @@ def test_nothing_is_drawn_while_a_job_runs_that_prints(run, monkeypatch):
     assert "conclude" not in shown
 
 
-def test_verbose_shows_everything_in_snakemakes_words(run):
-    records = (info("Building DAG of jobs..."), began(1, "prepare"), ended(1))
-    assert run(*records, verbose=True).startswith("Building DAG of jobs...\n")
-
-
 def test_a_terminal_that_is_gone_stops_no_run(run, capsys):
     class Closed(io.StringIO):
         def write(self, _):
@@ -399,9 +393,3 @@ def test_a_terminal_that_is_gone_stops_no_run(run, capsys):
 
     run(*BEFORE, began(1, "prepare"), ended(1), stream=Closed())
     assert "Traceback" not in capsys.readouterr().err
-
-
-def test_every_step_has_a_label_of_its_own():
-    labels = [step.label for step in STEPS.values()]
-    assert len(set(labels)) == len(labels)
-    assert all(label[0].isupper() and "_" not in label and len(label) <= 40 for label in labels)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,7 +10,7 @@ from reident.errors import InputError
 from reident.linkage.parts import Variable
 from reident.pipeline.family import Family
 from reident.sections.utility import Utility
-from reident.utility.measure import measure, rounded
+from reident.utility.measure import measure
 from reident.utility.parts import Measuring
 
 STUDY = {
@@ -36,13 +34,6 @@ def family(folder, **changes):
     return Family(path)
 
 
-def test_the_step_takes_the_variables_and_the_options(tmp_path):
-    part = family(tmp_path).part("", "measure_utility")
-    assert part.key == ("id",)
-    assert [one.name for one in part.variables] == ["region", "age", "sex"]
-    assert part.options == Utility(loss="pmse", interactions=1)
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -58,23 +49,6 @@ def test_a_section_that_does_not_fit_is_refused(tmp_path, changes, words):
     with pytest.raises(InputError, match=words) as refused:
         family(tmp_path, **changes)
     assert "study.yaml, line " in str(refused.value)
-
-
-def test_the_order_of_the_model_is_read_from_text(tmp_path):
-    assert family(tmp_path, utility={"interactions": 2}).study.utility.interactions == 2
-    with pytest.raises(InputError, match="interactions` must be"):
-        family(tmp_path, utility={"interactions": 3})
-
-
-def test_the_bundled_study_compares_all_variants_with_one_file_before_protection():
-    members = Family(Path(__file__).parents[3] / "config/studies/example-protection.yaml")
-    homes = {members.home(members.before(member.place), "prepare") for member in members.members}
-    assert homes == {"variants/before-protection"}
-
-
-def test_the_attack_before_protection_measures_nothing(tmp_path):
-    members = family(tmp_path)
-    assert members.at(members.before("")).utility is None
 
 
 def test_a_variant_must_not_remove_the_section(tmp_path):
@@ -133,10 +107,3 @@ def test_pmse_of_a_table_of_two_categories_by_hand():
     expected = (7 * (2 / 7 - 0.5) ** 2 + 13 * (8 / 13 - 0.5) ** 2) / 20
     assert line["pmse"] == pytest.approx(expected, rel=1e-5)
     assert line["pmse_ratio"] == pytest.approx(expected * 160, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(1 / 3, 0.333333333), (-0.0, 0.0), (None, None), (2e-12 / 3, 6.66666667e-13)]
-)
-def test_nine_digits_are_kept(value, text):
-    assert rounded(value) == text

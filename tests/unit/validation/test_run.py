@@ -124,19 +124,6 @@ def test_codes_that_do_not_correspond_are_beside_each_other_on_the_terminal_alon
     assert not any(secret in "\n".join(answer.lines) for secret in ("P999", "P2", "old", "n/a"))
 
 
-def test_a_header_with_none_of_the_columns_is_not_listed(tmp_path):
-    files(tmp_path)
-    answer = validated(tmp_path, STUDY.replace(', delimeter: ";"', ""))
-    (line,) = (line for line in errors(answer, tmp_path) if line.startswith("eif.csv"))
-    assert line == (
-        "eif.csv, row 1: the row has none of the 6 columns that the study names. With the delimiter `;` it has 5 of "
-        "them. Correct the `delimiter`."
-    )
-    (tmp_path / "eif.csv").write_text("E1,KEY,5\n", encoding="utf-8")
-    answer = validated(tmp_path, STUDY.replace(', delimeter: ";"', ""))
-    assert "KEY" not in "\n".join(answer.lines)
-
-
 @pytest.mark.parametrize("fixture", READABLE, ids=lambda fixture: fixture.sentence)
 def test_what_the_steps_refuse_is_an_error_and_what_they_warn_of_a_warning(tmp_path, fixture):
     answer = run.validate([write(tmp_path, fixture)])
@@ -238,26 +225,6 @@ def test_every_mistake_of_the_file_whose_risk_is_measured(tmp_path):
     assert any("codes of sex" in line for line in answer.lines)
 
 
-def test_a_study_that_makes_its_files_is_validated_with_them(tmp_path):
-    rows = [[f"f{at:02d}", str(3 * at % 37 + 4), str(at % 11 + 1), "NS"[at % 2]] for at in range(40)]
-    rows[4][2] = "many"
-    saved(tmp_path / "amounts.csv", [["id", "sales", "staff", "region"], *rows])
-    study = {
-        "id": "masked",
-        "microaggregate": {"path": "amounts.csv", "id": "id", "variables": ["sales", "staff"]},
-        "linking_variables": [
-            {"name": "sales", "type": "numeric"},
-            {"name": "staff", "type": "numeric"},
-            {"name": "regoin", "type": "categorical"},
-        ],
-        "metrics": {"winkler": {}},
-    }
-    found = errors(validated(tmp_path, study), tmp_path)
-    assert [line.partition(".")[0] for line in found] == ["amounts"] * 2, found
-    assert "no column `regoin`. Did you mean `region`?" in found[0]
-    assert "amounts.csv, row 6, column `staff`: the value of `staff` is not a number" in found[1]
-
-
 def test_a_simulated_study_is_validated_with_the_files_that_it_draws(tmp_path):
     study = {
         "id": "drawn",
@@ -326,38 +293,6 @@ def test_a_sound_study_has_no_error_and_says_how_to_run_it(tmp_path):
     assert answer.lines == [
         f"0 errors, 0 warnings. Run `snakemake --config study={tmp_path / 'study.yaml'}`."
     ]
-
-
-def test_several_studies_are_validated_in_one_run_and_must_have_different_ids(tmp_path):
-    saved(tmp_path / "f.csv", [HEADER, *people()])
-    text = (
-        "id: risk\nfile_risk: {file: {path: f.csv, id: id}, key_variables: [sex], sampling_fraction: 0.1}\n"
-    )
-    for name in ("one.yaml", "two.yaml"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "three.yaml").write_text("id: [", encoding="utf-8")
-    answer = run.validate([tmp_path / name for name in ("one.yaml", "two.yaml", "three.yaml")])
-    found = errors(answer, tmp_path)
-    assert found[0].startswith("two.yaml: `id` must not be that of another study of this run")
-    assert "the file is not valid YAML" in found[1]
-    assert answer.errors == 2
-    assert not (tmp_path / "results").exists()
-
-
-def test_a_study_file_that_cannot_be_completed_says_that_its_files_were_not_read(tmp_path):
-    answer = validated(tmp_path, "id: x\nmetrics: {taxicab: {}}\nrates: {level: 3}\n")
-    found = errors(answer, tmp_path)
-    assert "line 3: `rates.level` must be less than 1" in found[0]
-    assert answer.lines[-2].endswith("the files of the study were not read. First correct the study file.")
-    assert answer.errors == len(found) == 2
-
-
-def test_a_mistake_is_not_the_cause_of_another_one(tmp_path):
-    files(tmp_path)
-    text = STUDY.replace("metrics: {taxicab: {alpha: 0,5}}", "metrics: {adhoc: {scores: {rooms: exact}}}")
-    assert text != STUDY
-    found = errors(validated(tmp_path, text), tmp_path)
-    assert not any("score" in line for line in found), found
 
 
 def test_one_file_that_two_sections_read_has_the_columns_of_both(tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import pytest
 from making.studies import plain
@@ -88,12 +86,6 @@ def test_a_rate_that_is_the_limit_in_decimals_passes_and_the_next_one_does_not(n
             assert (verdict(found) == "above") == above, (k, n, limit)
 
 
-def test_a_sum_of_fractions_passes_a_limit_that_it_equals():
-    expected = sum([1 / 3, 1 / 3, 1 / 3, 1 / 10, 1 / 10, 1 / 10])
-    found = judged({"expected_correct_rate_at_most": 0.13}, line(suspected=10, expected_correct=expected))
-    assert verdict(found) == "within"
-
-
 @pytest.mark.parametrize(("bound", "expected"), [(0.499999, "above"), (0.5, "within"), (0.500001, "within")])
 def test_by_upper_compares_the_end_of_the_interval_and_the_other_limits_with_the_estimate(bound, expected):
     found = judged({"conditional_rate_at_most": bound, "reach_at_most": 0.2, "by": "upper"})
@@ -154,14 +146,6 @@ def test_warnings_bear_on_the_verdict_by_their_severity(grade, within, above):
     assert verdict(judged({"conditional_rate_at_most": 0.9}, warnings=warnings)) == within
     assert verdict(judged({"conditional_rate_at_most": 0.1}, warnings=warnings)) == above
     assert verdict(judged(None, warnings=warnings)) == "open"
-
-
-def test_a_warning_bears_only_on_what_it_is_about():
-    tables = {"risk": severity.table([severity.Line("invalidates", "No record has a complete key.")])}
-    found = judged({"conditional_rate_at_most": 0.9, "dis_at_most": 0.5}, **tables, **file_risk())
-    assert verdict(found, "attack") == "within"
-    assert verdict(found, "file_risk") == "none"
-    assert verdict(found) == "none"
 
 
 def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4"):
@@ -355,13 +339,3 @@ def test_the_terminal_shows_the_verdict_and_the_graver_warnings_whole():
         "mine: above the limit (conditional_rate_at_most: taxicab)"
     ]
     assert len(terminal.log_lines(judged(None, warnings=warnings).warnings)) == 3
-
-
-def test_the_counts_of_warnings_are_those_of_the_table():
-    warnings = [severity.Line(grade, "w") for grade in ("notable", "notable", "understates")]
-    whole = judged({"conditional_rate_at_most": 0.9}, warnings=warnings).verdict.iloc[0]
-    assert json.loads(whole[["invalidates", "understates", "notable"]].to_json()) == {
-        "invalidates": 0,
-        "understates": 1,
-        "notable": 2,
-    }
