@@ -195,11 +195,12 @@ def _intruder(results: Results) -> str:
         shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
     variables = some(len(names), "variable")
     eif = some(round(results.whole["n_eif"].iloc[0]), "record")
-    text = TEXT("intruder.text", eif=eif, variables=variables, names=listed(shown))
+    key = "intruder.text" if results.named else "intruder.unnamed"
+    text = TEXT(key, eif=eif, variables=variables, names=listed(shown))
     if results.strata_names:
         names = label_cells(results.strata_names)
         text += " " + TEXT("intruder.strata", n=len(names), names=listed(names))
-    return text
+    return text if results.named else f"{text} {TEXT('intruder.link')}"
 
 
 def _of_puf(results: Results, n: int) -> str:
