@@ -18,9 +18,7 @@ def finds(files, low_is_best):
         own = [[pair for pair in file if pair[0] == pufid] for file in files]
         suspecting = {at for at, pairs in enumerate(own) if pairs}
         confirming = {at for at in suspecting if any(link for *_, link in own[at])}
-        best = {
-            at: (min if low_is_best else max)(score for _, _, score, _ in own[at]) for at in suspecting
-        }
+        best = {at: (min if low_is_best else max)(score for _, _, score, _ in own[at]) for at in suspecting}
         top = (min if low_is_best else max)(best.values())
         chosen = [at for at in suspecting if best[at] == top]
         of_all = sum(right(own[at]) for at in chosen) / len(chosen)

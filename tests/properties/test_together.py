@@ -1,4 +1,4 @@
-"""An intruder with several files: sets of records say the same, on random small studies; degenerate cases; relations."""
+"""An intruder with several files: sets of records say the same, on random small studies; and relations."""
 
 import copy
 
@@ -31,7 +31,7 @@ SHARED = [
 def held(draw):
     """A study, the rows of its PUF, and of each file of the intruder those of the EIF and the IUF.
 
-    A file has some records of the study's own, some of them with the values of another record, and persons of few names.
+    A file has some records of the study's own, perhaps with the values of other records, and few persons.
     """
     study, puf, eif, iuf = draw(studies(fewest=1))
     study = copy.deepcopy(study)
@@ -89,7 +89,12 @@ def pairs_of(tables, metric):
     """The suspected pairs of an attack, by key, with their scores."""
     own, keys = tables.metrics[metric].confirmed, tables.study.keys
     score = "score" if "score" in own.column_names else "order"
-    columns = keyed(own, keys["puf"]), keyed(own, keys["eif"]), own[score].to_pylist(), own["confirmed"].to_pylist()
+    columns = (
+        keyed(own, keys["puf"]),
+        keyed(own, keys["eif"]),
+        own[score].to_pylist(),
+        own["confirmed"].to_pylist(),
+    )
     return list(zip(*columns, strict=True))
 
 
@@ -195,8 +200,9 @@ def test_the_order_of_the_files_changes_no_number(drawn, order):
     tables = attacked(*drawn)
     other = list(range(len(tables)))
     order.shuffle(other)
-    assume([tables[at].manifest["stratum"].tolist() for at in other][0] == tables[0].manifest["stratum"].tolist())
-    assume(tables[other[0]].strata["puf"].equals(tables[0].strata["puf"]))
+    first = tables[other[0]]
+    assume(first.manifest["stratum"].tolist() == tables[0].manifest["stratum"].tolist())
+    assume(first.strata["puf"].equals(tables[0].strata["puf"]))
     one, two = joined(tables), joined([tables[at] for at in other])
     for files in ("any", "all", "exactly"):
         left, right = by(one, files), by(two, files)

@@ -268,7 +268,8 @@ class RecordReader:
                 reader = self.columns[column.name]
                 columns.append(reader.read(chunk(text, getattr(column, self._side)), self.n))
             columns += [
-                pc.if_else(pc.equal(one, ""), None, one) for one in (chunk(text, name) for name in self.person)
+                pc.if_else(pc.equal(one, ""), None, one)
+                for one in (chunk(text, name) for name in self.person)
             ]
             columns += [chunk(text, name) for name in self.cluster]
             if self.cluster:

@@ -145,7 +145,8 @@ def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims
         Whether a lower score is the better one.
     """
     shape = len(sources), n
-    claims = Claims(*(np.zeros(shape, np.int32) for _ in range(4)), np.full(shape, np.inf))
+    counted = [np.zeros(shape, np.int32) for _ in range(4)]
+    claims = Claims(counted[0], counted[1], counted[2], counted[3], np.full(shape, np.inf))
     for at, source in enumerate(sources):
         for batch in batches.merge([source]):
             record, counts = count_pairs(batch)

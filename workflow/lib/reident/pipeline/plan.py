@@ -288,7 +288,9 @@ class Plan:
         def of(at: str, rule: str, path: str, metric: str | None = None) -> str:
             return str(self.home(f"{members.study.id}/{at}".rstrip("/"), rule, metric) / path)
 
-        pairs = [of(at, "confirm", f"confirmed/{name}.pairs.parquet", name) for name in metrics for at in places]
+        pairs = [
+            of(at, "confirm", f"confirmed/{name}.pairs.parquet", name) for name in metrics for at in places
+        ]
         return {
             "puf": [of(at, "prepare", "prepared/puf.parquet") for at in ("", *places)],
             "eif": [of(at, "prepare", "prepared/eif.parquet") for at in places],

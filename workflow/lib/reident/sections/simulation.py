@@ -184,9 +184,7 @@ class HouseholdSurvey(Section):
             iuf = LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("last_pufid",))
             return SIMULATED.model_copy(update={"eif": eif, "iuf": iuf})
         if self.brokers.person:
-            return SIMULATED.model_copy(
-                update={"eif": SIMULATED.eif.model_copy(update={"person": "person"})}
-            )
+            return SIMULATED.model_copy(update={"eif": SIMULATED.eif.model_copy(update={"person": "person"})})
         return SIMULATED
 
 

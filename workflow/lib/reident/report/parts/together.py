@@ -56,7 +56,7 @@ def _gain(lines: pd.DataFrame, n_files: int) -> str:
     alone = round(best["n_confirmed"])
     if n_files == 1:
         return ""
-    fields = {"n": n_files, "file": escape(best["label"])}
+    fields: dict[str, Any] = {"n": n_files, "file": escape(best["label"])}
     if joint == alone:
         return TEXT("gain.same", **fields)
     more = count(joint - alone) if alone < FEW else percent((joint - alone) / alone)
@@ -71,7 +71,9 @@ def together_overall(results: Results) -> str | None:
         TOGETHER,
         lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "nothing",
-        lambda limits: (_limit(results, *line) for line in limits[["limit", "metric", "value", "bound"]].to_numpy()),
+        lambda limits: (
+            _limit(results, *line) for line in limits[["limit", "metric", "value", "bound"]].to_numpy()
+        ),
     )
 
 
@@ -101,7 +103,13 @@ def together_front(results: Results) -> str | None:
     text = TEXT("front.nobody", intruder=intruder)
     if n:
         people = some(n, "person")
-        text = TEXT("front.found", intruder=intruder, people=people, metric=title(metric), gain=_gain(lines, len(names)))
+        text = TEXT(
+            "front.found",
+            intruder=intruder,
+            people=people,
+            metric=title(metric),
+            gain=_gain(lines, len(names)),
+        )
     return block("findings", items([f"{TEXT('front.lead')} {text}"]))
 
 
@@ -110,9 +118,13 @@ def together_findings(results: Results) -> str:
     """Say what any and all of the files find, how often a guess is right, and what files corroborate."""
     names = labels(results)
     text = TEXT("text", n=len(names), number=word(len(names)), names=listed([escape(name) for name in names]))
-    found = [TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics]
+    found = [
+        TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
+    ]
     shared = line_of(whole_of(results, results.metrics[0]), ANY)["n_corroborated"]
-    return paragraphs(text, items(found), TEXT("corroborates") if defined(shared) and len(names) > 1 else None)
+    return paragraphs(
+        text, items(found), TEXT("corroborates") if defined(shared) and len(names) > 1 else None
+    )
 
 
 def _finding(results: Results, metric: str) -> str:
@@ -126,7 +138,10 @@ def _finding(results: Results, metric: str) -> str:
     texts = [TEXT("any", n=n, portion=records, gain=_gain(lines, n_files))]
     if n_files > 1:
         texts.append(TEXT("all", n=round(every["n_confirmed"])))
-    fields = {"share": share_of(joint["best_rank_correct_rate"], n_suspected), "suspected": count(n_suspected)}
+    fields = {
+        "share": share_of(joint["best_rank_correct_rate"], n_suspected),
+        "suspected": count(n_suspected),
+    }
     texts.append(TEXT("guess", n=n_files, **fields))
     if defined(joint["n_corroborated"]) and n_files > 1:
         shared = round(joint["n_corroborated"])
@@ -140,7 +155,9 @@ def together_table(results: Results) -> str:
     """Return the rates of each file alone, of any, of all and of exactly as many, by metric."""
     lines = pd.concat([_shown(whole_of(results, metric)) for metric in results.metrics], ignore_index=True)
     first = lines["metric"] != lines["metric"].shift()
-    names = [f"**{title(metric)}**" if new else "" for metric, new in zip(lines["metric"], first, strict=True)]
+    names = [
+        f"**{title(metric)}**" if new else "" for metric, new in zip(lines["metric"], first, strict=True)
+    ]
     return table(
         TEXT("table.caption", file=RATES),
         Column(HEADING("metric"), names, "l"),
