@@ -173,11 +173,12 @@ def unconfirmable(results: Results) -> str:
 @part("rates.csv")
 def findings(results: Results) -> str:
     """Return what the intruder has, who could be found, who is, and how sure the intruder can be."""
+    lead = "lead" if results.named else "unnamed"
     texts = [
         f"{TEXT('intruder.lead')} {_intruder(results)}",
-        f"{TEXT('findable.lead')} {_findable(results)}",
+        f"{TEXT(f'findable.{lead}')} {_findable(results)}",
         f"{TEXT('suspected.lead')} {_suspected(results)}",
-        f"{TEXT('found.lead')} {_found(results)}",
+        f"{TEXT(f'found.{lead}')} {_found(results)}",
         f"{TEXT('sure.lead')} {_sure(results)}",
     ]
     return block("findings", items(texts))

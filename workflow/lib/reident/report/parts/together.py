@@ -23,6 +23,9 @@ from reident.verdict.warnings import TOGETHER
 TEXT = Sentences("together")
 HEADING = Sentences("headings")
 RATES = "together/rates.csv"
+MAX_LABEL = 30
+"""Characters of a file's label that is not broken into lines."""
+
 MAX_FILES = 6
 """Files up to which a figure names every number of them in its key."""
 
@@ -71,17 +74,23 @@ def together_overall(results: Results) -> str | None:
         TOGETHER,
         lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "nothing",
-        lambda limits: (
-            _limit(results, *line) for line in limits[["limit", "metric", "value", "bound"]].to_numpy()
-        ),
+        lambda limits: [
+            _limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)
+        ],
     )
 
 
-def _limit(results: Results, limit: str, metric: str, value: float, bound: float) -> str:
-    joint = line_of(whole_of(results, metric), ANY)
-    n = joint["n_puf" if limit == "together_confirmed_rate_at_most" else "n_suspected"]
-    shown = share_of(value, n) if n < FEW else apart(value, bound)[0] if defined(value) else percent(value)
-    return TEXT(f"limits.{limit}", metric=title(metric), limit=declared(bound), value=shown, n=count(n))
+def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:
+    """Return a limit with what each metric has in its place."""
+    limit, bound = of
+    values = []
+    for line in lines.itertuples():
+        joint = line_of(whole_of(results, str(line.metric)), ANY)
+        n = joint["n_puf" if limit == "together_confirmed_rate_at_most" else "n_suspected"]
+        shown = percent(line.value) if not defined(line.value) else apart(line.value, bound)[0]
+        shown = share_of(line.value, n) if n < FEW else shown
+        values.append(TEXT("limits.value", value=shown, n=count(n), metric=title(str(line.metric))))
+    return TEXT(f"limits.{limit}", limit=declared(bound), values=listed(values))
 
 
 @part("rates.csv", "strata/account.csv", RATES)
@@ -158,10 +167,11 @@ def together_table(results: Results) -> str:
     names = [
         f"**{title(metric)}**" if new else "" for metric, new in zip(lines["metric"], first, strict=True)
     ]
+    which = [_which(line) for _, line in lines.iterrows()]
     return table(
         TEXT("table.caption", file=RATES),
         Column(HEADING("metric"), names, "l"),
-        Column(TEXT("table.files"), [_which(line) for _, line in lines.iterrows()], "l", "1.6fr"),
+        Column(TEXT("table.files"), which, "l", "auto" if max(map(len, which)) <= MAX_LABEL else "1.5fr"),
         *columns(
             lines,
             HEADING,
