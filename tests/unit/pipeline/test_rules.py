@@ -88,6 +88,7 @@ def steps_before(name):
         "confirmed": {"confirm"},
         "all_shards": {"score"},
         "thinned": {"thin"},
+        "joined": {"prepare", "confirm"},
         "compared": {"prepare", "bin"},
         "weights": {"weigh"},
         "known_links": {"prepare"},

@@ -683,7 +683,7 @@ def test_a_conclusion_about_a_larger_intruder(tmp_path, options, expected):
 
 
 SEVERAL = {
-    "above": r"\*\*With all files: above the limit\*\* Broken: confirmed rate of at most 10 % with any of the files, here",
+    "above": r"\*\*With all files: above the limit\*\* Broken: confirmed rate of at most 10 % with any of the files",
     "within": r"\*\*With all files: within the limit\*\* Met: ",
     "guess limit": r"one best guess right for at most \S+ % of the suspected records, here",
     "front": r"\*\*Several files\.\*\* An intruder who holds (both files|all three files) \(.+\) would find \d+ people",
@@ -702,7 +702,7 @@ SEVERAL = {
     "all none": r"This holds for every file for not one record",
     "one guess": r"One guess among the best candidates would be right",
     "joint guess": r"An intruder who takes the file whose best candidate",
-    "shared": r"For \d+ records, two files have the same person among their candidates; this person is the true one for",
+    "shared": r"For \d+ records, two files have the same person among their candidates; this person is the true one",
     "corroborates": r"corroborate each other",
     "no person shared": r"For not one record do two files have the same person",
 }
@@ -758,7 +758,7 @@ UNNAMED = {
     "findable": r"\*\*Could be found at all\.\*\*",
     "linkable": r"\*\*Could be linked at all\.\*\*",
     "premise": r"The intruder holds records of known people",
-    "premise without": r"The intruder holds another file about the same people.+A link between the two files names no one",
+    "premise without": r"holds another file about the same people.+A link between the two files names no one",
 }
 """The conclusions that depend on whether the external file has names."""
 

@@ -1,0 +1,124 @@
+"""An intruder with several files through the real command: bytes, variants, refusals, the report."""
+
+from __future__ import annotations
+
+import copy
+import json
+from random import Random
+
+import pandas as pd
+import pytest
+from workflow.commands import PRELOADED, made, snakemake
+from workflow.test_invariance import shuffled
+
+from workflow import small
+
+pytestmark = pytest.mark.slow
+
+VARIED = [
+    {
+        "name": "broker",
+        "combinations": {"all": {}, "some": {"files.eif.path": "some.csv", "files.iuf.path": "l.csv"}},
+    }
+]
+FILES = ["together/rates.csv", "rates.csv", "variants/broker-some/rates.csv"]
+
+
+def study(**more):
+    own = copy.deepcopy(small.STUDY) | {"variants": copy.deepcopy(VARIED)}
+    own["files"]["eif"]["person"] = "phone"
+    return own | more
+
+
+def second(rows):
+    """A second broker's file: two in three records of the first, with other values now and then, and their links."""
+    draw = Random(3)  # noqa: S311 - made-up people
+    head, *body = rows["eif"]
+    kept = [
+        row if draw.random() < 0.8 else [*row[:3], "50", *row[4:]] for at, row in enumerate(body) if at % 3
+    ]
+    known = {tuple(row[:2]) for row in kept}
+    return {
+        "eif": [head, *kept],
+        "iuf": [rows["iuf"][0], *(row for row in rows["iuf"][1:] if tuple(row[2:]) in known)],
+    }
+
+
+def write(folder, content, rows=None):
+    """Write the study with both files; a person has the same number in both."""
+    rows = copy.deepcopy(small.rows()) if rows is None else rows
+    numbered = {tuple(row[:2]): f"0{at}" for at, row in enumerate(sorted(rows["eif"][1:]))}
+    other = second(dict(rows, eif=[rows["eif"][0], *sorted(rows["eif"][1:])]))
+    for table in (rows["eif"], other["eif"]):
+        table[0] = [*table[0], "phone"]
+        table[1:] = [[*row, numbered[tuple(row[:2])]] for row in table[1:]]
+    path = small.write(folder, content, rows)
+    for name, table in (("some.csv", other["eif"]), ("l.csv", other["iuf"])):
+        (folder / name).write_text(small.csv_text(table), encoding="utf-8")
+    return path
+
+
+def run(folder, path, *arguments, **options):
+    return snakemake(*arguments, studies=[path], folder=folder, program=PRELOADED, **options)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("together")
+    limit = {"together_confirmed_rate_at_most": 0.01}
+    ended = run(folder / "run", write(folder / "in", study(together="broker", decision=limit)))
+    assert ended.code == 0, ended.shown
+    assert "together_confirmed_rate_at_most" in ended.shown
+    return folder / "run"
+
+
+def test_numbers_do_not_depend_on_cores_rows_and_hash_seed(finished, tmp_path):
+    path = write(tmp_path / "in", study(together="broker"), shuffled(copy.deepcopy(small.rows())))
+    ended = run(tmp_path / "run", path, *made("small", *FILES), cores=1, environment={"PYTHONHASHSEED": "1"})
+    assert ended.code == 0, ended.shown
+    for name in FILES:
+        one, other = (folder / "results/small" / name for folder in (finished, tmp_path / "run"))
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_the_rates_of_variants_are_those_without_the_option(finished, tmp_path):
+    ended = run(tmp_path / "run", write(tmp_path / "in", study()), *made("small", *FILES[1:]))
+    assert ended.code == 0, ended.shown
+    for name in FILES[1:]:
+        one, other = (folder / "results/small" / name for folder in (finished, tmp_path / "run"))
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_each_file_alone_has_the_rates_of_its_variant(finished):
+    results = finished / "results/small"
+    table = pd.read_csv(results / "together/rates.csv")
+    for label, place in (("all", "."), ("some", "variants/broker-some")):
+        rates = pd.read_csv(results / place / "rates.csv")
+        own = table[(table["files"] == "file") & (table["label"] == label)].reset_index(drop=True)
+        shared = [name for name in rates.columns if name in own.columns]
+        own = own.merge(rates[["metric", "stratum"]])
+        rates = rates.merge(own[["metric", "stratum"]])
+        pd.testing.assert_frame_equal(own[shared], rates[shared], check_exact=True, check_dtype=False)
+    joint = table[(table["files"] == "any") & (table["stratum"] == "ALL")]
+    assert (joint["n_corroborated"] > 0).all()
+
+
+def test_the_entry_names_both_attacks_and_the_report_has_the_section(finished):
+    entry = json.loads((finished / "results/small/ledger/join_files.json").read_text(encoding="utf-8"))
+    paths = [line["path"] for line in entry["inputs"]["pairs"]]
+    assert paths[:2] == [
+        "confirmed/unicity.pairs.parquet",
+        "variants/broker-some/confirmed/unicity.pairs.parquet",
+    ]
+    page = (finished / "reports/small/disclosure-review.html").read_text(encoding="utf-8")
+    assert "An intruder with several files" in page
+    assert "An intruder who holds both files" in page
+    assert "With all files: above the limit" in page
+
+
+def test_other_released_records_are_refused(tmp_path):
+    content = study(together="broker")
+    content["variants"][0]["combinations"]["some"]["strata"] = [{"name": "region", "missing": ["N"]}]
+    ended = run(tmp_path / "run", write(tmp_path / "in", content), *made("small", "together/rates.csv"))
+    assert ended.code != 0
+    assert "the variant `some` must have the released records of the study" in ended.shown
