@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.errors import InputError
-from reident.intake import keys
 from reident.intake.records import PERSON
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
+from reident.linkage.links import among
 from reident.linkage.parts import Joining
 from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import Lines, conditional_interval, count_pairs, shares
@@ -97,7 +98,7 @@ def join(
     spread = None
     if part.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
         spread = Clusters(clusters, strata, n_strata)
-    codes = keys.text_codes(persons)[0] if len(persons) else []
+    codes = _numbers(persons) if len(persons) else []
     names, tables = np.array([WHOLE, *manifest["stratum"]], object), []
     for metric, sources in pairs.items():
         claims = claims_of(sources, len(stratum), low_is_best=part.low_is_best[metric])
@@ -185,15 +186,27 @@ def corroborated(
             number = puf.astype(np.int64) * width + person[eif]
             numbers.append(number[person[eif] >= 0])
             links.append(number[confirmed & (person[eif] >= 0)])
-        claimed.append(np.unique(np.concatenate(numbers)))
+        claimed.append(_distinct(np.concatenate(numbers)))
         true.append(np.concatenate(links))
-    number, times = np.unique(np.concatenate(claimed), return_counts=True)
-    number = number[times > 1]
+    number = np.sort(np.concatenate(claimed))
+    number = _distinct(number[1:][number[1:] == number[:-1]])
     shared, right = np.zeros(n, bool), np.zeros(n, bool)
-    if len(number):
-        shared[number // width] = True
-        right[number[np.isin(number, np.concatenate(true))] // width] = True
+    shared[number // width] = True
+    right[number[among(_distinct(np.concatenate(true)), number)] // width] = True
     return shared, right
+
+
+def _distinct(numbers: np.ndarray) -> np.ndarray:
+    """Return the different numbers, ascending: sorting takes a fraction of the time of numpy's `unique`."""
+    numbers = np.sort(numbers)
+    return numbers[batches.is_new(numbers)]
+
+
+def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
+    """Return a number for each person, the same in all files; -1 for none. The order of the numbers means nothing."""
+    texts = pa.concat_arrays([chunk for own in persons for chunk in own.chunks])
+    numbers = pc.fill_null(texts.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
+    return np.split(numbers.astype(np.int64), np.cumsum([len(own) for own in persons])[:-1])
 
 
 class _Lines:
