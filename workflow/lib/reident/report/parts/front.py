@@ -196,8 +196,8 @@ def _intruder(results: Results) -> str:
         shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
     variables = some(len(names), "variable")
     eif = some(round(results.whole["n_eif"].iloc[0]), "record")
-    key = "intruder.text" if results.named else "intruder.unnamed"
-    text = TEXT(key, eif=eif, variables=variables, names=listed(shown))
+    fields = {"eif": eif, "variables": variables, "names": listed(shown)}
+    text = TEXT("intruder.text" if results.named else "intruder.unnamed", **fields)
     if results.strata_names:
         names = label_cells(results.strata_names)
         text += " " + TEXT("intruder.strata", n=len(names), names=listed(names))
