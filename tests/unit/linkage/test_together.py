@@ -3,11 +3,12 @@
 import pandas as pd
 import pyarrow as pa
 import pytest
-from making.studies import in_clusters, in_strata
+from making.studies import in_clusters, in_strata, spread
 from reident.errors import InputError
 from reident.linkage import together
 from reident.linkage.intervals import clustered
 from reident.linkage.parts import Joining
+from reident.pipeline.tables import JOIN_FILES
 from reident.sections.linkage import Rates
 
 PUF = pa.table({"p": ["a", "b", "c", "d", "e"], "region": ["N", "N", "S", "S", None]})
@@ -38,6 +39,11 @@ def joined(own, *pairs, persons=(), clusters=None):
         own, [PUF] * (1 + len(pairs)), STRATA, MANIFEST, {"adhoc": list(pairs)}, persons, clusters
     )
     return table.set_index(["stratum", "files", "label"])
+
+
+def test_the_table_has_the_columns_that_are_declared():
+    assert [column.name for column in JOIN_FILES[0].columns] == together.COLUMNS
+    assert list(joined(part("one"), FIRST).reset_index()["metric"].unique()) == ["adhoc"]
 
 
 def test_records_are_counted_by_the_files_that_find_them():
@@ -100,8 +106,6 @@ def test_intervals_are_those_of_the_study():
     numbers = in_clusters(0, 0, 1, 1, 2)
     found = joined(part("one", "two", rates=rates), FIRST, SECOND, clusters=numbers)
     # Of the four suspected records, three are confirmed: both of the first cluster, one of the second.
-    from making.studies import spread
-
     low, high = clustered(spread([(0, 2, 2), (1, 1, 2)]), 0.95)
     assert found.loc[("ALL", "any", ""), ["conditional_low", "conditional_high"]].tolist() == [low, high]
 

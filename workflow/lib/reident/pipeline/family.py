@@ -338,7 +338,7 @@ class Family:
 def _shared_by_intruders(study: Study) -> tuple[Any, ...]:
     """Return what the attacks with the files of one intruder have in common."""
     files = study.linked_files
-    return directions(study), strata_names(study), files.puf, files.eif.person is None
+    return directions(study), strata_names(study), study.keys["puf"], files.puf, files.eif.person is None
 
 
 def _place(labels: dict[str, str]) -> str:

@@ -6,8 +6,6 @@ from reident.pipeline.tables.columns import WHOLE, Table, integer, number, text
 from reident.pipeline.tables.rates import RATES
 
 _RATES = {column.name: column._replace(kind=None) for column in RATES}
-
-
 _GUESS = "the same with the file whose best candidate has the best score, ties at random"
 _ALONE = "lines with `any` and `file`"
 JOIN_FILES = (
