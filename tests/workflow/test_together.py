@@ -8,7 +8,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from workflow.commands import PRELOADED, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, made, snakemake
 
 from workflow import small
 
@@ -122,3 +122,21 @@ def test_other_released_records_are_refused(tmp_path):
     ended = run(tmp_path / "run", write(tmp_path / "in", content), *made("small", "together/rates.csv"))
     assert ended.code != 0
     assert "the variant `some` must have the released records of the study" in ended.shown
+
+
+@pytest.mark.long
+def test_the_bundled_studies_of_two_brokers_and_of_two_waves_run(tmp_path):
+    studies = [
+        CHECKOUT / f"config/studies/{name}.yaml" for name in ("example-several-files", "example-waves")
+    ]
+    targets = made("example-several-files", "together/rates.csv") + made("example-waves", "rates.csv")
+    ended = snakemake(*targets, studies=studies, folder=tmp_path / "run", program=PRELOADED)
+    assert ended.code == 0, ended.shown
+    table = pd.read_csv(tmp_path / "run/results/example-several-files/together/rates.csv")
+    whole = table[table["stratum"] == "ALL"]
+    single = whole[whole["files"] == "file"].groupby("metric")["n_confirmed"].max()
+    joint = whole[whole["files"] == "any"].set_index("metric")
+    assert (joint["n_confirmed"] > 1.3 * single.reindex(joint.index)).all()
+    assert (joint["corroborated_confirmed_rate"] > 0).all()
+    waves = pd.read_csv(tmp_path / "run/results/example-waves/rates.csv").query("stratum == 'ALL'")
+    assert (waves["conditional_rate"] > 100 * waves["baseline_rate"]).all()
