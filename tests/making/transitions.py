@@ -265,6 +265,8 @@ LINKED: list[Change] = [
     {"larger_intruder": {"seed": "7"}},
     {"rates.interval": "clustered", "rates.cluster": ["region", "school"]},
     {"rates.cluster": "school"},
+    {"files.eif.person": "weight"},
+    {"files.eif.named": "false"},
     {"decision.conditional_rate_at_most": "0.1"},
     {"decision": {"conditional_rate_at_most": {"taxicab": "0.1"}, "by": "upper"}},
     {"decision": {"expected_correct_rate_at_most": "0.1"}},
@@ -322,6 +324,9 @@ SURVEY: list[Change] = [
     {"simulate.treatment.top_coding": {"age": "0.5"}},
     {"simulate.treatment.largest_household": "3"},
     {"simulate.treatment.missing": {"income": "0.5"}},
+    {"simulate.brokers.sources": ["1", "10"]},
+    {"simulate.brokers.person": "true"},
+    {"simulate.last_year": {"moved": "0.1", "changed": {"age": "0.2"}}},
     {"simulate.brokers.adults_from": "30"},
     {"simulate.brokers.uncovered_region": "2"},
     {"simulate.brokers.duplicates": "0.2"},
@@ -499,6 +504,15 @@ AUTHORITIES: list[Change] = [
     {"file_risk.weighting": "normalised"},
     {"file_risk.population": {"numerical_study": {"samples": "2"}}},
 ]
+TWO_FILES = [
+    {
+        "name": "file",
+        "combinations": {
+            "csv": {},
+            "text": {"files.eif.path": "eif.txt", "files.eif.delimiter": ";", "files.eif.decimal": ","},
+        },
+    }
+]
 VARIED: list[Change] = [
     {"variants": [{"set": "metrics.taxicab.alpha", "values": ["0.25", "0.5", "0.75"]}]},
     {"variants": [{"set": "binning.bins", "name": "cut", "values": ["3", "4"]}]},
@@ -513,6 +527,14 @@ VARIED: list[Change] = [
     {"variants": [{"set": "linking_variables.school.missing", "values": {"none": [], "two": ["2"]}}]},
     {"variants": [{"set": "linking_variables.school", "values": {"without": None}}]},
     {"variants": [{"set": "files.puf.path", "values": {"exchanged": "people.csv"}}]},
+    {"variants": TWO_FILES, "together": "file"},
+    {"variants": TWO_FILES, "together": "file", "files.eif.person": "weight"},
+    {"variants": TWO_FILES, "together": "file", "decision": {"together_confirmed_rate_at_most": "0.1"}},
+    {
+        "variants": TWO_FILES,
+        "together": "file",
+        "decision": {"together_best_rank_correct_rate_at_most": "0.1"},
+    },
     {"confirmed_csv": True},
     {"binning.bins": "4"},
     {"rank_filter.max_pairs": "3"},

@@ -404,3 +404,12 @@ def test_the_mistake_of_the_first_file_is_told_whichever_is_found_first(threads)
     part = parts.preparing(study(linking_variables=[{"name": "v", "type": "categorical"}]))
     with pytest.raises(InputError, match=r"^puf\.csv"):
         intake.prepare_files(part, sources, {}, threads=threads)
+
+
+def test_persons_are_kept_as_text_in_the_order_of_the_records():
+    files = plain()["files"] | {"eif": {"path": "eif.csv", "id": "e", "person": "who"}}
+    model = study(files=files, linking_variables=[{"name": "v", "type": "categorical"}])
+    found = prepared(model, table("p v", "1 a"), table("e v who", "3 a 07", "1 a 7", "2 b _"))
+    assert found.eif["e"].to_pylist() == ["1", "2", "3"]
+    assert found.eif["external_person"].to_pylist() == ["7", None, "07"]
+    assert "external_person" not in found.puf.column_names

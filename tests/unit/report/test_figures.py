@@ -15,6 +15,7 @@ from making.larger import write_larger
 from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
 from making.report import PARTS, Shape, write_results
+from making.together import write_together
 from making.utility import write_utility
 from making.variants import ALPHA, PROTECTION, add_variants
 from making.why import write_why
@@ -90,6 +91,12 @@ def enlarged(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """Results with an intruder who holds several files."""
+    return Results(write_together(write_results(tmp_path_factory.mktemp("several") / "results", Shape())))
+
+
+@pytest.fixture(scope="module")
 def carried(tmp_path_factory):
     """Results with what carries the confirmed claims."""
     return Results(write_why(write_results(tmp_path_factory.mktemp("carried") / "results", Shape())))
@@ -101,7 +108,9 @@ def learnt(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed, learnt, enlarged, carried):
+def source_of(
+    usual, synthetic, of_one_file, masked, before_protection, weighed, learnt, enlarged, several, carried
+):
     """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
@@ -110,6 +119,7 @@ def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed,
         "calibration": weighed,
         "attribution": learnt,
         "larger": enlarged,
+        "together": several,
         "utility": before_protection,
         "scenarios": of_one_file,
         "why": carried,

@@ -266,3 +266,71 @@ class TestBeforeProtection:
 
     def test_every_treatment_is_undone(self):
         assert set(Treatment.model_fields) == {*UNTREATED, "missing"}
+
+
+class TestOneBroker:
+    def test_the_file_of_a_broker_is_a_part_of_the_file_of_all(self):
+        every, one = drawn(), drawn(brokers={"sources": ["01"]})
+        own = every["eif"][every["eif"]["broker"] == "01"].reset_index(drop=True)
+        assert 0 < len(own) < len(every["eif"])
+        pd.testing.assert_frame_equal(one["eif"], own)
+        pd.testing.assert_frame_equal(one["puf"], every["puf"])
+        links = every["iuf"][every["iuf"]["broker"] == "01"]
+        assert set(map(tuple, one["iuf"][LINK].to_numpy())) == set(map(tuple, links[LINK].to_numpy()))
+
+    def test_a_person_has_one_number_in_all_files(self):
+        files = drawn(brokers={"person": True, "duplicates": 0.3})
+        pd.testing.assert_frame_equal(
+            files["eif"].drop(columns="person"), drawn(brokers={"duplicates": 0.3})["eif"]
+        )
+        brokers_of = files["eif"].groupby("person")["broker"].nunique()
+        assert (brokers_of == files["eif"].groupby("person").size()).all(), "once in the file of a broker"
+        assert (brokers_of > 1).sum() == round(0.3 * SMALL["eif_records"])
+        linked_persons = files["iuf"].merge(files["eif"], on=["broker", "serial"]).groupby("pufid")["person"]
+        assert linked_persons.nunique().max() == 1
+
+
+UNCHANGED = {"moved": 0, "changed": {}}
+PANEL = {"treatment": NO_TREATMENT, "overlap": 0.75, "eif_records": 300}
+
+
+class TestLastYear:
+    def test_last_year_s_file_has_the_columns_of_this_year_s(self):
+        files = drawn(last_year={}, **PANEL)
+        assert list(files["eif"].columns) == list(files["puf"].columns)
+        assert list(files["iuf"].columns[:2]) == ["pufid", "last_pufid"]
+        assert len(files["eif"]) == 300
+        assert len(files["iuf"]) == 225
+        assert set(files["iuf"]["last_pufid"]) <= set(files["eif"]["pufid"])
+
+    def test_everybody_was_a_year_younger_and_nothing_else_differs_but_amounts(self):
+        files = drawn(last_year=UNCHANGED, **PANEL)
+        both = files["iuf"][["pufid", "last_pufid"]].merge(files["puf"], on="pufid")
+        both = both.merge(files["eif"], left_on="last_pufid", right_on="pufid", suffixes=("", "_then"))
+        assert len(both) == 225
+        ages = both["AGE"].astype(int) - both["AGE_then"].astype(int)
+        assert (ages == (both["AGE"].astype(int) > 0)).all()
+        for name in ("REGION", "SEX", "MARSTAT", "EDUC", "OCC", "TENURE", "HHSIZE", "HOURS"):
+            assert (both[name] == both[f"{name}_then"]).all()
+        income = both[["INCOME", "INCOME_then"]].astype(int)
+        assert (income["INCOME_then"] == np.rint(income["INCOME"] * 0.97).astype(int)).all()
+
+    def test_changed_values_and_moves_are_as_many_as_declared(self):
+        year = {"moved": 0.2, "changed": {"occupation": 0.5}}
+        files = drawn(last_year=year, households=3000, puf_records=3000, **PANEL | {"eif_records": 3000})
+        both = files["iuf"][["pufid", "last_pufid"]].merge(files["puf"], on="pufid")
+        both = both.merge(files["eif"], left_on="last_pufid", right_on="pufid", suffixes=("", "_then"))
+        differs = {name: (both[name] != both[f"{name}_then"]).mean() for name in ("REGION", "OCC", "SEX")}
+        assert 0.14 < differs["REGION"] < 0.2
+        assert 0.3 < differs["OCC"] < 0.5
+        assert differs["SEX"] == 0
+
+    def test_this_year_s_file_does_not_depend_on_last_year(self):
+        pd.testing.assert_frame_equal(
+            drawn(last_year={}, **PANEL)["puf"], drawn(treatment=NO_TREATMENT)["puf"]
+        )
+
+    def test_the_study_knows_that_last_year_s_file_has_no_names(self):
+        spec = HouseholdSurvey.model_validate({"last_year": {}})
+        assert not spec.files.eif.named
+        assert HouseholdSurvey().files.eif.named

@@ -339,3 +339,52 @@ def test_the_terminal_shows_the_verdict_and_the_graver_warnings_whole():
         "mine: above the limit (conditional_rate_at_most: taxicab)"
     ]
     assert len(terminal.log_lines(judged(None, warnings=warnings).warnings)) == 3
+
+
+# Several files ------------------------------------------------------------------------------------
+
+
+def joint(confirmed_rate, best=0.1, metric="taxicab", files="any"):
+    """Return a line of the table of an intruder with several files."""
+    line = {"metric": metric, "stratum": "ALL", "files": files, "confirmed_rate": confirmed_rate}
+    return line | {"best_rank_correct_rate": best}
+
+
+JOINT = {"together_confirmed_rate_at_most": 0.2, "together_best_rank_correct_rate_at_most": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("rate", "best", "outcomes"),
+    [
+        (0.2, 0.3, ["passes", "passes"]),
+        (0.2000001, 0.3, ["breaks", "passes"]),
+        (0.2, 0.3000001, ["passes", "breaks"]),
+        (0.0, NAN, ["passes", "nothing"]),
+    ],
+)
+def test_an_intruder_with_several_files_has_limits_of_its_own(rate, best, outcomes):
+    table = pd.DataFrame([joint(1.0, 1.0, files="all"), joint(rate, best)])
+    found = judged({**JOINT, "conditional_rate_at_most": 0.9}, together=table)
+    own = found.limits[found.limits["about"] == "together"]
+    assert list(own["limit"]) == list(JOINT)
+    assert list(own["outcome"]) == outcomes
+    assert verdict(found, "together") == ("above" if "breaks" in outcomes else "within")
+    assert verdict(found, "attack") == "within"
+    assert verdict(found) == verdict(found, "together")
+
+
+def test_what_a_warning_says_of_the_attack_holds_for_several_files():
+    table = pd.DataFrame([joint(0.1)])
+    grave = severity.Line("understates", "Codes are missing.", 3, 0.03)
+    assert verdict(judged(JOINT, together=table, warnings=[grave]), "together") == "reservations"
+    fatal = severity.Line("invalidates", "No link.")
+    assert verdict(judged(JOINT, together=table, warnings=[fatal]), "together") == "none"
+    silent = judged(JOINT, line(tolerance=-1), together=table)
+    assert set(silent.limits["outcome"]) == {"none"}
+
+
+def test_limits_for_several_files_need_several_files():
+    with pytest.raises(
+        ValidationError, match=r"`\.decision\.together_confirmed_rate_at_most` must not be given without"
+    ):
+        Study.model_validate(plain(decision={"together_confirmed_rate_at_most": 0.1}))

@@ -53,4 +53,13 @@ class Preparing:
         """Return the columns of a source file that the study needs, keys first."""
         others = self.columns if side in ("puf", "eif") else ()
         cluster = self.cluster if side == "puf" else ()
-        return [*self.keys_of(side), *(getattr(column, side) for column in others), *cluster]
+        return [
+            *self.keys_of(side),
+            *(getattr(column, side) for column in others),
+            *cluster,
+            *self.person_of(side),
+        ]
+
+    def person_of(self, side: str) -> tuple[str, ...]:
+        """Return the column that names the person of each record of a file; empty without one."""
+        return (self.files.eif.person,) if side == "eif" and self.files.eif.person else ()

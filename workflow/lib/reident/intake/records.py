@@ -21,6 +21,9 @@ from reident.intake.undeclared import Counts
 from reident.intake.warnings import KeyCounts
 from reident.sections.files import SourceFile
 
+PERSON = "external_person"
+"""The column of the prepared EIF with the person of each record, where the study names one."""
+
 Sink = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
 
@@ -241,6 +244,8 @@ class RecordReader:
         types = {name: pa.string() for name in names} | {
             name: reader.type for name, reader in self.columns.items()
         }
+        self.person = part.person_of(side)
+        types |= dict.fromkeys([PERSON] if self.person else [], pa.string())
         self.schema = pa.schema(types)
         clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
         self.spool = KeyedSpool(pa.schema([*self.schema, *clusters]), len(names), folder)
@@ -262,6 +267,10 @@ class RecordReader:
             for column in self._part.columns:
                 reader = self.columns[column.name]
                 columns.append(reader.read(chunk(text, getattr(column, self._side)), self.n))
+            columns += [
+                pc.if_else(pc.equal(one, ""), None, one)
+                for one in (chunk(text, name) for name in self.person)
+            ]
             columns += [chunk(text, name) for name in self.cluster]
             if self.cluster:
                 self.n_alone += int(without_cluster(text.select(self.cluster)).sum())

@@ -22,7 +22,7 @@ class Links:
 
     def hold(self, pairs: pa.Table) -> np.ndarray:
         """Return whether each pair is a true link; bool (m,)."""
-        return _among(self._links, _numbers(pairs["puf"].to_numpy(), pairs["eif"].to_numpy()))
+        return among(self._links, _numbers(pairs["puf"].to_numpy(), pairs["eif"].to_numpy()))
 
 
 class LinksInStep:
@@ -47,7 +47,7 @@ class LinksInStep:
         puf, eif = pairs["puf"].to_numpy(), pairs["eif"].to_numpy()
         held = np.zeros(len(puf), bool)
         for rows, *links in self.of(puf):
-            held[rows] = _among(_numbers(*links), _numbers(puf[rows], eif[rows]))
+            held[rows] = among(_numbers(*links), _numbers(puf[rows], eif[rows]))
         return held
 
     def of(self, puf: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
@@ -91,7 +91,7 @@ def _numbers(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
     return puf.astype(np.int64) << 32 | eif
 
 
-def _among(links: np.ndarray, number: np.ndarray) -> np.ndarray:
+def among(links: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Return whether each number is one of `links`, which ascend."""
     if not len(links):
         return np.zeros(len(number), bool)

@@ -195,6 +195,26 @@ class Explaining:
 
 
 @dataclass(frozen=True)
+class Joining:
+    """What joining the attacks with several files takes from the study.
+
+    Attributes
+    ----------
+    files : the labels of the files
+    low_is_best : by metric, in their order, whether a lower score is the better one
+    released : the key columns and the strata variables of the prepared PUF, which all attacks must share
+    person : whether the files name the person of each record
+    rates : the intervals
+    """
+
+    files: tuple[str, ...]
+    low_is_best: Mapping[str, bool]
+    released: tuple[str, ...]
+    person: bool
+    rates: Rates
+
+
+@dataclass(frozen=True)
 class Counting:
     """What counting agreements takes from the study: every `min_agree`; None if no agreements are counted."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import chain
@@ -24,6 +24,7 @@ from reident.linkage.tally import Tally, cases
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
+    from reident.sections.linkage import Rates
 
 COLUMNS = [
     "metric", "stratum", "n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed", "n_ambiguous",
@@ -250,7 +251,7 @@ def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, clusters: C
     tallies = Tally(["stratum", "pairs", "inside"]), Tally(["stratum", "best"])
     marks = np.zeros((2, clusters.n_records if clusters is not None else 0), bool)
     for batch in batches.merge([source]):
-        record, counts = _count_pairs(batch)
+        record, counts = count_pairs(batch)
         own = truth.of(record)
         hit = counts["confirmed"] > 0
         case = {"stratum": own.stratum, "pairs": counts["pairs"], "inside": own.inside}
@@ -275,13 +276,14 @@ def _chances(n_eif: np.ndarray, table: pd.DataFrame) -> np.ndarray:
     return np.array([hit_by_chance(*own) for own in numbers], float)[case]
 
 
-def _count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Count the pairs, the confirmed pairs, and both of the best rank, of each PUF record of a batch.
 
     Returns
     -------
     record : int32 (n,)
     counts : dict of int64 (n,)
+        pairs, confirmed, best and best_confirmed; and ``level``, the best score (unicity: the smallest order).
     """
     puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
     level = batch["score" if "score" in batch.column_names else "order"].to_numpy()
@@ -290,7 +292,7 @@ def _count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     top = level == level[start][number]  # the pairs of a record are sorted best first
     chosen = {"confirmed": confirmed, "best": top, "best_confirmed": top & confirmed}
     counts = {name: np.bincount(number[rows], minlength=len(start)) for name, rows in chosen.items()}
-    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts}
+    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "level": level[start]}
 
 
 def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -302,12 +304,6 @@ def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> 
         lines.sum(case[name]) for name in ("records", "hits", "confirmed")
     )
     n_pairs = lines.sum(times * case["pairs"])
-    if found.spreads:
-        known = [intervals.of_clusters(spread, part.rates.level) for spread in found.spreads]
-    else:  # Small strata have few different counts.
-        of_counts = cache(partial(intervals.of_counts, rates=part.rates))
-        known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
-    ends = np.array([(*ends, bound) for ends, bound in known], float)
     return pd.DataFrame(
         {
             **counts,
@@ -318,16 +314,35 @@ def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> 
             "suspected_rate": shares(suspected, counts["n_puf"]),
             "confirmed_rate": shares(confirmed, counts["n_puf"]),
             "conditional_rate": shares(confirmed, suspected),
-            "conditional_low": ends[:, 0],
-            "conditional_high": ends[:, 1],
+            **conditional_interval(part.rates, confirmed, suspected, found.spreads),
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
             "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
             **_claims(found, lines, suspected),
             "passing_rate": shares(suspected + counts["n_ambiguous"], counts["n_compared"]),
-            "conditional_bound": ends[:, 2],
         }
     )
+
+
+def conditional_interval(
+    rates: Rates, confirmed: np.ndarray, suspected: np.ndarray, spreads: Sequence[intervals.Spread]
+) -> dict[str, np.ndarray]:
+    """Return the interval and the bound of the conditional rate of each line, NaN where undefined.
+
+    Parameters
+    ----------
+    rates : Rates
+    confirmed, suspected : int64 (n,)
+    spreads : sequence of Spread
+        How the records of each line spread over clusters; empty where records are independent.
+    """
+    if spreads:
+        known = [intervals.of_clusters(spread, rates.level) for spread in spreads]
+    else:  # Small strata have few different counts.
+        of_counts = cache(partial(intervals.of_counts, rates=rates))
+        known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
+    ends = np.array([(*ends, bound) for ends, bound in known], float)
+    return dict(zip(("conditional_low", "conditional_high", "conditional_bound"), ends.T, strict=True))
 
 
 def _claims(found: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:

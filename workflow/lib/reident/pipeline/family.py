@@ -21,7 +21,16 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.parts import Alike, Releasing, digest, part, releasing, resolving
+from reident.pipeline.parts import (
+    Alike,
+    Releasing,
+    digest,
+    directions,
+    part,
+    releasing,
+    resolving,
+    strata_names,
+)
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, named_files, rounding, variants
@@ -36,7 +45,7 @@ REFERENCE = "study"
 """The name, among the variants, of a study that does not equal any of its variants."""
 
 
-_OF_STUDY = {"release": None, "confirmed_csv": False}
+_OF_STUDY = {"release": None, "confirmed_csv": False, "together": None}
 """What a variant does not have, as values of the model."""
 
 
@@ -135,6 +144,7 @@ class Family:
         InputError
             For a variant that is not a valid study or equals another, with its name and the line of its value.
         """
+        _ = self.intruders
         if not self.study.variants:
             return [Member(REFERENCE, {}, "", self.study)]
         reference, members = _content(self.study), list[Member]()
@@ -152,6 +162,28 @@ class Family:
         if all(member.place for member in members):
             members.insert(0, Member(REFERENCE, _labels(self.study, self._complete), "", self.study))
         return members
+
+    @cached_property
+    def intruders(self) -> dict[str, str]:
+        """The places of the attacks with each of the files of `together`, by the label of the file.
+
+        Raises
+        ------
+        InputError
+            For a file whose attack does not fit those with the others.
+        """
+        if self.study.together is None:
+            return {}
+        places = {label: _place({self.study.together: label}) for label in self.study.intruders.labelled}
+        for place in places.values():
+            study = self.at(place)
+            if _shared_by_intruders(study) != _shared_by_intruders(self.study):
+                raise self._error(
+                    self._variants[place],
+                    ": the files of `together` must be compared with the same metrics, strata and released file, and "
+                    "all or none of them must have `person`. Vary the external file and its links only.",
+                )
+        return places
 
     def at(self, place: str) -> Study:
         """Return the study whose results are at a place: the study itself, or a variant.
@@ -303,6 +335,12 @@ class Family:
         return InputError(f"{self.path}, line {line}: variant `{variant.id}`{message}")
 
 
+def _shared_by_intruders(study: Study) -> tuple[Any, ...]:
+    """Return what the attacks with the files of one intruder have in common."""
+    files = study.linked_files
+    return directions(study), strata_names(study), study.keys["puf"], files.puf, files.eif.person is None
+
+
 def _place(labels: dict[str, str]) -> str:
     return f"variants/{variants.id_of(labels)}" if labels else ""
 
@@ -369,7 +407,7 @@ def settings_files(study: Study, path: Path) -> dict[str, Path]:
 
 def _content(study: Study) -> str:
     """Return the digest of everything that a result depends on, which is equal for equal studies."""
-    return digest(resolving(study).model_copy(update={"variants": (), **_OF_STUDY}))
+    return digest(resolving(study).model_copy(update={"variants": (), "decision": None, **_OF_STUDY}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:

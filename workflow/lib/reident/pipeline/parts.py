@@ -33,6 +33,7 @@ from reident.linkage.parts import (
     Cutting,
     Describing,
     Explaining,
+    Joining,
     OrderedVariable,
     Rated,
     Rating,
@@ -214,6 +215,23 @@ def rating(study: Study) -> Rating:
             tolerances[name] = tolerance(False), tolerance(True)
     names = tuple(variable.name for variable in study.linking_variables)
     return Rating(tuple(study.chosen), tolerances, names, study.rank_filter.max_pairs, study.rates)
+
+
+@_part_of("join_files")
+def joining(study: Study) -> Joining:
+    """Return what joining the attacks with several files takes."""
+    return Joining(
+        tuple(study.intruders.labelled),
+        directions(study),
+        (*study.keys["puf"], *strata_names(study)),
+        study.linked_files.eif.person is not None,
+        study.rates,
+    )
+
+
+def directions(study: Study) -> dict[str, bool]:
+    """Return by metric whether a lower score is the better one."""
+    return {name: REGISTRY[name].low_is_best(options) for name, options in study.chosen.items()}
 
 
 @_part_of("thin")

@@ -94,6 +94,7 @@ JUDGED = {
     "prepared": "prepared/warnings.csv",
     "strata": "strata/account.csv",
     "rates": "rates.csv",
+    "together": "together/rates.csv",
     "matched": "matching/warnings.csv",
     "scenarios": "matching/scenarios.csv",
     "pooled": "matching/pooled.csv",
@@ -275,6 +276,26 @@ class Plan:
             for at in (place, members.before(place))
             for rule, path in (("rate", "rates.csv"), ("stratify", "strata/manifest.csv"))
         ]
+
+    def joined(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return what joining the attacks with several files reads: those of each metric follow one another.
+
+        The public use file is that of the study first, then that of each attack.
+        """
+        members, _ = self.family(wildcards.study)
+        places, metrics = members.intruders.values(), members.study.chosen
+
+        def of(at: str, rule: str, path: str, metric: str | None = None) -> str:
+            return str(self.home(f"{members.study.id}/{at}".rstrip("/"), rule, metric) / path)
+
+        pairs = [
+            of(at, "confirm", f"confirmed/{name}.pairs.parquet", name) for name in metrics for at in places
+        ]
+        return {
+            "puf": [of(at, "prepare", "prepared/puf.parquet") for at in ("", *places)],
+            "eif": [of(at, "prepare", "prepared/eif.parquet") for at in places],
+            "pairs": pairs,
+        }
 
     def untreated(self, wildcards: Any) -> list[str]:
         """Return the prepared records of a study before protection, and after it."""

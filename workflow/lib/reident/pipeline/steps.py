@@ -174,9 +174,11 @@ _TABLE = (
     ("assess_attribution", "Measuring what could be learnt", "attribution.assessment", _has("attribute_disclosure"),
      "prepare_attribution", "compiled"),
     ("measure_utility", "Measuring the utility", "utility.measure", _has("utility"), "prepare", "compiled gathers"),
+    ("join_files", "Joining the intruder's files", "linkage.together",
+     lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify rate match assess_file assess_scenarios assess_attribution"
+     ("prepare stratify rate join_files match assess_file assess_scenarios assess_attribution"
       " prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate agreements match assess_file measure_utility judge", "gathers"),

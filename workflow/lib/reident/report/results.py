@@ -41,12 +41,16 @@ class Results:
         The study with every default filled in.
     reviewed : frozenset of str
         The tables that the study asks for, by their path in the folder.
+    named : bool
+        Whether the external intruder file has names.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.study: dict[str, Any] = json.loads((folder / RESOLVED).read_text(encoding="utf-8"))
-        tables = steps.reported_tables(Study.model_validate(self.study)).values()
+        model = Study.model_validate(self.study)
+        self.named = model.linked_files.eif.named
+        tables = steps.reported_tables(model).values()
         self.reviewed = frozenset(path for paths in tables for path in paths)
         self.table = cache(self._table)
         self._places = cache(self._strata_of)

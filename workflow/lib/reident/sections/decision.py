@@ -14,6 +14,11 @@ _Count = Annotated[int, Field(ge=0)]
 _Metric = Annotated[str, Field(min_length=1)]
 
 
+def _is_absent(value: Any) -> bool:
+    """Return whether a limit is not given; a limit of 0 is one."""
+    return value is None
+
+
 def _form(value: Any) -> str:
     return "metrics" if isinstance(value, Mapping) else "all"
 
@@ -37,6 +42,7 @@ OF_METRICS = (
     "reach_at_most",
     "confirmed_at_most",
 )
+OF_TOGETHER = ("together_confirmed_rate_at_most", "together_best_rank_correct_rate_at_most")
 OF_FILE = ("k_anonymity_at_least", "dis_at_most")
 OF_SCENARIOS = ("unique_share_at_most",)
 OF_TARGETS = ("disco_at_most",)
@@ -72,6 +78,20 @@ class Decision(Section):
     )
     confirmed_at_most: Counts | None = Field(
         None, description="The largest number of confirmed records with which a metric passes. " + _PER_METRIC
+    )
+    together_confirmed_rate_at_most: Shares | None = Field(
+        None,
+        exclude_if=_is_absent,
+        description="`together`: the largest share of records confirmed with any of the files, as a fraction, with "
+        "which a metric passes. One number for all metrics, or a mapping from metrics to numbers. Source: METHODS "
+        "§6.6.",
+    )
+    together_best_rank_correct_rate_at_most: Shares | None = Field(
+        None,
+        exclude_if=_is_absent,
+        description="`together`: the largest share of the records suspected with any of the files for which one best "
+        "guess is right, as a fraction, with which a metric passes. One number for all metrics, or a mapping from "
+        "metrics to numbers. Source: METHODS §6.6.",
     )
     by: Literal["estimate", "upper"] = Field(
         "estimate",
@@ -136,6 +156,10 @@ class Decision(Section):
         """Return the limits of one metric that are given, by name."""
         return self._of_one(OF_METRICS, metric)
 
+    def of_joint(self, metric: str) -> dict[str, float]:
+        """Return the limits of one metric for an intruder with several files that are given, by name."""
+        return self._of_one(OF_TOGETHER, metric)
+
     def of_scenario(self, scenario: str) -> dict[str, float]:
         """Return the limits of one scenario of the risk of one file that are given, by name."""
         return self._of_one(OF_SCENARIOS, scenario)
@@ -155,6 +179,11 @@ class Decision(Section):
     def of_metrics(self) -> list[str]:
         """The limits for metrics that are given."""
         return [name for name in OF_METRICS if getattr(self, name) is not None]
+
+    @property
+    def of_together(self) -> list[str]:
+        """The limits for an intruder with several files that are given."""
+        return [name for name in OF_TOGETHER if getattr(self, name) is not None]
 
     @property
     def of_file(self) -> dict[str, float]:
@@ -180,7 +209,14 @@ class Decision(Section):
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> Decision:
-        given = (self.of_metrics, self.of_file, self.of_scenarios, self.of_matching, self.of_targets)
+        given = (
+            self.of_metrics,
+            self.of_together,
+            self.of_file,
+            self.of_scenarios,
+            self.of_matching,
+            self.of_targets,
+        )
         if not any(given):
             raise ValueError("must have at least one limit. Add a limit, or remove `decision`.")
         return self
@@ -214,6 +250,7 @@ class Decision(Section):
         """
         given = {
             "metrics": self.of_metrics,
+            "together": self.of_together,
             "file_risk": self.of_file,
             "file_risk.scenarios": self.of_scenarios,
             "matching": self.of_matching,
@@ -237,6 +274,10 @@ class Decision(Section):
 
 _KINDS = {
     "metrics": (
+        "a metric that the study computes",
+        "Correct the metric, or add it to `metrics`.",
+    ),
+    "together": (
         "a metric that the study computes",
         "Correct the metric, or add it to `metrics`.",
     ),

@@ -203,6 +203,25 @@ class RecordFile(SourceFile):
     id: Names = Field(description="The column or columns of the key, which is compared as text.")
 
 
+class ExternalFile(RecordFile):
+    """The external intruder file."""
+
+    person: Name | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="The column that names the person of each record by a name or number that all files of `together` "
+        "share, compared as text; a record with an empty value has no person. If absent: no candidates are compared "
+        "between files. Source: METHODS §6.6.",
+    )
+    named: bool = Field(
+        True,
+        exclude_if=bool,
+        description="Whether the file has names, addresses or other direct identifiers. `false` for a file without "
+        "them, such as last year's public use file: the report then says what a link tells about a person whom it does "
+        "not name.",
+    )
+
+
 class LinkFile(SourceFile):
     """The internal use file with the true links."""
 
@@ -223,7 +242,7 @@ class Files(Section):
     """The three files of a study, and the public use file before protection."""
 
     puf: RecordFile = Field(description="The public use file (PUF).")
-    eif: RecordFile = Field(description="The external intruder file (EIF).")
+    eif: ExternalFile = Field(description="The external intruder file (EIF).")
     iuf: LinkFile = Field(description="The internal use file (IUF): the true links.")
     original: SourceFile | None = Field(
         None,
@@ -261,7 +280,7 @@ class Files(Section):
 
 SIMULATED = Files(
     puf=RecordFile(path="puf.csv", id=("pufid",)),
-    eif=RecordFile(path="eif.csv", id=("broker", "serial")),
+    eif=ExternalFile(path="eif.csv", id=("broker", "serial")),
     iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),
 )
 """The files that the simulation of a household survey creates."""

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from reident.sections.base import Section, one_or_many, refuse_repeats
 from reident.sections.codes import Codes, clean, normaliser, number
 from reident.sections.exact import Rational
-from reident.sections.files import Files, LinkFile, Name, RecordFile, SourceFile
+from reident.sections.files import ExternalFile, Files, LinkFile, Name, RecordFile, SourceFile
 from reident.sections.linkage import Column
 from reident.sections.recodes import Recoding
 
@@ -118,7 +118,7 @@ class Microaggregate(SourceFile):
         """The three files that micro-aggregation creates."""
         return Files(
             puf=RecordFile(path="puf.csv", id=(PUFID,)),
-            eif=RecordFile(path="eif.csv", id=self.key),
+            eif=ExternalFile(path="eif.csv", id=self.key),
             iuf=LinkFile(path="iuf.csv", puf_id=(PUFID,), eif_id=self.key),
         )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
 from reident.sections.base import Section
+from reident.sections.files import SIMULATED, ExternalFile, Files, LinkFile
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Numeric = Literal["age", "hours", "income", "housing_cost"]
@@ -74,6 +76,18 @@ class Brokers(Section):
         le=8,
         description="The region, 1 to 8, that the brokers do not cover; `null` if they cover all regions.",
     )
+    sources: Annotated[tuple[Literal["1", "01", "10"], ...], Field(min_length=1)] | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="The brokers whose records the file has: `1` has 45 % of all records, `01` has 35 %, and `10` has "
+        "20 %. If absent: the records of all three.",
+    )
+    person: bool = Field(
+        False,
+        exclude_if=operator.not_,
+        description="Whether the file has a column `person`, the same for a person in all brokers' records. Source: "
+        "METHODS §6.6.",
+    )
     duplicates: float = Field(
         0.03,
         ge=0,
@@ -109,6 +123,22 @@ class Brokers(Section):
     )  # fmt: skip
 
 
+class LastYear(Section):
+    """The differences between the persons of a survey and what last year's public use file says of them."""
+
+    moved: Share = Field(
+        0.05, description="The share of persons who lived in another region, which is drawn from all regions."
+    )
+    changed: dict[Variable, Share] = Field(
+        {
+            "marital_status": 0.03, "education": 0.02, "occupation": 0.08, "hours": 0.15, "income": 0.15,
+            "housing_cost": 0.10, "tenure": 0.03, "household_size": 0.06,
+        },
+        description="The share of values that differed and were those of another person. Everybody was a year younger, "
+        "and incomes and housing costs were lower; other variables did not change.",
+    )  # fmt: skip
+
+
 class HouseholdSurvey(Section):
     """The public use file of a household survey, a file of data brokers, and the true links."""
 
@@ -132,12 +162,30 @@ class HouseholdSurvey(Section):
     brokers: Brokers = Field(
         default_factory=Brokers, description="The errors and gaps of the data brokers' records."
     )
+    last_year: LastYear | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Instead of `brokers`: the external intruder file is last year's public use file of the same "
+        "survey, with `eif_records` persons of whom `overlap` of this year's persons are a part, the columns and codes "
+        "of this year's file, keys of its own and the same `treatment`. Source: METHODS §6.6.",
+    )
     original: bool = Field(
         False,
         description="Whether the study also attacks the public use file before protection: the same records and keys "
         "without any `treatment` but the values that are not stated. The report then compares the rates before and "
         "after protection. Source: METHODS §6.1.",
     )
+
+    @property
+    def files(self) -> Files:
+        """The descriptions of the files that are drawn."""
+        if self.last_year is not None:
+            eif = ExternalFile(path="eif.csv", id=("pufid",), named=False)
+            iuf = LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("last_pufid",))
+            return SIMULATED.model_copy(update={"eif": eif, "iuf": iuf})
+        if self.brokers.person:
+            return SIMULATED.model_copy(update={"eif": SIMULATED.eif.model_copy(update={"person": "person"})})
+        return SIMULATED
 
 
 class SyntheticSurvey(Section):

@@ -64,7 +64,7 @@ def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams)
     Returns
     -------
     dict of text arrays (n,)
-        broker, serial and :data:`HELD`.
+        broker, serial, person where the file has it, and :data:`HELD`.
     """
     n = len(second)
     held = _as_of_then(persons, options, streams)
@@ -76,6 +76,8 @@ def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams)
         held[name] = treatments.round_to(held[name], base)
     broker, serial = _keys(persons, second, streams("broker"), streams("serial"))
     out = {"broker": broker, "serial": serial}
+    if options.person:
+        out["person"] = persons["person"].astype(str)
     missing = {str(name): share for name, share in options.missing.items()}
     for column, item in HELD.items():
         absent = treatments.drawn(n, missing.get(item, 0.0), streams(f"missing/{item}"))

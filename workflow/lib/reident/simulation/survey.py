@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reident.errors import InputError
-from reident.sections.simulation import HouseholdSurvey, Treatment
+from reident.sections.simulation import HouseholdSurvey, LastYear, Treatment
 from reident.simulation import brokers, population, treatments
-from reident.simulation.population import Table
+from reident.simulation.population import REGION_SHARES, Table, pick
 from reident.simulation.streams import Streams
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of pandas.DataFrame
-        ``puf``: pufid and :data:`RELEASED`. ``eif``: broker, serial and :data:`brokers.HELD`.
-        ``iuf``: pufid, broker, serial, and the linking variables before treatment, coded as in the
-        public use file. All cells are text; rows are in random order.
+        ``puf``: pufid and :data:`RELEASED`. ``eif``: broker, serial and :data:`brokers.HELD`; for last year's
+        file, the columns of ``puf``. ``iuf``: the keys of both (last year's: last_pufid), and the linking variables
+        before treatment, coded as in the public use file. All cells are text; rows are in random order.
 
     Raises
     ------
@@ -86,10 +86,17 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     streams = Streams(spec.seed)
     persons = population.draw(spec.households, streams.within("population"))
     sampled = sample(spec, persons, streams.within("sample"))
-    files = {
-        "puf": _puf(_rows(persons, sampled.puf), spec.treatment, streams.within("puf")),
-        "eif": brokers.draw(_rows(persons, sampled.eif), sampled.second, spec.brokers, streams.within("eif")),
-    }
+    files = {"puf": _puf(_rows(persons, sampled.puf), spec.treatment, streams.within("puf"))}
+    held = _rows(persons, sampled.eif)
+    if spec.last_year is not None:
+        before = _a_year_ago(held, spec.last_year, streams.within("last year"))
+        files["eif"] = _puf(before, spec.treatment, streams.within("eif"))
+    else:
+        files["eif"] = brokers.draw(held, sampled.second, spec.brokers, streams.within("eif"))
+        if spec.brokers.sources is not None:
+            own = np.isin(files["eif"]["broker"], spec.brokers.sources)
+            files["eif"] = {name: cells[own] for name, cells in files["eif"].items()}
+            sampled = Sampled(sampled.puf, sampled.eif[own], sampled.second[own])
     files["iuf"] = _iuf(persons, sampled, files, streams("iuf/order"))
     return {
         name: pd.DataFrame({column: cells.astype(object) for column, cells in file.items()}, dtype=str)
@@ -99,6 +106,19 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
 
 def _rows(table: Table, rows: np.ndarray) -> Table:
     return {name: values[rows] for name, values in table.items()}
+
+
+def _a_year_ago(persons: Table, options: LastYear, streams: Streams) -> Table:
+    """Return the persons' values a year ago."""
+    n, then = len(persons["age"]), dict(persons)
+    then["age"] = np.maximum(persons["age"] - 1, 0)
+    for name in ("income", "housing_cost"):
+        then[name] = np.rint(persons[name] * (1 - brokers.INFLATION)).astype(np.int64)
+    for name, share in options.changed.items():
+        then[name] = treatments.replace_by_others(then[name], share, streams(f"changed/{name}"))
+    moved = treatments.drawn(n, options.moved, streams("moved"))
+    then["region"] = np.where(moved, 1 + pick(REGION_SHARES, n, streams("region")), persons["region"])
+    return then
 
 
 def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
@@ -116,12 +136,15 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
             "Increase `households`."
         )
     in_puf = streams("puf").permutation(n)[: spec.puf_records]
-    reachable = (persons["age"] >= spec.brokers.adults_from) & (
-        persons["region"] != spec.brokers.uncovered_region
-    )
+    if spec.last_year is None:
+        reachable = (persons["age"] >= spec.brokers.adults_from) & (
+            persons["region"] != spec.brokers.uncovered_region
+        )
+        second = round(spec.brokers.duplicates * spec.eif_records)
+    else:
+        reachable, second = np.ones(n, bool), 0
     both = streams("overlap").permutation(in_puf[reachable[in_puf]])
     both = both[: round(spec.overlap * len(both))]
-    second = round(spec.brokers.duplicates * spec.eif_records)
     remaining = spec.eif_records - second - len(both)
     if remaining < 0:
         raise InputError(
@@ -186,8 +209,9 @@ def _iuf(
     place[sampled.puf] = np.arange(len(sampled.puf))
     at_eif = rng.permutation(np.flatnonzero(place[sampled.eif] >= 0))
     at_puf = place[sampled.eif[at_eif]]
+    parts = {"broker": "broker", "serial": "serial"} if "broker" in files["eif"] else {"last_pufid": "pufid"}
     keys = {"pufid": files["puf"]["pufid"][at_puf]} | {
-        part: files["eif"][part][at_eif] for part in ("broker", "serial")
+        name: files["eif"][part][at_eif] for name, part in parts.items()
     }
     truth = {
         column: persons[name][sampled.puf[at_puf]].astype(str)

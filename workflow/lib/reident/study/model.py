@@ -49,8 +49,9 @@ from reident.sections.simulation import (
     SyntheticSurvey,
 )
 from reident.sections.utility import Utility
-from reident.sections.variants import MAX_VARIANTS, Varied
+from reident.sections.variants import MAX_VARIANTS, Varied, split
 from reident.sections.variants import check as check_variants
+from reident.sections.variants import names as variant_names
 from reident.sections.why import Why
 from reident.study import names, padding
 from reident.study import reading as studyfile
@@ -169,6 +170,13 @@ class Study(Section):
         f"report compares the rates of the study and its variants. At most {MAX_VARIANTS} combinations.",
     )
 
+    together: str | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="The name of an item of `variants` whose values exchange the external intruder file with its "
+        "links: the study then also measures the intruder who holds all of these files. If absent: each file is an "
+        "intruder of its own. Source: METHODS §6.6.",
+    )
     confirmed_csv: bool = Field(
         False,
         exclude_if=operator.not_,
@@ -206,7 +214,19 @@ class Study(Section):
         """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
-        return self.files or SIMULATED
+        return self.files or (
+            self.simulate.files if isinstance(self.simulate, HouseholdSurvey) else SIMULATED
+        )
+
+    @property
+    def intruders(self) -> Varied:
+        """The item of `variants` with the files of the intruder who holds them all."""
+        varied = dict(zip(variant_names(self.variants), self.variants, strict=True))
+        if self.together not in varied:
+            raise ValueError(
+                "`.together` must be the name of an item of `variants`. Correct the name, or add the item."
+            )
+        return varied[self.together]
 
     @property
     def microaggregated(self) -> Microaggregate:
@@ -334,7 +354,14 @@ class Study(Section):
     @model_validator(mode="after")
     def _has_results(self) -> Study:
         if self.metrics is None:
-            for name in ("files", "microaggregate", "linking_variables", "strata", "larger_intruder"):
+            for name in (
+                "files",
+                "microaggregate",
+                "linking_variables",
+                "strata",
+                "larger_intruder",
+                "together",
+            ):
                 if getattr(self, name):
                     raise ValueError(
                         f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
@@ -402,6 +429,7 @@ class Study(Section):
         self.decision.check(
             {
                 "metrics": list(self.chosen) if self.metrics is not None else None,
+                "together": None if self.together is None else list(self.chosen),
                 "file_risk": None if self.file_risk is None else [],
                 "file_risk.scenarios": [scenario.name for scenario in scenarios] or None,
                 "matching": None if self.matching is None else [],
@@ -438,6 +466,17 @@ class Study(Section):
                     "`.why.suggest` must not be `true` without a limit on the rates. Add one to `decision`, such as "
                     "`conditional_rate_at_most: 0.1`, or remove `suggest`."
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _together_fits(self) -> Study:
+        if self.together is not None and not any(
+            split(key)[0] in ("files", "simulate") for key in self.intruders.keys
+        ):
+            raise ValueError(
+                "`.together` must name an item of `variants` that exchanges the external file and its links, such as "
+                "`files.eif.path` and `files.iuf.path`. Name another item."
+            )
         return self
 
     @model_validator(mode="after")

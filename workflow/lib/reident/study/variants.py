@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from reident.sections.decision import OF_TOGETHER
 from reident.sections.simulation import UNTREATED, HouseholdSurvey
 from reident.sections.variants import MAX_ID_LENGTH, Path, Varied, names, slug, split
 from reident.study.model import Study
@@ -146,7 +147,9 @@ def _item(items: list[Any], part: str | int) -> int | None:
 def with_settings(
     content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the content of a study file with other values and without `variants`; None drops an item of a list.
+    """Return the content of a study file with other values and without what is about variants.
+
+    None drops an item of a list.
 
     Parameters
     ----------
@@ -162,7 +165,10 @@ def with_settings(
     ValueError
         If the study does not have a section on the way to a key, or has it as a single word.
     """
-    result = copy.deepcopy({name: value for name, value in content.items() if name != "variants"})
+    result = copy.deepcopy(
+        {name: value for name, value in content.items() if name not in ("variants", "together")}
+    )
+    _drop_joint_limits(result)
     dropped: list[tuple[list[Any], int]] = []
     for key, value in settings.items():
         *way, last = split(key)
@@ -185,6 +191,15 @@ def with_settings(
     for items, place in sorted(dropped, key=lambda one: one[1], reverse=True):
         _drop_score(result, items.pop(place))
     return result
+
+
+def _drop_joint_limits(content: dict[str, Any]) -> None:
+    """Remove the limits for an intruder with several files: a variant has one file."""
+    if isinstance(limits := content.get("decision"), dict):
+        for name in [name for name in limits if str(name).replace("-", "_") in OF_TOGETHER]:
+            del limits[name]
+        if not limits:
+            del content["decision"]
 
 
 def _drop_score(content: dict[str, Any], item: Any) -> None:

@@ -10,10 +10,11 @@ import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES
 from reident.linkage.ranking import WHOLE
+from reident.linkage.together import ANY
 from reident.sections.decision import Decision
 from reident.verdict import warnings
 from reident.verdict.parts import Judging
-from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, FILE, MATCHING
+from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, FILE, MATCHING, TOGETHER, WARNED
 
 COLUMNS = {
     "conditional_rate_at_most": "conditional_rate",
@@ -80,7 +81,7 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     part : Judging
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
-        :func:`reident.verdict.warnings.collect`, ``scenarios`` and ``pooled`` of matching, and ``cells``,
+        :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
         ``summary`` and ``known``, its scenarios, of ``file_risk``, and ``learnt`` of attribute disclosure.
 
     Returns
@@ -104,6 +105,8 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             found += [
                 of_metric(line, *limit, decision.by) for limit in decision.of_metric(line["metric"]).items()
             ]
+    if "together" in tables:
+        found += _of_joint(decision, tables["together"], tables["rates"])
     if "cells" in tables:
         found += _of_file(decision, tables["cells"], tables["summary"])
     if "known" in tables:
@@ -113,7 +116,7 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
     if "learnt" in tables:
         found += _of_targets(decision, tables["learnt"])
     for one in found:
-        yield one._replace(outcome=NONE) if one.about in invalid else one
+        yield one._replace(outcome=NONE) if WARNED.get(one.about, one.about) in invalid else one
 
 
 def of_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:
@@ -141,6 +144,20 @@ def of_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -
     else:
         outcome = UNSURE if has_interval and line["conditional_high"] > bound else PASSES
     return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
+
+
+def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for an intruder with several files, by what any of them finds in the whole study."""
+    lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
+    tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
+    for line in lines.to_dict("records"):
+        for limit, bound in decision.of_joint(line["metric"]).items():
+            column = limit.removeprefix("together_").removesuffix("_at_most")
+            value = float(line[column])
+            compared = value if column == "confirmed_rate" else round(value, DECIMALS)
+            outcome = BREAKS if compared > bound else NOTHING if pd.isna(value) else PASSES
+            outcome = NONE if tolerance[line["metric"]] < 0 else outcome
+            yield Outcome(TOGETHER, limit, str(line["metric"]), value, bound, outcome)
 
 
 def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> Iterator[Outcome]:
@@ -209,7 +226,7 @@ def _verdicts(limits: pd.DataFrame, doubts: pd.DataFrame) -> pd.DataFrame:
     abouts = [about for about in ABOUT if about in set(limits["about"])]
     parts = []
     for about in abouts:
-        own, others = limits[limits["about"] == about], doubts[doubts["about"] == about]
+        own, others = limits[limits["about"] == about], doubts[doubts["about"] == WARNED.get(about, about)]
         parts.append(_line(about, _verdict(own, others), own, others))
     kinds = {part["verdict"] for part in parts}
     whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)

@@ -21,9 +21,14 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE
 from reident.verdict.parts import Judging
 
-ATTACK, FILE, MATCHING, ATTRIBUTES = "attack", "file_risk", "matching", "attribute_disclosure"
-ABOUT = (ATTACK, FILE, MATCHING, ATTRIBUTES)
+ATTACK, TOGETHER, FILE, MATCHING, ATTRIBUTES = (
+    "attack", "together", "file_risk", "matching", "attribute_disclosure",
+)  # fmt: skip
+ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, ATTRIBUTES)
 """What warnings and limits are about."""
+
+WARNED = {TOGETHER: ATTACK}
+"""What the warnings on something are about, where it has none of its own."""
 
 SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "attributed"}
 """The table of the warnings of reading the files, by what it is about."""

@@ -32,8 +32,8 @@ class Scored(NamedTuple):
     Attributes
     ----------
     puf, eif : int64 (m,)
-        Positions in the pairing, sorted by puf, then best first, then eif. This order alone says which end of the
-        score is the better one, which may depend on the options: ranks follow it, and nothing else asks.
+        Positions in the pairing, sorted by puf, then best first, then eif. Ranks follow this order, whichever end of
+        the score is the better one, which may depend on the options.
     score : float64 (m,)
         The pair score as METHODS §4 defines it; for unicity the order of the interaction.
     crowded : bool (n_puf,)
@@ -134,6 +134,9 @@ class Metric(NamedTuple, Generic[OptionsT]):
         ``score_small(pairings, options, setting) -> Scored or None``: the same pairs as `score` of each of many small
         strata, at once: positions in the pairings, ``crowded`` of all PUF records. None, from a metric that has it,
         means that these options do not allow it. The result is that of `score`; only the speed depends on it.
+    low_is_best : callable
+        ``low_is_best(options)`` tells whether a lower score is the better one, as the order of pairs says too: an
+        intruder with several files compares the best scores of each (METHODS §6.6).
     """
 
     name: str
@@ -147,3 +150,4 @@ class Metric(NamedTuple, Generic[OptionsT]):
     splits: bool = True
     weighs: bool = False
     score_small: Callable[[Pairings, OptionsT, Setting], Scored | None] | None = None
+    low_is_best: Callable[[OptionsT], bool] = lambda _: False

@@ -96,4 +96,5 @@ METRIC = Metric(
     score=score,
     tolerance=tolerance,
     score_small=score,
+    low_is_best=lambda _: True,
 )

@@ -78,4 +78,5 @@ METRIC = Metric(
     score=score,
     tolerance=tolerance,
     score_small=score,
+    low_is_best=lambda _: True,
 )

@@ -132,5 +132,5 @@ def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable],
 
 METRIC = Metric(
     "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
-    splits=False, score_small=score_small,
+    splits=False, score_small=score_small, low_is_best=lambda _: True,
 )  # fmt: skip

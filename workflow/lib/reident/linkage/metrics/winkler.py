@@ -185,5 +185,13 @@ def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable],
 
 
 METRIC = Metric(
-    "winkler", "Winkler", Options, "prepared", ranked=True, score=score, tolerance=tolerance, check=check
+    "winkler",
+    "Winkler",
+    Options,
+    "prepared",
+    ranked=True,
+    score=score,
+    tolerance=tolerance,
+    check=check,
+    low_is_best=lambda options: isinstance(options.agreement, Closest),
 )

@@ -38,6 +38,7 @@ from reident.pipeline.tables.sources import (
     SIMULATE_AMOUNTS,
     SYNTHESIZE,
 )
+from reident.pipeline.tables.together import JOIN_FILES
 from reident.pipeline.tables.utility import MEASURE_UTILITY
 from reident.pipeline.tables.verdict import JUDGE
 from reident.pipeline.tables.weights import CALIBRATE, WEIGH
@@ -45,8 +46,8 @@ from reident.pipeline.tables.why import EXPLAIN, EXPORT_WHY, TRY_RECODINGS
 
 __all__ = [
     "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "ASSESS_SCENARIOS", "BIN", "CALIBRATE", "CHECKLIST",
-    "COMPARED_COLUMNS", "COMPARE_PROTECTION", "COMPARE_VARIANTS", "CONFIRM", "EDITION", "EXPLAIN",
-    "EXPORT_CONFIRMED", "EXPORT_WHY", "EXTRAPOLATE", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE",
+    "COMPARED_COLUMNS", "COMPARE_PROTECTION", "COMPARE_VARIANTS", "CONFIRM", "EDITION", "EXPLAIN", "EXPORT_CONFIRMED",
+    "EXPORT_WHY", "EXTRAPOLATE", "JOIN_FILES", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE",
     "MODEL_POPULATION", "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "RANK",
     "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
     "SYNTHESIZE", "THIN", "TRY_RECODINGS", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate",

@@ -44,11 +44,17 @@ VALUES = Column(
     "text or number",
     "the typed value: a number for numeric variables, otherwise text; null where missing",
 )
+PERSON = text(
+    "external_person",
+    "the person of the record as the file names it; null for none",
+    only="studies with `files.eif.person`",
+    section="6.6",
+)
 PREPARE = (
     *_sides(
         "prepared",
         "The typed {side}, one row per record, by key.",
-        {"puf": (PUF_KEY, STRATA, VALUES), "eif": (EIF_KEY, STRATA, VALUES)},
+        {"puf": (PUF_KEY, STRATA, VALUES), "eif": (EIF_KEY, STRATA, VALUES, PERSON)},
         "1",
     ),
     Table(

@@ -6,7 +6,7 @@ from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, Table, intege
 
 ABOUT = text(
     "about",
-    "what it is about: `attack`, `file_risk`, `matching` or `attribute_disclosure`",
+    "what it is about: `attack`, `together`, `file_risk`, `matching` or `attribute_disclosure`",
     kind="parameter",
 )
 JUDGE = (

@@ -41,7 +41,8 @@ MAX_WORST = 20
 def premise(results: Results) -> str:
     """Say what is attacked and how, and introduce the terms of the report."""
     comparison = TEXT("premise.strata" if results.strata_names else "premise.no_strata")
-    return paragraphs(TEXT("premise.text", comparison=comparison), TEXT("premise.terms"))
+    text = TEXT("premise.text" if results.named else "premise.unnamed", comparison=comparison)
+    return paragraphs(text, TEXT("premise.terms"))
 
 
 @part("prepared/account.csv", "strata/account.csv")

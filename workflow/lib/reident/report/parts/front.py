@@ -173,11 +173,12 @@ def unconfirmable(results: Results) -> str:
 @part("rates.csv")
 def findings(results: Results) -> str:
     """Return what the intruder has, who could be found, who is, and how sure the intruder can be."""
+    lead = "lead" if results.named else "unnamed"
     texts = [
         f"{TEXT('intruder.lead')} {_intruder(results)}",
-        f"{TEXT('findable.lead')} {_findable(results)}",
+        f"{TEXT(f'findable.{lead}')} {_findable(results)}",
         f"{TEXT('suspected.lead')} {_suspected(results)}",
-        f"{TEXT('found.lead')} {_found(results)}",
+        f"{TEXT(f'found.{lead}')} {_found(results)}",
         f"{TEXT('sure.lead')} {_sure(results)}",
     ]
     return block("findings", items(texts))
@@ -195,11 +196,12 @@ def _intruder(results: Results) -> str:
         shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
     variables = some(len(names), "variable")
     eif = some(round(results.whole["n_eif"].iloc[0]), "record")
-    text = TEXT("intruder.text", eif=eif, variables=variables, names=listed(shown))
+    fields = {"eif": eif, "variables": variables, "names": listed(shown)}
+    text = TEXT("intruder.text" if results.named else "intruder.unnamed", **fields)
     if results.strata_names:
         names = label_cells(results.strata_names)
         text += " " + TEXT("intruder.strata", n=len(names), names=listed(names))
-    return text
+    return text if results.named else f"{text} {TEXT('intruder.link')}"
 
 
 def _of_puf(results: Results, n: int) -> str:

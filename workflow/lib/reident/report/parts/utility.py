@@ -21,9 +21,10 @@ from reident.report.parts.variants import (
     setting_names,
     variant_name,
     verdict_cell,
+    verdicts_of,
 )
 from reident.report.parts.variants_figures import label
-from reident.report.results import Results
+from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.wording import (
@@ -218,14 +219,14 @@ def _dominated(lines: pd.DataFrame, line: Any) -> bool:
     return bool((as_good & better).any())
 
 
-@part(COMPARISON, RATES, VERDICTS)
+@part(COMPARISON, RATES, VERDICTS, VERDICT)
 def utility_variants(results: Results) -> str | None:
     """Return the risk, the loss and the verdict of every variant."""
     lines = compared(results)
     if lines.empty:
         return None
     shown = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
-    verdicts = results.table(VERDICTS).set_index("variant")["verdict"]
+    verdicts = verdicts_of(results).set_index("variant")["verdict"]
     caption = TEXT("variants.caption", loss=loss_name(results))
     if len(shown) < len(lines):
         caption += " " + TEXT("variants.first", shown=len(shown), total=len(lines), file=COMPARISON)
@@ -247,10 +248,10 @@ def utility_variants(results: Results) -> str | None:
     )
 
 
-@part(VERDICTS, COMPARISON, RATES)
+@part(VERDICTS, VERDICT, COMPARISON, RATES)
 def utility_choice(results: Results) -> str | None:
     """Return, for the front page, which variant within the limits loses least; nothing where none is within them."""
-    verdicts = results.table(VERDICTS)
+    verdicts = verdicts_of(results)
     if (verdicts["verdict"] == OPEN).all():
         return None
     passing = verdicts[verdicts["verdict"].isin([WITHIN, RESERVED])].set_index("variant")

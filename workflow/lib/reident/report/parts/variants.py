@@ -9,12 +9,13 @@ import pandas as pd
 
 from reident.intake.severity import SEVERITIES
 from reident.linkage.metrics import REGISTRY
+from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.live import columns
 from reident.report.parts.filerisk import name_of
 from reident.report.parts.front import conditional_rates, interval_column
 from reident.report.parts.matching import decimals_of, judged, limited_summary, limits, summary_name
-from reident.report.results import Results
+from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
 from reident.report.wording import (
@@ -32,6 +33,8 @@ from reident.report.wording import (
     without_unit,
 )
 from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
+from reident.verdict.limits import VERDICTS as BY_GRAVITY
+from reident.verdict.warnings import TOGETHER
 
 TEXT = Sentences("variants")
 FRONT = Sentences("front")
@@ -216,10 +219,22 @@ def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
     return columns
 
 
-@part(VERDICTS)
+def verdicts_of(results: Results) -> pd.DataFrame:
+    """Return the verdict on every variant, by the limits that they share: none of them has several files."""
+    lines, own = results.table(VERDICTS), results.table(VERDICT)
+    if TOGETHER not in set(own["scope"]):
+        return lines
+    own = own[~own["scope"].isin([WHOLE, TOGETHER])]
+    verdict = next((one for one in BY_GRAVITY if one in set(own["verdict"])), OPEN)
+    broken = "; ".join(filter(None, own["broken"].fillna("")))
+    at = is_reference(lines)
+    return lines.assign(verdict=lines["verdict"].mask(at, verdict), broken=lines["broken"].mask(at, broken))
+
+
+@part(VERDICTS, VERDICT)
 def variants_passing(results: Results) -> str | None:
     """Return, for the front page, which variants are within the limits."""
-    lines = results.table(VERDICTS)
+    lines = verdicts_of(results)
     if (lines["verdict"] == OPEN).all():
         return None
     passing = lines[lines["verdict"].isin([WITHIN, RESERVED])]
@@ -236,10 +251,10 @@ def variant_name(results: Results, line: pd.Series) -> str:
     return FRONT("variants_reserved", name=name) if line["verdict"] == RESERVED else name
 
 
-@part(VERDICTS)
+@part(VERDICTS, VERDICT)
 def variants_verdicts(results: Results) -> str:
     """Return the verdict and the number of warnings of every variant."""
-    lines = results.table(VERDICTS)
+    lines = verdicts_of(results)
     rows = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
     columns = [
         *set_columns(rows, setting_names(results)),

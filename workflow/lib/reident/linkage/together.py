@@ -1,0 +1,301 @@
+"""The intruder who holds several files: what any, all and exactly k of them find (METHODS §6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.errors import InputError
+from reident.intake.records import PERSON
+from reident.linkage import batches
+from reident.linkage.cluster_sums import Clusters
+from reident.linkage.links import among
+from reident.linkage.parts import Joining
+from reident.linkage.ranking import WHOLE
+from reident.linkage.rates import Lines, conditional_interval, count_pairs, shares
+from reident.linkage.strata import held_lines
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+COLUMNS = [
+    "metric", "stratum", "files", "label", "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate",
+    "conditional_rate", "conditional_low", "conditional_high", "conditional_bound", "expected_correct",
+    "expected_correct_rate", "best_rank_correct", "best_rank_correct_rate", "n_corroborated",
+    "n_corroborated_confirmed", "corroborated_rate", "corroborated_confirmed_rate",
+]  # fmt: skip
+ANY, ALL, EXACTLY, ONE = "any", "all", "exactly", "file"
+"""What a line is about: at least one of the files, every one, exactly as many as its label says, or the file of its
+label alone."""
+
+
+class Claims(NamedTuple):
+    """What the attacks with each of k files find of each PUF record of a metric; all arrays are (k, n_puf).
+
+    Attributes
+    ----------
+    candidates, links : int32
+        The candidates, and the true links among them.
+    best, best_links : int32
+        The same of the best rank.
+    level : float64
+        The best score, the smaller the better; infinite without a candidate.
+    """
+
+    candidates: np.ndarray
+    links: np.ndarray
+    best: np.ndarray
+    best_links: np.ndarray
+    level: np.ndarray
+
+
+def join(
+    part: Joining,
+    released: Sequence[Source],
+    strata: Source,
+    manifest: pd.DataFrame,
+    pairs: Mapping[str, Sequence[Source]],
+    persons: Sequence[pa.ChunkedArray] = (),
+    clusters: Source | None = None,
+) -> pd.DataFrame:
+    """Compute the rates of an intruder who holds several files, for the whole study (``ALL``) and each stratum.
+
+    Parameters
+    ----------
+    part : Joining
+    released : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+        The prepared PUF of the study, and that of the attack with each of its files.
+    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The stratum of each PUF record in the study.
+    manifest : pandas.DataFrame
+        The strata of the study.
+    pairs : mapping of sequences of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By metric and file, the suspected pairs by row number in the order of PUF records, best first.
+    persons : sequence of pyarrow.ChunkedArray
+        By file, the person of each EIF record as text, null for none; empty where files do not name persons.
+    clusters : pyarrow.Table or pyarrow.parquet.ParquetFile, optional
+        The number of the cluster of each PUF record, ``cluster``, where the study names cluster columns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`; counts are of distinct PUF records, rates fractions in [0, 1], missing where undefined.
+
+    Raises
+    ------
+    InputError
+        If an attack has other released records, or the same in other strata.
+    """
+    check_released(part, released)
+    n_strata = len(manifest)
+    stratum = held_lines(strata, n_strata)
+    n_puf = np.append(len(stratum), manifest["n_puf"].to_numpy(np.int64))
+    spread = None
+    if part.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
+        spread = Clusters(clusters, strata, n_strata)
+    codes = _numbers(persons) if len(persons) else []
+    names, tables = np.array([WHOLE, *manifest["stratum"]], object), []
+    for metric, sources in pairs.items():
+        claims = claims_of(sources, len(stratum), low_is_best=part.low_is_best[metric])
+        lines = _Lines(part, stratum, n_puf, spread)
+        shared = corroborated(sources, codes, len(stratum)) if codes else None
+        found = pd.concat(lines.of(claims, shared)).sort_index(kind="stable")
+        tables.append(found.assign(metric=metric, stratum=names[found.index]))
+    table = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
+    return table.astype({name: "Int64" for name in COLUMNS if name.startswith("n_")})
+
+
+def by_metric(part: Joining, pairs: Sequence[Source]) -> dict[str, Sequence[Source]]:
+    """Return the pairs of each file by metric; those of a metric follow one another."""
+    k = len(part.files)
+    return {metric: pairs[at * k : (at + 1) * k] for at, metric in enumerate(part.low_is_best)}
+
+
+def persons(part: Joining, prepared: Sequence[Source]) -> list[pa.ChunkedArray]:
+    """Return the person of each record of the prepared EIFs; nothing where the files do not name persons."""
+    return [batches.column(eif, PERSON) for eif in prepared] if part.person else []
+
+
+def check_released(part: Joining, released: Sequence[Source]) -> None:
+    """Refuse attacks on other released records than those of the study."""
+    for label, other in zip(part.files, released[1:], strict=True):
+        for name in part.released:
+            own = batches.column(released[0], name)
+            if len(own) != batches.size(other) or not own.equals(batches.column(other, name)):
+                raise InputError(
+                    f"`together`: the variant `{label}` must have the released records of the study, with their keys "
+                    "and strata. Vary the external file and its links only."
+                )
+
+
+def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims:
+    """Return what each file finds, by PUF record.
+
+    Parameters
+    ----------
+    sources : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By file, the suspected pairs as :func:`reident.linkage.confirmation.confirm` leaves them.
+    n : int
+        The number of PUF records.
+    low_is_best : bool
+        Whether a lower score is the better one.
+    """
+    shape = len(sources), n
+    counted = [np.zeros(shape, np.int32) for _ in range(4)]
+    claims = Claims(counted[0], counted[1], counted[2], counted[3], np.full(shape, np.inf))
+    for at, source in enumerate(sources):
+        for batch in batches.merge([source]):
+            record, counts = count_pairs(batch)
+            names = ("pairs", "confirmed", "best", "best_confirmed")
+            for name, values in zip(names, claims, strict=False):
+                values[at, record] = counts[name]
+            claims.level[at, record] = counts["level"] if low_is_best else -counts["level"]
+    return claims
+
+
+def corroborated(
+    sources: Sequence[Source], persons: Sequence[np.ndarray], n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for which PUF records at least two files have the same person among their candidates.
+
+    Parameters
+    ----------
+    sources : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+        As in :func:`claims_of`.
+    persons : sequence of int64 (n_eif,)
+        By file, the number of the person of each EIF record, the same in all files; -1 for none.
+    n : int
+        The number of PUF records.
+
+    Returns
+    -------
+    shared, right : bool (n,), bool (n,)
+        Whether there is such a person; whether one of them is the true one, by a true link in any of the files.
+    """
+    width = 1 + max(int(person.max(initial=-1)) for person in persons)
+    claimed, true = [], []
+    for source, person in zip(sources, persons, strict=True):
+        numbers, links = [], []
+        for batch in batches.split(source, columns=["puf", "eif", "confirmed"]):
+            puf, eif, confirmed = (batch[name].to_numpy() for name in ("puf", "eif", "confirmed"))
+            number = puf.astype(np.int64) * width + person[eif]
+            numbers.append(number[person[eif] >= 0])
+            links.append(number[confirmed & (person[eif] >= 0)])
+        claimed.append(_distinct(np.concatenate(numbers)))
+        true.append(np.concatenate(links))
+    number = np.sort(np.concatenate(claimed))
+    number = _distinct(number[1:][number[1:] == number[:-1]])
+    shared, right = np.zeros(n, bool), np.zeros(n, bool)
+    shared[number // width] = True
+    right[number[among(_distinct(np.concatenate(true)), number)] // width] = True
+    return shared, right
+
+
+def _distinct(numbers: np.ndarray) -> np.ndarray:
+    """Return the different numbers, ascending: sorting takes a fraction of the time of numpy's `unique`."""
+    numbers = np.sort(numbers)
+    return numbers[batches.is_new(numbers)]
+
+
+def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
+    """Return a number for each person, the same in all files; -1 for none. The order of the numbers means nothing."""
+    texts = pa.concat_arrays([chunk for own in persons for chunk in own.chunks])
+    numbers = pc.fill_null(texts.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
+    return np.split(numbers.astype(np.int64), np.cumsum([len(own) for own in persons])[:-1])
+
+
+class _Lines:
+    """The lines of the table of one metric: of the whole study and each stratum, by what the files find."""
+
+    def __init__(
+        self, part: Joining, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None
+    ) -> None:
+        self._part, self._n_puf, self._clusters = part, n_puf, spread
+        self._stratum = stratum
+        self._lines = Lines(stratum, len(n_puf) - 1)
+
+    def of(self, claims: Claims, shared: tuple[np.ndarray, np.ndarray] | None) -> list[pd.DataFrame]:
+        """Return the tables of each file alone, any, all, and exactly 1, 2, … of them."""
+        is_suspected, is_confirmed = claims.candidates > 0, claims.links > 0
+        suspected, confirmed = is_suspected.sum(axis=0), is_confirmed.sum(axis=0)
+        k = len(self._part.files)
+        tables = [
+            self._rates(
+                ONE,
+                label,
+                is_suspected[at],
+                is_confirmed[at],
+                self._guesses(Claims(*(own[at : at + 1] for own in claims))),
+            )
+            for at, label in enumerate(self._part.files)
+        ]
+        more = self._guesses(claims) | ({} if shared is None else self._corroborated(*shared))
+        tables.append(self._rates(ANY, "", suspected > 0, confirmed > 0, more))
+        tables.append(self._rates(ALL, "", suspected == k, confirmed == k))
+        for number in range(1, k + 1):
+            counts = self._counts(suspected == number, confirmed == number)
+            tables.append(self._table(EXACTLY, str(number), counts))
+        return tables
+
+    def _table(self, files: str, label: str, columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+        return pd.DataFrame({"files": files, "label": label, **columns})
+
+    def _counts(self, suspected: np.ndarray, confirmed: np.ndarray) -> dict[str, np.ndarray]:
+        n_suspected, n_confirmed = self._lines.sum(suspected), self._lines.sum(confirmed)
+        return {
+            "n_puf": self._n_puf,
+            "n_suspected": n_suspected,
+            "n_confirmed": n_confirmed,
+            "suspected_rate": shares(n_suspected, self._n_puf),
+            "confirmed_rate": shares(n_confirmed, self._n_puf),
+        }
+
+    def _rates(
+        self,
+        files: str,
+        label: str,
+        suspected: np.ndarray,
+        confirmed: np.ndarray,
+        more: Mapping[str, np.ndarray] | None = None,
+    ) -> pd.DataFrame:
+        """Return the rates of records of which all confirmed ones are suspected, and of guesses about them."""
+        counts = self._counts(suspected, confirmed)
+        n_suspected, n_confirmed = counts["n_suspected"], counts["n_confirmed"]
+        spreads = [] if self._clusters is None else self._clusters.spreads(suspected, confirmed)
+        counts["conditional_rate"] = shares(n_confirmed, n_suspected)
+        counts |= conditional_interval(self._part.rates, n_confirmed, n_suspected, spreads)
+        for name, values in (more or {}).items():
+            counts[name] = values
+            if name.endswith("_correct"):
+                counts[f"{name}_rate"] = shares(values, n_suspected)
+        return self._table(files, label, counts)
+
+    def _guesses(self, claims: Claims) -> dict[str, np.ndarray]:
+        """Return the expected correct guesses by the file whose best candidate has the best score, ties at random."""
+        is_best = (claims.candidates > 0) & (claims.level == claims.level.min(axis=0))
+        file, record = np.nonzero(is_best)
+        ties = is_best.sum(axis=0)[record]
+        lines = Lines(self._stratum[record], len(self._n_puf) - 1)
+        # Of t links among c candidates in one of m such files: t / (c·m).
+        return {
+            "expected_correct": lines.expected_correct(
+                claims.candidates[file, record] * ties, claims.links[file, record]
+            ),
+            "best_rank_correct": lines.expected_correct(
+                claims.best[file, record] * ties, claims.best_links[file, record]
+            ),
+        }
+
+    def _corroborated(self, shared: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
+        n_shared, n_right = self._lines.sum(shared), self._lines.sum(right)
+        return {
+            "n_corroborated": n_shared,
+            "n_corroborated_confirmed": n_right,
+            "corroborated_rate": shares(n_shared, self._n_puf),
+            "corroborated_confirmed_rate": shares(n_right, n_shared),
+        }
