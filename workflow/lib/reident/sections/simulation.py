@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -160,6 +161,12 @@ class SyntheticSurvey(Section):
     rounding: int = Field(100, ge=1, description="The number to whose nearest multiple incomes are rounded.")
     missing: Share = Field(
         0.03, description="The share of incomes that are not stated, the same in all files."
+    )
+    holdout: int = Field(
+        0,
+        ge=0,
+        exclude_if=operator.not_,
+        description="The number of records of a holdout for `matching.closest`: other adults, drawn at random.",
     )
 
 

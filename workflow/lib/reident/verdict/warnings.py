@@ -22,7 +22,8 @@ from reident.linkage.ranking import WHOLE
 from reident.verdict.parts import Judging
 
 ATTACK, FILE, MATCHING, ATTRIBUTES = "attack", "file_risk", "matching", "attribute_disclosure"
-ABOUT = (ATTACK, FILE, MATCHING, ATTRIBUTES)
+CLOSEST = "closest"
+ABOUT = (ATTACK, FILE, MATCHING, CLOSEST, ATTRIBUTES)
 """What warnings and limits are about."""
 
 SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "attributed"}

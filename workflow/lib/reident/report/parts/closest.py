@@ -1,0 +1,228 @@
+"""Distances of synthetic records to the closest record, and to that of a holdout (METHODS §8.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from reident.report import style
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.parts.common import top_of, verdict_on
+from reident.report.parts.matching import MAX_FILES, declaration
+from reident.report.results import LIMITS, VERDICT, Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Look, Sheet
+from reident.report.terms import some
+from reident.report.wording import (
+    apart,
+    count,
+    count_cells,
+    declared,
+    fixed_cells,
+    label_cells,
+    listed,
+    number,
+    percent,
+    rates,
+    span,
+    without_unit,
+)
+from reident.verdict.warnings import CLOSEST as ABOUT
+
+TEXT = Sentences("closest")
+HEADING = Sentences("headings")
+CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
+OWN, HELD = "confidential", "holdout"
+
+
+def lines_of(results: Results) -> pd.DataFrame:
+    """Return the synthetic files that are shown, with the ends of the interval of the share."""
+    lines = results.table(CLOSEST)
+    for end in ("low", "high"):
+        lines = lines.assign(**{f"share_{end}": (lines["expected"] + lines[end]).clip(0, 1)})
+    return lines.head(MAX_FILES)
+
+
+def has_holdout(results: Results) -> bool:
+    """Return whether the distances are compared with those to a holdout."""
+    return bool((results.table(CLOSEST)["n_holdout"] > 0).all())
+
+
+@part(CLOSEST, LIMITS, VERDICT)
+def closest_overall(results: Results) -> str | None:
+    """Give the verdict on the share that is nearer to the confidential file, where the study sets a limit for it."""
+    return verdict_on(
+        results,
+        ABOUT,
+        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
+        "nothing",
+        lambda limits: (_limit(row) for row in limits.itertuples()),
+    )
+
+
+def _limit(row: Any) -> str:
+    return TEXT("verdict.limit", limit=declared(row.bound), value=apart(max(row.value, 0.0), row.bound)[0])
+
+
+@part(CLOSEST)
+def closest_findings(results: Results) -> str:
+    """Say on the front page whether the synthesis has memorised people, of the file that shows it most."""
+    if not has_holdout(results):
+        return block("findings", items([TEXT("findings.no_holdout")]))
+    lines = results.table(CLOSEST)
+    shown = lines.assign(excess=lines["share"] - lines["expected"])
+    line = shown.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
+    m = len(lines)
+    file = TEXT("findings.file", n=m, number=line["file"])
+    interval = span(*(min(max(line["expected"] + line[end], 0), 1) for end in ("low", "high")))
+    fields = {
+        "file": file,
+        "share": percent(line["share"]),
+        "interval": interval,
+        "expected": percent(line["expected"]),
+        "level": declared(results.level),
+    }
+    kind = "nearer" if line["nearer"] else "farther" if line["high"] < 0 else "as_expected"
+    texts = [TEXT(f"findings.{kind}", **fields)]
+    if n := int(line["n_alone_confidential"]):
+        other = some(int(line["n_alone_holdout"]), "person")
+        copied = "copied" if line["copied"] else "not_copied"
+        texts.append(TEXT(f"findings.{copied}", people=some(n, "person"), other=other, file=file))
+    return block("findings", items(texts))
+
+
+@part(CLOSEST)
+def closest_premise(results: Results) -> str:
+    """Introduce the distance, and what follows from the holdout, or why nothing follows without one."""
+    line = results.table(CLOSEST).iloc[0]
+    names = listed(label_cells(declaration(results).closest_variables))
+    text = TEXT("premise.distance", variables=names)
+    if not has_holdout(results):
+        return paragraphs(text, TEXT("premise.no_holdout"))
+    fields = {"people": some(int(line["n_holdout"]), "person"), "expected": percent(line["expected"])}
+    return paragraphs(text, TEXT("premise.holdout", **fields))
+
+
+@part(CLOSEST, DISTANCES)
+def closest_figure(results: Results) -> Figure:
+    """Draw the distribution of both distances, and with a holdout the share beside its expectation."""
+    lines, curves, held = lines_of(results), results.table(DISTANCES), has_holdout(results)
+    curves = curves[curves["file"].isin(lines["file"])]
+
+    def draw(sheet: Sheet) -> None:
+        _draw_distances(sheet.panels[0], curves, (OWN, HELD) if held else (OWN,))
+        sheet.panels[0].legend(loc="lower right", fontsize=7)
+        if held:
+            _draw_shares(sheet.panels[1], lines)
+
+    return style.figure(
+        draw, panels=2 if held else 1, across=1, height=2.6, between=0.06, alt=_alt(lines, held),
+        caption=TEXT(f"figure.{'caption' if held else 'caption_alone'}", level=declared(results.level)),
+    )  # fmt: skip
+
+
+_CURVES: dict[str, Look] = {
+    OWN: {"color": style.CONFIRMED, "linewidth": 1.4, "zorder": 3},
+    HELD: {"color": style.LIMIT, "linewidth": 1.4, "linestyle": (0, (3, 1.5)), "zorder": 4},
+}
+
+
+def _draw_distances(axes: Axes, curves: pd.DataFrame, kinds: tuple[str, ...]) -> None:
+    for kind in kinds:
+        label: str | None = TEXT(f"figure.{kind}")
+        for _, own in curves.groupby("file", sort=False):
+            axes.plot(own[kind], own["percent"] / 100, label=label, **_CURVES[kind])
+            label = None
+    axes.set_xlim(left=0)
+    style.share_axis(axes, 1)
+    axes.set_xlabel(TEXT("figure.x"))
+    axes.set_title(TEXT("figure.distances"))
+
+
+def _draw_shares(axes: Axes, lines: pd.DataFrame) -> None:
+    at = range(len(lines))
+    axes.hlines(at, lines["share_low"], lines["share_high"], color=style.SUSPECTED, linewidth=4, zorder=2)
+    axes.plot(lines["share"], at, "o", **style.full(5, clip_on=False))
+    expected = lines["expected"].iloc[0]
+    axes.axvline(expected, color=style.LIMIT, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1)
+    style.percent_axis(axes, top_of([*lines["share_high"], expected], None))
+    style.rows(axes, [TEXT("figure.file", number=file) for file in lines["file"]], 14)
+    axes.set_title(TEXT("figure.shares"))
+
+
+def _alt(lines: pd.DataFrame, held: bool) -> str:
+    key = "file_alt" if held else "file_alone"
+    texts = [
+        TEXT(
+            f"figure.alt.{key}",
+            number=line["file"],
+            **{kind: number(round(line[f"distance_{kind}"], 3)) for kind in (OWN, HELD)[: 1 + held]},
+            **({name: percent(line[name]) for name in ("share", "expected")} if held else {}),
+        )
+        for line in lines.to_dict("records")
+    ]
+    return " ".join([TEXT("figure.alt.start"), *texts])
+
+
+@part(CLOSEST)
+def closest_tables(results: Results) -> str:
+    """Show the share with its expectation, and the distances, ratios and identical records of both files."""
+    lines, held = lines_of(results), has_holdout(results)
+    return paragraphs(_shares(results, lines) if held else None, _distances(lines, held))
+
+
+def _files(lines: pd.DataFrame) -> Column:
+    return Column(
+        HEADING("file"), [f"**{TEXT('figure.file', number=file)}**" for file in lines["file"]], "l", "1.2fr"
+    )
+
+
+def _shares(results: Results, lines: pd.DataFrame) -> str:
+    level = declared(results.level)
+    intervals = [
+        without_unit(span(low, high))
+        for low, high in zip(lines["share_low"], lines["share_high"], strict=True)
+    ]
+    outcomes = [
+        TEXT(f"tables.outcomes.{'beyond' if copied or nearer else 'chance'}")
+        for copied, nearer in zip(lines["copied"], lines["nearer"], strict=True)
+    ]
+    return table(
+        TEXT("tables.shares", level=level, file=CLOSEST),
+        _files(lines),
+        Column(TEXT("tables.columns.tied"), rates(lines["n_tied"] / lines["n_synthetic"]), width="1fr"),
+        Column(TEXT("tables.columns.share"), rates(lines["share"]), width="1fr"),
+        Column(HEADING("interval", level=level), intervals, width="1.3fr"),
+        Column(TEXT("tables.columns.expected"), rates(lines["expected"]), width="1fr"),
+        Column(
+            TEXT("tables.columns.alone_confidential"),
+            count_cells(lines["n_alone_confidential"]),
+            width="1.3fr",
+        ),
+        Column(TEXT("tables.columns.alone_holdout"), count_cells(lines["n_alone_holdout"]), width="1.3fr"),
+        Column(TEXT("tables.columns.outcome"), outcomes, "l", "1.3fr"),
+        kind="compact",
+    )
+
+
+def _distances(lines: pd.DataFrame, held: bool) -> str:
+    kinds = (OWN, HELD) if held else (OWN,)
+    identical = {OWN: ("n_identical", "n_identical_unique"), HELD: ("n_identical_holdout",)}
+    columns = [_files(lines)]
+    for quantity in ("distance", "ratio"):
+        columns += [
+            Column(
+                TEXT(f"tables.columns.{quantity}_{kind}"),
+                fixed_cells(lines[f"{quantity}_{kind}"], 3),
+                width="1fr",
+            )
+            for kind in kinds
+        ]
+    columns += [
+        Column(TEXT(f"tables.columns.{name}"), [count(n) for n in lines[name]], width="1fr")
+        for kind in kinds
+        for name in identical[kind]
+    ]
+    return table(TEXT("tables.distances"), *columns, kind="compact")
