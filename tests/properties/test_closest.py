@@ -47,7 +47,8 @@ def test_every_number_is_that_of_all_pairs(drawn):
     assert found.records["confidential"].to_pylist() == distances[0]
     if not holdout:
         assert found.records["holdout"].null_count == len(synthetic)
-        assert found.closest[["share", "low", "nearer", "copied"]].isna().all(axis=None)
+        assert found.closest[["share", "low", "alone_probability"]].isna().all(axis=None)
+        assert not found.closest[["nearer", "copied"]].any(axis=None)
         return
     assert found.records["holdout"].to_pylist() == distances[1]
     for percent in (0, 5, 50, 100):

@@ -281,7 +281,7 @@ def _summary(
         "n_identical_unique": int(copy.times[counts == 1].sum()),
         "n_identical_holdout": pd.NA,
     }
-    empty = dict.fromkeys((*Difference._fields, *ALONE, "nearer", "copied"), pd.NA)
+    empty = dict.fromkeys((*Difference._fields, *ALONE), pd.NA) | {"nearer": False, "copied": False}
     if other is None:
         return line | empty
     line["distance_holdout"] = _percentile(copy, _distance(other.level))

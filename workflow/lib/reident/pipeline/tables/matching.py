@@ -264,8 +264,10 @@ MEASURE_DISTANCES = (
             ),
             integer("n_alone_holdout", "the same of the holdout" + HELD),
             number("alone_probability", "probability of at least n_alone_confidential by chance" + HELD),
-            boolean("nearer", "whether the share is above its expectation beyond chance" + HELD),
-            boolean("copied", "whether n_alone_confidential is beyond chance" + HELD),
+            boolean(
+                "nearer", "whether the share is above its expectation beyond chance; false without a holdout"
+            ),
+            boolean("copied", "whether n_alone_confidential is beyond chance; false without one"),
         ),
         reported=True,
         section="8.1",

@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.parts.common import top_of, verdict_on
+from reident.report.parts.common import verdict_on
 from reident.report.parts.matching import MAX_FILES, declaration
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
@@ -123,6 +124,9 @@ def closest_figure(results: Results) -> Figure:
     )  # fmt: skip
 
 
+LAST = 95
+"""The percentile at which the axis of distances ends: a few far records would take all of it."""
+
 _CURVES: dict[str, Look] = {
     OWN: {"color": style.CONFIRMED, "linewidth": 1.4, "zorder": 3},
     HELD: {"color": style.LIMIT, "linewidth": 1.4, "linestyle": (0, (3, 1.5)), "zorder": 4},
@@ -135,7 +139,10 @@ def _draw_distances(axes: Axes, curves: pd.DataFrame, kinds: tuple[str, ...]) ->
         for _, own in curves.groupby("file", sort=False):
             axes.plot(own[kind], own["percent"] / 100, label=label, **_CURVES[kind])
             label = None
-    axes.set_xlim(left=0)
+    shown = curves.loc[curves["percent"] == LAST, list(kinds)].max(axis=None)
+    axes.set_xlim(0, 1.03 * (shown or curves[list(kinds)].max(axis=None) or 1))
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     style.share_axis(axes, 1)
     axes.set_xlabel(TEXT("figure.x"))
     axes.set_title(TEXT("figure.distances"))
@@ -147,7 +154,10 @@ def _draw_shares(axes: Axes, lines: pd.DataFrame) -> None:
     axes.plot(lines["share"], at, "o", **style.full(5, clip_on=False))
     expected = lines["expected"].iloc[0]
     axes.axvline(expected, color=style.LIMIT, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1)
-    style.percent_axis(axes, top_of([*lines["share_high"], expected], None))
+    ends = [*lines["share_low"], *lines["share_high"], expected]
+    style.percent_axis(axes, 1, 4)
+    margin = max(0.02, 0.1 * (max(ends) - min(ends)))  # around the expectation, which need not be near 0
+    axes.set_xlim(min(ends) - margin, max(ends) + margin)
     style.rows(axes, [TEXT("figure.file", number=file) for file in lines["file"]], 14)
     axes.set_title(TEXT("figure.shares"))
 
