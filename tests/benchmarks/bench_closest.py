@@ -1,9 +1,9 @@
 """Time distances to the closest record on drawn files, as whole processes: ``python bench_closest.py``.
 
 Each process reads the prepared tables, searches for the closest confidential record, and that of a holdout where the
-work has one, for every synthetic record, and writes the tables. Prints one line of JSON per work: seconds of wall time with
-start-up, peak memory, the limits, and the load of the machine before it. With ``--peers`` it also times numpy and FAISS
-(if installed) on the same numbers alone, without categories or missing values, where they search the same distance.
+work has one, for every synthetic record, and writes the tables. Prints one line of JSON per work: seconds of wall time
+with start-up, peak memory, the limits, and the load of the machine before it. With ``--peers`` it also times numpy and
+FAISS (if installed) on numbers alone: numpy with the same distance, FAISS with the sum of squared differences.
 """
 
 from __future__ import annotations

@@ -617,8 +617,14 @@ KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
     ),
     "synthetic": (
         {
-            "simulate": {"kind": "synthetic-survey", "households": "50", "records": "40", "copies": "1"},
-            "matching": {"known": ["AGE", "SEX"], "synthesized": ["OCC"]},
+            "simulate": {
+                "kind": "synthetic-survey",
+                "households": "50",
+                "records": "40",
+                "copies": "1",
+                "holdout": "9",
+            },
+            "matching": {"known": ["AGE", "SEX"], "synthesized": ["OCC"], "closest": {}},
         },
         SYNTHETIC,
     ),

@@ -164,7 +164,7 @@ _TABLE = (
     ("extrapolate", "Extrapolating to a larger intruder", "larger.curves", _has("larger_intruder"), "thin", ""),
     ("prepare_matching", "Reading the synthetic files", "matching.prepare", _has("matching"), "synthesize", "shared"),
     ("match", "Matching records", "matching.summary", _has("matching"), "prepare_matching", "compiled"),
-    ("measure_distances", "Measuring distances to the closest record", "matching.closest", _has_distances,
+    ("measure_distances", "Searching for the closest records", "matching.closest", _has_distances,
      "prepare_matching", "compiled"),
     ("prepare_filerisk", "Reading the file and its population", "filerisk.prepare", _has("file_risk"),
      "populate simulate microaggregate synthesize", "shared"),

@@ -120,7 +120,7 @@ def closest_figure(results: Results) -> Figure:
 
     return style.figure(
         draw, panels=2 if held else 1, across=1, height=2.6, between=0.06, alt=_alt(lines, held),
-        caption=TEXT(f"figure.{'caption' if held else 'caption_alone'}", level=declared(results.level)),
+        caption=TEXT("figure.caption", level=declared(results.level)) if held else TEXT("figure.caption_alone"),
     )  # fmt: skip
 
 
