@@ -59,7 +59,7 @@ def binomial_tail(k, n, p):
     return sum(math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(k, n + 1))
 
 
-def difference(near, other, z, expected):
+def difference(near, other, quantile, expected):
     """(nearer, tied, share, low, high, clusters) of records with their nearest in both files."""
     u, clusters = [], {}
     for own, held in zip(near, other, strict=True):
@@ -67,15 +67,18 @@ def difference(near, other, z, expected):
     share = sum(u) / len(u)
     for score_of, own, held in zip(u, near, other, strict=True):
         key = ("X", tuple(own[2])) if own[0] <= held[0] else ("H", tuple(held[2]))
-        clusters[key] = clusters.get(key, 0) + score_of - share
+        clusters.setdefault(key, []).append(score_of - share)
     k = len(clusters)
-    variance = sum(one**2 for one in clusters.values()) * (Fraction(k, k - 1) if k > 1 else 1) / len(u) ** 2
-    half = z * math.sqrt(variance)
-    excess = float(share - expected)
-    return u.count(1), u.count(Fraction(1, 2)), share, excess - half, excess + half, k
+    excess, half = float(share - expected), math.inf
+    if k > 1:
+        observed = sum(sum(one) ** 2 for one in clusters.values()) * Fraction(k, k - 1)
+        labels = expected * (1 - expected) * sum(len(one) ** 2 for one in clusters.values())
+        half = quantile(k - 1) * math.sqrt(max(observed, labels)) / len(u)
+    low, high = max(excess - half, float(-expected)), min(excess + half, float(1 - expected))
+    return u.count(1), u.count(Fraction(1, 2)), share, low, high, k
 
 
-def measure(numeric, confidential, synthetic, holdout, z):
+def measure(numeric, confidential, synthetic, holdout, quantile):
     """The line of one synthetic file, and the percentiles of both distances; scores as fractions of 1."""
     columns = list(zip(*synthetic, strict=True))
     spreads = [
@@ -97,7 +100,7 @@ def measure(numeric, confidential, synthetic, holdout, z):
     other = [nearest(numeric, spreads, row, holdout) for row in synthetic]
     held = [own[0] / 1e12 for own in other]
     expected = Fraction(len(confidential), len(confidential) + len(holdout))
-    nearer, tied, share, low, high, k = difference(near, other, z, expected)
+    nearer, tied, share, low, high, k = difference(near, other, quantile, expected)
     everyone = confidential + holdout
     alone = [
         sum(everyone.count(row) == 1 and row in synthetic for row in file) for file in (confidential, holdout)

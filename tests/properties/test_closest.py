@@ -10,7 +10,7 @@ from making.closest import LEVEL, measured
 from making.examples import examples
 from oracles import closest as oracle
 from reident.kernels import euclidean
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 
 @st.composite
@@ -37,7 +37,9 @@ def studies(draw):
 def test_every_number_is_that_of_all_pairs(drawn):
     numeric, confidential, synthetic, holdout = drawn
     found = measured(*drawn)
-    line, distances = oracle.measure(numeric, confidential, synthetic, holdout, -ndtri((1 - LEVEL) / 2))
+    line, distances = oracle.measure(
+        numeric, confidential, synthetic, holdout, lambda k: stdtrit(k, (1 + LEVEL) / 2)
+    )
     own = found.closest.iloc[0]
     for name, value in line.items():
         if value is None:
@@ -93,3 +95,20 @@ def test_of_several_nearest_records_the_first_counts_in_files_of_many_leaves(see
             else ((scores[0], 0), (-1, 0))
         )
         assert (levels[at].tolist(), place[at]) == ([first[0], second[0]], first[1])
+
+
+@pytest.mark.parametrize(
+    ("numeric", "confidential", "synthetic", "holdout", "interval"),
+    [
+        ([True], [[1.0]], [[1.0]], [[2.0]], (-0.5, 0.5)),
+        ([False], [["a"]] * 4, [["a"]] * 4, [["a"]] * 4, (-0.5, 0.5)),
+        ([False], [[None]] * 3, [[None]] * 3, [["a"]] * 6, (-1 / 3, 2 / 3)),
+        ([True], [[1.0], [2.0], [3.0]], [[1.0], [2.0], [3.0]], [[9.0]] * 3, (-0.5, 0.5)),
+    ],
+    ids=["one record", "all identical", "all missing", "three copies"],
+)
+def test_a_few_records_show_no_memory(numeric, confidential, synthetic, holdout, interval):
+    line = measured(numeric, confidential, synthetic, holdout).closest.iloc[0]
+    assert (line["low"], line["high"]) == pytest.approx(interval)
+    assert not line["nearer"]
+    assert not line["copied"]

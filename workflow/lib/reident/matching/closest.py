@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from scipy.special import betainc, ndtri
+from scipy.special import betainc, stdtrit
 
 from reident.errors import InputError
 from reident.intake import keys
 from reident.linkage.pairing import spread
 from reident.matching.counting import pack
 from reident.matching.parts import ClosestRules
-from reident.matching.prepare import FILE, ROW
+from reident.matching.prepare import ROW
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
@@ -34,6 +34,23 @@ PERCENT = 5
 """The percentile of distances and ratios in the summary."""
 
 MISSING = -1
+
+_COUNTS = (
+    "n_identical_holdout",
+    "n_nearer",
+    "n_tied",
+    "n_clusters",
+    "n_alone_confidential",
+    "n_alone_holdout",
+)
+_WHOLE = dict.fromkeys(_COUNTS, "Int64")
+COLUMNS = [
+    "file", "n_synthetic", "n_confidential", "n_holdout", "distance_confidential", "distance_holdout",
+    "ratio_confidential", "ratio_holdout", "n_identical", "n_identical_unique", "n_identical_holdout", "n_nearer",
+    "n_tied", "share", "expected", "low", "high", "n_clusters", "n_alone_confidential", "n_alone_holdout",
+    "alone_probability", "nearer", "copied",
+]  # fmt: skip
+"""The columns of the line of a synthetic file; counts that need a holdout may be empty."""
 
 
 class Records(NamedTuple):
@@ -70,10 +87,9 @@ class Nearest(NamedTuple):
 
     Attributes
     ----------
-    level : int64 (k,)
-        The smallest score in units of 10⁻¹².
-    second : int64 (k,)
-        That of the second nearest record, which may be equal to the nearest; -1 if the file has one record.
+    level, second : int64 (k,)
+        The smallest score in units of 10⁻¹², and that of the second nearest record, which may be equal to the nearest;
+        -1 if the file has one record.
     place : int64 (k,)
         The nearest distinct record, the first of several.
     """
@@ -81,48 +97,6 @@ class Nearest(NamedTuple):
     level: np.ndarray
     second: np.ndarray
     place: np.ndarray
-
-
-class Difference(NamedTuple):
-    """The share of synthetic records that are nearer to the confidential file, less its expectation.
-
-    Attributes
-    ----------
-    n_nearer, n_tied : int
-        Synthetic records that are nearer to the confidential file, and as near to both files.
-    share, expected : float
-        The share of those that are nearer, a tie counting half; n_X / (n_X + n_H).
-    low, high : float
-        The interval of share − expected.
-    n_clusters : int
-        Nearest records that the synthetic records have.
-    """
-
-    n_nearer: int
-    n_tied: int
-    share: float
-    expected: float
-    low: float
-    high: float
-    n_clusters: int
-
-
-class Copies(NamedTuple):
-    """People who alone have their values and whose values a synthetic record has.
-
-    Attributes
-    ----------
-    n_confidential, n_holdout : int
-        People of the confidential file and of the holdout with values that no other record of both files has, and that
-        a synthetic record has.
-    probability : float
-        The probability of at least `n_confidential` of them, if each is in the confidential file with the probability
-        n_X / (n_X + n_H).
-    """
-
-    n_confidential: int
-    n_holdout: int
-    probability: float
 
 
 class Distances(NamedTuple):
@@ -163,10 +137,23 @@ def measure(
         scale = spread(copy.numbers[copy.place])
         near = nearest(rules, copy, own, scale, **workers)
         other = nearest(rules, copy, held, scale, **workers) if holdout.num_rows else None
-        lines.append({"file": str(number), **_summary(level, copy, own, held, near, other)})
-        percentiles.append(_percentiles(number, copy, near, other))
-        records.append(_records(rules, confidential, number, copy, near, other))
-    return Distances(pa.concat_tables(records), pd.DataFrame(lines), pd.concat(percentiles))
+        line = {"file": str(number), **_described(copy, own, near, ""), "nearer": False, "copied": False}
+        line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
+        if other is not None:
+            line |= _described(copy, held, other, "_holdout") | _compared(copy, own, held, near, other, level)
+        lines.append(line)
+        distances = {"confidential": _distance(near.level), "second": _distance(near.second)}
+        distances["holdout"] = np.full(len(near.level), np.nan) if other is None else _distance(other.level)
+        names = {"file": str(number), "percent": np.arange(101)}
+        shown = {
+            kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")
+        }
+        percentiles.append(pd.DataFrame(names | shown))
+        rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
+        cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
+        records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
+    closest = pd.DataFrame(lines).reindex(columns=COLUMNS)
+    return Distances(pa.concat_tables(records), closest.astype(_WHOLE), pd.concat(percentiles))
 
 
 def encode(rules: ClosestRules, tables: Sequence[pa.Table]) -> list[Records]:
@@ -231,120 +218,60 @@ def nearest(
     return Nearest(levels[:, 0], np.where(file.times[place] > 1, levels[:, 0], levels[:, 1]), place)
 
 
-def difference(
+def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[str, Any]:
+    """Return distances, ratios and identical records of one file."""
+    times, kind = file.occurrences(copy.pattern), end or "_confidential"
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(near.second == 0, 1.0, near.level / near.second)
+    found = {
+        f"distance{kind}": _percentile(copy, _distance(near.level)),
+        f"ratio{kind}": _percentile(copy, np.where(near.second < 0, np.nan, ratio)),
+        f"n_identical{end}": int(copy.times[times > 0].sum()),
+    }
+    return found if end else found | {"n_identical_unique": int(copy.times[times == 1].sum())}
+
+
+def _compared(
     copy: Records, own: Records, held: Records, near: Nearest, other: Nearest, level: float
-) -> Difference:
-    """Return how many synthetic records are nearer to the confidential file, against the expectation."""
+) -> dict[str, Any]:
+    """Return what the confidential file and the holdout differ in, and the conclusions."""
     n, n_own, n_held = (int(file.times.sum()) for file in (copy, own, held))
     nearer, tied = near.level < other.level, near.level == other.level
-    score = nearer + tied / 2
-    share, expected = float(score @ copy.times) / n, n_own / (n_own + n_held)
-    cluster = np.where(near.level <= other.level, near.place, len(own.times) + other.place)
-    sums = np.bincount(cluster, (score - share) * copy.times)
+    share, expected = float((nearer + tied / 2) @ copy.times) / n, n_own / (n_own + n_held)
+    cluster = np.where(nearer | tied, near.place, len(own.times) + other.place)
     k = len(np.unique(cluster))
-    half = -float(ndtri((1 - level) / 2)) * math.sqrt(math.fsum(sums**2) * (k / (k - 1) if k > 1 else 1)) / n
-    return Difference(
-        int(copy.times[nearer].sum()),
-        int(copy.times[tied].sum()),
-        share,
-        expected,
-        share - expected - half,
-        share - expected + half,
-        k,
-    )
-
-
-def copies_of(copy: Records, own: Records, held: Records) -> Copies:
-    """Return the people who alone have values that a synthetic record has, of both files."""
+    excess = share - expected
+    half = _half(cluster, nearer + tied / 2 - share, copy.times, expected, k, level)
+    low, high = max(excess - half, -expected), min(excess + half, 1 - expected)
     counts = own.occurrences(copy.pattern), held.occurrences(copy.pattern)
-    alone = counts[0] + counts[1] == 1
-    n_own, n_held = (int(count[alone].sum()) for count in counts)
-    expected = own.times.sum() / (own.times.sum() + held.times.sum())
-    tail = float(betainc(n_own, n_held + 1, expected)) if n_own else 1.0
-    return Copies(n_own, n_held, tail)
-
-
-def _summary(
-    level: float, copy: Records, own: Records, held: Records, near: Nearest, other: Nearest | None
-) -> dict[str, object]:
-    """Return the line of one synthetic file; what needs a holdout is empty without one."""
-    counts = own.occurrences(copy.pattern)
-    line: dict[str, object] = {
-        "n_synthetic": int(copy.times.sum()),
-        "n_confidential": int(own.times.sum()),
-        "n_holdout": int(held.times.sum()),
-        "distance_confidential": _percentile(copy, _distance(near.level)),
-        "distance_holdout": math.nan,
-        "ratio_confidential": _percentile(copy, _ratio(near)),
-        "ratio_holdout": math.nan,
-        "n_identical": int(copy.times[counts > 0].sum()),
-        "n_identical_unique": int(copy.times[counts == 1].sum()),
-        "n_identical_holdout": pd.NA,
-    }
-    empty = dict.fromkeys((*Difference._fields, *ALONE), pd.NA) | {"nearer": False, "copied": False}
-    if other is None:
-        return line | empty
-    line["distance_holdout"] = _percentile(copy, _distance(other.level))
-    line["ratio_holdout"] = _percentile(copy, _ratio(other))
-    line["n_identical_holdout"] = int(copy.times[held.occurrences(copy.pattern) > 0].sum())
-    excess = difference(copy, own, held, near, other, level)
-    alone = copies_of(copy, own, held)
+    alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]
+    chance = float(betainc(alone[0], alone[1] + 1, expected)) if alone[0] else 1.0
+    n_tied = int(copy.times[tied].sum())
     # Where the holdout is the larger file, a tie that counts half can add more than its expectation.
-    from_ties = max(0.0, 0.5 - excess.expected) * excess.n_tied / copy.times.sum()
-    conclusions = excess.low > from_ties, alone.probability <= (1 - level) / 2
-    return (
-        line | excess._asdict() | dict(zip((*ALONE, "nearer", "copied"), (*alone, *conclusions), strict=True))
-    )
+    from_ties = max(0.0, 0.5 - expected) * n_tied / n
+    return {
+        "n_nearer": int(copy.times[nearer].sum()), "n_tied": n_tied, "share": share, "expected": expected, "low": low,
+        "high": high, "n_clusters": k, "n_alone_confidential": alone[0], "n_alone_holdout": alone[1],
+        "alone_probability": chance, "nearer": low > from_ties, "copied": chance <= (1 - level) / 2,
+    }  # fmt: skip
 
 
-ALONE = ("n_alone_confidential", "n_alone_holdout", "alone_probability")
-"""The columns of :class:`Copies`."""
+def _half(
+    cluster: np.ndarray, residual: np.ndarray, times: np.ndarray, expected: float, k: int, level: float
+) -> float:
+    """Return half the width of the interval of the share: the larger of the observed and the expected variance."""
+    if k == 1:
+        return math.inf
+    sums, sizes = (np.bincount(cluster, values * times) for values in (residual, 1.0))
+    observed = math.fsum(sums**2) * k / (k - 1)
+    variance = max(observed, expected * (1 - expected) * float(sizes @ sizes))
+    return float(stdtrit(k - 1, (1 + level) / 2)) * math.sqrt(variance) / float(times.sum())
 
 
 def _distance(level: np.ndarray) -> np.ndarray:
     return np.where(level < 0, np.nan, level / SCALE)
 
 
-def _ratio(near: Nearest) -> np.ndarray:
-    """Return nearest / second nearest: 1 where both are 0, NaN without a second one."""
-    with np.errstate(invalid="ignore"):
-        ratio = near.level / near.second
-    return np.where(near.second < 0, np.nan, np.where(near.second == 0, 1.0, ratio))
-
-
 def _percentile(copy: Records, values: np.ndarray, percent: Any = PERCENT) -> Any:
     """Return a percentile over the synthetic records, or several; NaN if a value is."""
     return np.percentile(values[copy.place], percent, method="averaged_inverted_cdf")
-
-
-def _percentiles(number: int, copy: Records, near: Nearest, other: Nearest | None) -> pd.DataFrame:
-    """Return the distribution of both distances, from the smallest to the largest."""
-    percents = np.arange(101)
-    columns = {
-        name: _percentile(copy, _distance(found.level), percents) if found else math.nan
-        for name, found in (("confidential", near), ("holdout", other))
-    }
-    return pd.DataFrame({"file": str(number), "percent": percents, **columns})
-
-
-def _records(
-    rules: ClosestRules,
-    confidential: pa.Table,
-    number: int,
-    copy: Records,
-    near: Nearest,
-    other: Nearest | None,
-) -> pa.Table:
-    """Return the distances of each record of one synthetic file, in the order of the confidential file."""
-    chosen = confidential.select(list(rules.key) or [ROW])
-    table = pa.table({name.removeprefix("."): chosen[name] for name in chosen.column_names})
-    held = _distance(other.level)[copy.place] if other else np.full(len(copy.place), np.nan)
-    columns = {
-        "confidential": _distance(near.level)[copy.place],
-        "second": _distance(near.second)[copy.place],
-        "holdout": held,
-    }
-    table = table.add_column(0, FILE.removeprefix("."), pa.array(np.full(len(copy.place), number, np.int32)))
-    for name, values in columns.items():
-        table = table.append_column(name, pa.array(values, from_pandas=True))
-    return table

@@ -42,7 +42,7 @@ def lines_of(results: Results) -> pd.DataFrame:
     """Return the synthetic files that are shown, with the ends of the interval of the share."""
     lines = results.table(CLOSEST)
     for end in ("low", "high"):
-        lines = lines.assign(**{f"share_{end}": (lines["expected"] + lines[end]).clip(0, 1)})
+        lines = lines.assign(**{f"share_{end}": lines["expected"] + lines[end]})
     return lines.head(MAX_FILES)
 
 
@@ -77,7 +77,7 @@ def closest_findings(results: Results) -> str:
     line = shown.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
     m = len(lines)
     file = TEXT("findings.file", n=m, number=line["file"])
-    interval = span(*(min(max(line["expected"] + line[end], 0), 1) for end in ("low", "high")))
+    interval = span(*(line["expected"] + line[end] for end in ("low", "high")))
     fields = {
         "file": file,
         "share": percent(line["share"]),
