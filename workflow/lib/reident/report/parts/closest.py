@@ -18,7 +18,6 @@ from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
     apart,
-    count,
     count_cells,
     declared,
     fixed_cells,
@@ -75,16 +74,11 @@ def closest_findings(results: Results) -> str:
     lines = results.table(CLOSEST)
     shown = lines.assign(excess=lines["share"] - lines["expected"])
     line = shown.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
-    m = len(lines)
-    file = TEXT("findings.file", n=m, number=line["file"])
-    interval = span(*(line["expected"] + line[end] for end in ("low", "high")))
-    fields = {
-        "file": file,
-        "share": percent(line["share"]),
-        "interval": interval,
-        "expected": percent(line["expected"]),
-        "level": declared(results.level),
+    file = TEXT("findings.file", n=len(lines), number=line["file"])
+    fields = {name: percent(line[name]) for name in ("share", "expected")} | {
+        "level": declared(results.level)
     }
+    fields |= {"file": file, "interval": span(*(line["expected"] + line[end] for end in ("low", "high")))}
     kind = "nearer" if line["nearer"] else "farther" if line["high"] < 0 else "as_expected"
     texts = [TEXT(f"findings.{kind}", **fields)]
     if n := int(line["n_alone_confidential"]):
@@ -183,56 +177,34 @@ def closest_tables(results: Results) -> str:
     return paragraphs(_shares(results, lines) if held else None, _distances(lines, held))
 
 
-def _files(lines: pd.DataFrame) -> Column:
-    return Column(
-        HEADING("file"), [f"**{TEXT('figure.file', number=file)}**" for file in lines["file"]], "l", "1.2fr"
-    )
+def _table(caption: str, lines: pd.DataFrame, cells: dict[str, list[str]]) -> str:
+    files = [f"**{TEXT('figure.file', number=file)}**" for file in lines["file"]]
+    columns = [
+        Column(TEXT(f"tables.columns.{name}"), values, "l" if name == "outcome" else "r", "1fr")
+        for name, values in cells.items()
+    ]
+    return table(caption, Column(HEADING("file"), files, "l", "1.2fr"), *columns, kind="compact")
 
 
 def _shares(results: Results, lines: pd.DataFrame) -> str:
-    level = declared(results.level)
-    intervals = [
-        without_unit(span(low, high))
-        for low, high in zip(lines["share_low"], lines["share_high"], strict=True)
-    ]
-    outcomes = [
-        TEXT(f"tables.outcomes.{'beyond' if copied or nearer else 'chance'}")
-        for copied, nearer in zip(lines["copied"], lines["nearer"], strict=True)
-    ]
-    return table(
-        TEXT("tables.shares", level=level, file=CLOSEST),
-        _files(lines),
-        Column(TEXT("tables.columns.tied"), rates(lines["n_tied"] / lines["n_synthetic"]), width="1fr"),
-        Column(TEXT("tables.columns.share"), rates(lines["share"]), width="1fr"),
-        Column(HEADING("interval", level=level), intervals, width="1.3fr"),
-        Column(TEXT("tables.columns.expected"), rates(lines["expected"]), width="1fr"),
-        Column(
-            TEXT("tables.columns.alone_confidential"),
-            count_cells(lines["n_alone_confidential"]),
-            width="1.3fr",
-        ),
-        Column(TEXT("tables.columns.alone_holdout"), count_cells(lines["n_alone_holdout"]), width="1.3fr"),
-        Column(TEXT("tables.columns.outcome"), outcomes, "l", "1.3fr"),
-        kind="compact",
-    )
+    ends = zip(lines["share_low"], lines["share_high"], strict=True)
+    beyond = lines["copied"] | lines["nearer"]
+    cells = {
+        "tied": rates(lines["n_tied"] / lines["n_synthetic"]),
+        "share": rates(lines["share"]),
+        "interval": [without_unit(span(*both)) for both in ends],
+        "expected": rates(lines["expected"]),
+        "alone_confidential": count_cells(lines["n_alone_confidential"]),
+        "alone_holdout": count_cells(lines["n_alone_holdout"]),
+        "outcome": [TEXT(f"tables.outcomes.{'beyond' if one else 'chance'}") for one in beyond],
+    }
+    return _table(TEXT("tables.shares", level=declared(results.level), file=CLOSEST), lines, cells)
 
 
 def _distances(lines: pd.DataFrame, held: bool) -> str:
-    kinds = (OWN, HELD) if held else (OWN,)
-    identical = {OWN: ("n_identical", "n_identical_unique"), HELD: ("n_identical_holdout",)}
-    columns = [_files(lines)]
-    for quantity in ("distance", "ratio"):
-        columns += [
-            Column(
-                TEXT(f"tables.columns.{quantity}_{kind}"),
-                fixed_cells(lines[f"{quantity}_{kind}"], 3),
-                width="1fr",
-            )
-            for kind in kinds
-        ]
-    columns += [
-        Column(TEXT(f"tables.columns.{name}"), [count(n) for n in lines[name]], width="1fr")
-        for kind in kinds
-        for name in identical[kind]
-    ]
-    return table(TEXT("tables.distances"), *columns, kind="compact")
+    names = [f"{quantity}_{kind}" for quantity in ("distance", "ratio") for kind in (OWN, HELD)[: 1 + held]]
+    cells = {name: fixed_cells(lines[name], 3) for name in names}
+    counts = ("n_identical", "n_identical_unique", "n_identical_holdout")[: 2 + held]
+    return _table(
+        TEXT("tables.distances"), lines, cells | {name: count_cells(lines[name]) for name in counts}
+    )
