@@ -67,12 +67,13 @@ def difference(near, other, quantile, expected):
     share = sum(u) / len(u)
     for score_of, own, held in zip(u, near, other, strict=True):
         key = ("X", tuple(own[2])) if own[0] <= held[0] else ("H", tuple(held[2]))
-        clusters.setdefault(key, []).append(score_of - share)
+        clusters.setdefault(key, []).append(score_of)
     k = len(clusters)
     excess, half = float(share - expected), math.inf
     if k > 1:
-        observed = sum(sum(one) ** 2 for one in clusters.values()) * Fraction(k, k - 1)
-        labels = expected * (1 - expected) * sum(len(one) ** 2 for one in clusters.values())
+        observed = sum(sum(x - share for x in one) ** 2 for one in clusters.values()) * Fraction(k, k - 1)
+        untied = [sum(x != Fraction(1, 2) for x in one) for one in clusters.values()]
+        labels = expected * (1 - expected) * sum(m**2 for m in untied)
         half = quantile(k - 1) * math.sqrt(max(observed, labels)) / len(u)
     low, high = max(excess - half, float(-expected)), min(excess + half, float(1 - expected))
     return u.count(1), u.count(Fraction(1, 2)), share, low, high, k

@@ -241,7 +241,14 @@ def _compared(
     cluster = np.where(nearer | tied, near.place, len(own.times) + other.place)
     k = len(np.unique(cluster))
     excess = share - expected
-    half = _half(cluster, nearer + tied / 2 - share, copy.times, expected, k, level)
+    half = math.inf
+    if k > 1:
+        sums, untied = (
+            np.bincount(cluster, values * copy.times) for values in (nearer + tied / 2 - share, ~tied)
+        )
+        # The larger of the observed variance and that of clusters that are each nearer to X by chance; ties are not.
+        variance = max(math.fsum(sums**2) * k / (k - 1), expected * (1 - expected) * float(untied @ untied))
+        half = float(stdtrit(k - 1, (1 + level) / 2)) * math.sqrt(variance) / n
     low, high = max(excess - half, -expected), min(excess + half, 1 - expected)
     counts = own.occurrences(copy.pattern), held.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]
@@ -254,18 +261,6 @@ def _compared(
         "high": high, "n_clusters": k, "n_alone_confidential": alone[0], "n_alone_holdout": alone[1],
         "alone_probability": chance, "nearer": low > from_ties, "copied": chance <= (1 - level) / 2,
     }  # fmt: skip
-
-
-def _half(
-    cluster: np.ndarray, residual: np.ndarray, times: np.ndarray, expected: float, k: int, level: float
-) -> float:
-    """Return half the width of the interval of the share: the larger of the observed and the expected variance."""
-    if k == 1:
-        return math.inf
-    sums, sizes = (np.bincount(cluster, values * times) for values in (residual, 1.0))
-    observed = math.fsum(sums**2) * k / (k - 1)
-    variance = max(observed, expected * (1 - expected) * float(sizes @ sizes))
-    return float(stdtrit(k - 1, (1 + level) / 2)) * math.sqrt(variance) / float(times.sum())
 
 
 def _distance(level: np.ndarray) -> np.ndarray:
