@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from making.report import write_entry, write_verdict
 from reident.intake import severity
+from reident.matching import closest
 from reident.matching import prepare as intake
 from reident.matching.summary import match_files
 from reident.pipeline import parts
@@ -29,6 +30,7 @@ MATCHING = {
     "synthesized": ["job", {"name": "income", "missing": ["-9"]}],
     "radius": {"income": {"relative": "0.1"}, "age": {"absolute": "1"}},
 }
+WITH_HOLDOUT = {**MATCHING, "closest": {"holdout": {"path": "holdout.csv"}}}
 SUBSETS = {
     **{key: value for key, value in MATCHING.items() if key != "known"},
     "known": "all-subsets",
@@ -43,11 +45,13 @@ def write_matching(
     n: int = 300,
     change: Change = lambda copy, _: copy,
     warnings: Sequence[severity.Line] = (),
+    holdout: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
     **keys: Any,
 ) -> Path:
     """Write the results of a study of `matching` alone, computed by the library, and return their folder.
 
-    `change` returns the columns of a synthetic file from these columns and the number of the file.
+    `change` returns the columns of a synthetic file from these columns and the number of the file, and `holdout` those
+    of the holdout from the confidential file; if absent, other people are drawn.
     """
     spec = study.Study.model_validate({"id": "synthetic", "matching": matching, **keys})
     draw = np.random.default_rng(4)
@@ -60,11 +64,19 @@ def write_matching(
         )
         files.append(change(copy, number))
     tables = [pa.table({name: pa.array(file[name].astype(str)) for name in file}) for file in files]
-    prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:])
+    held = None
+    if spec.matched.holdout is not None:
+        people = holdout(files[0]) if holdout else _drawn(draw, n)
+        held = pa.table({name: pa.array(people[name].astype(str)) for name in people})
+    prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:], holdout=held)
     summaries = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
+    made = {**summaries._asdict(), **prepared._asdict()}
+    if spec.matched.closest is not None:
+        files = prepared.confidential, prepared.synthetic, prepared.holdout
+        made |= closest.measure(parts.closest_rules(spec), *files)._asdict()
     (folder / "matching").mkdir(parents=True)
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
-    for name, table in {**summaries._asdict(), **prepared._asdict()}.items():
+    for name, table in made.items():
         if isinstance(table, pd.DataFrame):
             table.to_csv(folder / "matching" / f"{name}.csv", index=False)
     entry = {
@@ -84,3 +96,7 @@ def _drawn(draw: np.random.Generator, n: int) -> pd.DataFrame:
             "job": draw.integers(0, 9, n), "income": income, "person": np.arange(n),
         }
     )  # fmt: skip
+
+
+TRUE = _drawn(np.random.default_rng(4), 300)
+"""The people of the confidential file."""

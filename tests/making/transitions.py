@@ -362,6 +362,17 @@ MATCHING: list[Change] = [
     {"matching.radius": {"income": {"absolute": "5"}}},
     {"matching.radius": {"income": {"relative": "0.2"}, "age": {"absolute": "1"}}},
     {"matching.interval": "open"},
+    {"matching.closest": {}},
+    {"matching.closest": {"variables": ["age", "income"], "holdout": {"path": "synthetic.csv"}}},
+    {"matching.closest": {"holdout": {"path": "people.csv", "pad": {"school": "2"}}}},
+    *(
+        {"matching.closest": {"holdout": _under(form, "matching.closest.holdout")}}
+        for form in _forms("matching.closest.holdout", "people")
+    ),
+    {
+        "matching.closest": {"holdout": {"path": "synthetic.csv"}},
+        "decision": {"nearer_excess_at_most": "0.1"},
+    },
     {"matching.missing": "each_other"},
     {"matching.targets": {"variable": "sex", "equals": ["1"]}},
     {"matching.uncertain_targets": {"sampling_fraction": "0.3"}},
@@ -628,8 +639,14 @@ KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
     ),
     "synthetic": (
         {
-            "simulate": {"kind": "synthetic-survey", "households": "50", "records": "40", "copies": "1"},
-            "matching": {"known": ["AGE", "SEX"], "synthesized": ["OCC"]},
+            "simulate": {
+                "kind": "synthetic-survey",
+                "households": "50",
+                "records": "40",
+                "copies": "1",
+                "holdout": "9",
+            },
+            "matching": {"known": ["AGE", "SEX"], "synthesized": ["OCC"], "closest": {}},
         },
         SYNTHETIC,
     ),

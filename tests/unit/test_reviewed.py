@@ -81,8 +81,8 @@ DROPPED = {
 def test_every_table_of_every_section_is_shown(whole):
     found = Results(whole)
     assert {path for path in found.reviewed if not found.has(path)} <= {"comparison/agreements.csv"}
-    # Neither a file before protection, nor a larger intruder, several files, utility, weights, reasons of claims, a
-    # checklist or a releasable edition.
+    # Neither a file before protection, nor a larger intruder, several files, utility, weights, reasons of claims,
+    # distances, a checklist or a releasable edition.
     unseen = [name for name, shown in cells(found).items() if not shown]
     assert unseen == [
         "protection",
@@ -91,6 +91,7 @@ def test_every_table_of_every_section_is_shown(whole):
         "utility",
         "weights",
         "why",
+        "closest",
         "checklist",
         "release-audit",
     ]

@@ -133,11 +133,12 @@ AMOUNTS = Case(
 SYNTHETIC = Case(
     {
         "id": "synthetic",
-        "simulate": {"kind": "synthetic-survey", "households": 60, "records": 40, "copies": 2},
+        "simulate": {"kind": "synthetic-survey", "households": 60, "records": 40, "copies": 2, "holdout": 20},
         "matching": {
             "known": ["SEX", "AGE"],
             "synthesized": [{"name": "INCOME", "missing": ["-9"]}],
             "radius": {"INCOME": {"relative": 0.5}},
+            "closest": {"variables": ["SEX", "AGE", "INCOME"]},
         },
         "attribute_disclosure": {
             "released": "synthetic",
@@ -148,7 +149,7 @@ SYNTHETIC = Case(
             ],
         },
     },
-    ("matching/summary.csv", "attribution/summary.csv"),
+    ("matching/summary.csv", "matching/closest.csv", "attribution/summary.csv"),
     {
         "{key of the file}": [],
         "{keys and targets}": ["SEX", "AGE", "OCC", "INCOME"],

@@ -1,16 +1,17 @@
 """Matching-based risk of synthetic data (METHODS §8).
 
-Reads  the confidential file and the synthetic files, declared or simulated
-Makes  results/{study}/simulated/{confidential,synthetic_1,…}.csv where the study simulates them;
-       matching/prepared/{confidential,synthetic}.parquet: typed, row beside row;
+Reads  the confidential file and the synthetic files, declared or simulated, and a holdout where there is one
+Makes  results/{study}/simulated/{confidential,synthetic_1,…,holdout}.csv where the study simulates them;
+       matching/prepared/{confidential,synthetic,holdout}.parquet: typed, row beside row;
        matching/{account,warnings,correspondence}.csv;
        matching/records.parquet: c, T, K, F of every target by file;
-       matching/{summary,scenarios,distribution,variables,pooled}.csv: aggregates for the report
+       matching/{summary,scenarios,distribution,variables,pooled}.csv: aggregates for the report;
+       matching/closest.{parquet,csv}, matching/distances.csv: distances to the closest record (§8.1), where wanted
 """
 
 
 rule synthesize:
-    """Draw one file of a simulated release: the confidential survey, or a synthetic file of it."""
+    """Draw one file of a simulated release: the confidential survey, a synthetic file of it, or the holdout."""
     output:
         file="results/{study}/simulated/{side}.csv",
         ledger="results/{study}/ledger/synthesize.{side}.json",
@@ -19,7 +20,7 @@ rule synthesize:
     benchmark:
         "results/{study}/benchmarks/synthesize.{side}.tsv"
     wildcard_constraints:
-        side=r"confidential|synthetic_\d+",
+        side=r"confidential|synthetic_\d+|holdout",
     conda:
         "../../environment.yml"
     threads: 1
@@ -39,6 +40,7 @@ rule prepare_matching:
     output:
         confidential="results/{study}/matching/prepared/confidential.parquet",
         synthetic="results/{study}/matching/prepared/synthetic.parquet",
+        holdout="results/{study}/matching/prepared/holdout.parquet",
         account="results/{study}/matching/account.csv",
         warnings="results/{study}/matching/warnings.csv",
         correspondence="results/{study}/matching/correspondence.csv",
@@ -93,3 +95,36 @@ rule match:
         **PLAN.params("match"),
     script:
         "../scripts/match.py"
+
+
+rule measure_distances:
+    """Search the closest confidential record, and the closest of a holdout, for each synthetic one."""
+    input:
+        unpack(PLAN.matched_sources("source_")),
+        confidential=PLAN.result("prepare_matching", "matching/prepared/confidential.parquet"),
+        synthetic=PLAN.result("prepare_matching", "matching/prepared/synthetic.parquet"),
+        holdout=PLAN.result("prepare_matching", "matching/prepared/holdout.parquet"),
+    output:
+        records="results/{study}/matching/closest.parquet",
+        closest=report(
+            "results/{study}/matching/closest.csv",
+            caption="../report/closest.rst",
+            category="{study}",
+            labels={"result": "Distance to the closest record", "format": "CSV"},
+        ),
+        distances="results/{study}/matching/distances.csv",
+        ledger="results/{study}/ledger/measure_distances.json",
+    log:
+        "results/{study}/logs/measure_distances.log",
+    benchmark:
+        "results/{study}/benchmarks/measure_distances.tsv"
+    conda:
+        "../../environment.yml"
+    threads: lambda wildcards, input: many_threads() if are_many(input.confidential, input.synthetic) else 1
+    resources:
+        mem_mb=memory(40),
+        runtime=minutes,
+    params:
+        **PLAN.params("measure_distances"),
+    script:
+        "../scripts/measure_distances.py"

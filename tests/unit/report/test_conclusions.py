@@ -10,11 +10,12 @@ import json
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
 from making.larger import RIVALS, write_larger
-from making.matching import MATCHING, write_matching
+from making.matching import MATCHING, TRUE, WITH_HOLDOUT, write_matching
 from making.report import Shape, write_results
 from making.together import write_together
 from making.utility import write_utility
@@ -24,6 +25,7 @@ from reident.intake.severity import Line
 from reident.report.parts import (
     attack,
     attribution,
+    closest,
     fellegi_sunter,
     filerisk,
     front,
@@ -398,6 +400,72 @@ def test_a_conclusion_about_synthetic_data(tmp_path, section, decision, warnings
     study = Results(write_matching(tmp_path / "results", section, warnings=warnings, **decision))
     text = str(matching.matching_overall(study)) + str(matching_findings.matching_findings(study))
     assert printed(text, MATCHED) == expected
+
+
+NEARNESS = {
+    "no holdout": r"The study has no holdout, so nothing follows from the distances",
+    "as expected": r"are expected if nothing was memorised: the difference is within chance",
+    "nearer": r"are expected if nothing was memorised: the synthesis \*\*has memorised confidential records\*\*",
+    "farther": r"fewer than the .+ that are expected .+ so nothing follows from the distances",
+    "copied": r"This is more than chance explains: \*\*people were copied\*\*",
+    "not copied": r"The same holds for .+ of the holdout: the difference is within chance",
+    "one file": r"Of the records of the synthetic file,",
+    "worst file": r"Of the records of synthetic file 2,",
+    "why not": r"No conclusion follows from these distances",
+    "above": r"confidential records: above the limit\*\*.+Broken: at most 1 % more .+ here [\d.]+ %",
+    "within": r"confidential records: within the limit\*\*.+Met: at most 1 % more .+ here 0\.0 %",
+    "share": r"\| memorised \|",
+    "chance": r"\| within chance \|",
+}
+CLOSE = {"decision": {"nearer_excess_at_most": 0.01}}
+ONE_HELD = {**WITH_HOLDOUT, "synthetic": MATCHING["synthetic"][:1]}
+
+
+def other_people(copy, _):
+    draw = np.random.default_rng(7)
+    return copy.assign(
+        job=draw.integers(0, 9, len(copy)), income=np.exp(draw.normal(10, 0.7, len(copy))).round()
+    )
+
+
+def copying(records, file=1):
+    """The first people have their true jobs and incomes in a file of other people."""
+
+    def change(copy, number):
+        copy = other_people(copy, number)
+        if number == file:
+            copy.loc[: records - 1, ["job", "income"]] = TRUE.loc[: records - 1, ["job", "income"]]
+        return copy
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "holdout", "decision", "expected"),
+    [
+        ({**MATCHING, "closest": {}}, other_people, None, {}, {"no holdout", "why not"}),
+        (ONE_HELD, other_people, None, {}, {"as expected", "one file", "chance"}),
+        (ONE_HELD, copying(3), None, {}, {"as expected", "not copied", "one file", "chance"}),
+        (ONE_HELD, copying(300), None, CLOSE, {"nearer", "copied", "one file", "above", "share"}),
+        (WITH_HOLDOUT, copying(100, 2), None, {}, {"nearer", "copied", "worst file", "share", "chance"}),
+        (WITH_HOLDOUT, copying(10, 2), None, {}, {"as expected", "copied", "worst file", "share", "chance"}),
+        (ONE_HELD, other_people, lambda true: other_people(true, 1), CLOSE,
+         {"farther", "one file", "within", "chance"}),
+    ],
+    ids=[
+        "no holdout", "other people", "three people", "all copied", "one file of three", "ten people",
+        "the holdout is the synthetic file",
+    ],
+)  # fmt: skip
+def test_a_conclusion_about_nearness(tmp_path, section, change, holdout, decision, expected):
+    study = Results(write_matching(tmp_path / "results", section, change=change, holdout=holdout, **decision))
+    parts = (
+        closest.closest_overall,
+        closest.closest_findings,
+        closest.closest_premise,
+        closest.closest_tables,
+    )
+    assert printed(" ".join(str(one(study)) for one in parts), NEARNESS) == expected
 
 
 RISK = {

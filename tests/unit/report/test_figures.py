@@ -12,7 +12,7 @@ import pytest
 from making.attribution import write_learnt
 from making.filerisk import POPULATION, write_filerisk
 from making.larger import write_larger
-from making.matching import SUBSETS, write_matching
+from making.matching import MATCHING, SUBSETS, WITH_HOLDOUT, write_matching
 from making.microaggregation import write_masked
 from making.report import PARTS, Shape, write_results
 from making.together import write_together
@@ -20,7 +20,7 @@ from making.utility import write_utility
 from making.variants import ALPHA, PROTECTION, add_variants
 from making.why import write_why
 from reident.report import style
-from reident.report.parts import attack, patterns, rates, strata
+from reident.report.parts import attack, closest, patterns, rates, strata
 from reident.report.parts.strata import _top, strata_states
 from reident.report.results import Results
 from reident.report.wording import percent
@@ -102,6 +102,16 @@ def carried(tmp_path_factory):
     return Results(write_why(write_results(tmp_path_factory.mktemp("carried") / "results", Shape())))
 
 
+def test_the_distances_are_drawn_without_a_holdout(tmp_path):
+    study = Results(write_matching(tmp_path / "results", {**MATCHING, "closest": {}}))
+    assert "to the confidential file" in closest.closest_figure(study).alt
+
+
+@pytest.fixture(scope="module")
+def held_out(tmp_path_factory):
+    return Results(write_matching(tmp_path_factory.mktemp("held_out") / "results", WITH_HOLDOUT))
+
+
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory):
     return Results(write_learnt(tmp_path_factory.mktemp("learnt") / "results"))
@@ -109,10 +119,20 @@ def learnt(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def source_of(
-    usual, synthetic, of_one_file, masked, before_protection, weighed, learnt, enlarged, several, carried
+    usual,
+    synthetic,
+    held_out,
+    of_one_file,
+    masked,
+    before_protection,
+    weighed,
+    learnt,
+    enlarged,
+    several,
+    carried,
 ):
     """Return a function that returns the results for a figure."""
-    others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
+    others = {"closest": held_out, "matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
     others |= {
         "weights": weighed,

@@ -94,3 +94,14 @@ def test_donors_are_equal_on_all_variables_or_absent():
 
 def test_every_option_is_described():
     assert all(field.description for field in SyntheticSurvey.model_fields.values())
+
+
+def test_the_holdout_has_other_people_and_changes_no_other_file(files):
+    with_holdout = spec(holdout=300)
+    held = synthesize(with_holdout, "holdout")
+    assert len(held) == 300
+    assert synthesize(with_holdout, "confidential").equals(files["confidential"])
+    assert synthesize(with_holdout, "synthetic_1").equals(files["synthetic_1"])
+    others = synthesize(spec(records=1_100), "confidential").iloc[800:].reset_index(drop=True)
+    stated = [name for name in held if name != "INCOME"]
+    assert held[stated].equals(others[stated])

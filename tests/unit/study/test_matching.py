@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from making.matching import MATCHING
+from making.matching import MATCHING, WITH_HOLDOUT
 from making.studies import changed, saved
 from reident.errors import InputError
 from reident.study import model as study
@@ -35,6 +35,14 @@ def load(folder, **keys):
         (
             {"matching": WITHOUT_FILES, "simulate": {**SURVEY, "copies": 2}},
             ["confidential", "synthetic_1", "synthetic_2"],
+        ),
+        (
+            {"matching": WITH_HOLDOUT},
+            ["confidential", "synthetic_1", "synthetic_2", "synthetic_3", "holdout"],
+        ),
+        (
+            {"matching": {**WITHOUT_FILES, "closest": {}}, "simulate": {**SURVEY, "copies": 1, "holdout": 9}},
+            ["confidential", "synthetic_1", "holdout"],
         ),
         (
             {**LINKAGE, "matching": MATCHING},
@@ -89,6 +97,18 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides):
             {"matching": {**MATCHING, "known": ["job"]}},
             "line 2: `matching`: `job` must not be both in `known` and in `synthesized`",
         ),
+        (
+            {"matching": {**MATCHING, "closest": {"variables": ["person"]}}},
+            "`matching.closest.variables` must name known or synthesized variables, and `person` is not one",
+        ),
+        (
+            {"matching": {**WITHOUT_FILES, "closest": {"holdout": {"path": "h.csv"}}}, "simulate": SURVEY},
+            "`matching.closest.holdout` must not be given with `simulate`",
+        ),
+        (
+            {"matching": WITHOUT_FILES, "simulate": {**SURVEY, "holdout": 9}},
+            "`simulate.holdout` must not be given without `matching.closest`",
+        ),
         ({"matching": MATCHING, "simulate": {"kind": "census"}}, "must have as `kind` one of"),
     ],
 )
@@ -142,5 +162,5 @@ def test_matching_does_not_affect_the_steps_of_linkage():
 
 def test_the_bundled_study_simulates_three_files_with_two_synthesized_variables():
     bundled = study.load(ROOT / "config" / "studies" / "synthetic-survey.yaml")
-    assert list(bundled.sources) == ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"]
+    assert list(bundled.sources) == ["confidential", "synthetic_1", "synthetic_2", "synthetic_3", "holdout"]
     assert len(bundled.matching.synthesized) == 2

@@ -223,6 +223,14 @@ def test_a_limit_of_targets_at_just_above_and_just_below(limit, expected, named)
     assert found.limits["metric"].tolist() == named
 
 
+@pytest.mark.parametrize(("limit", "expected"), [(0.05, "within"), (0.049999, "above")])
+def test_a_limit_of_nearness_is_for_the_file_with_the_largest_excess(limit, expected):
+    table = pd.DataFrame({"file": ["1", "2"], "share": [0.45, 0.55], "expected": [0.5, 0.5]})
+    found = judged({"nearer_excess_at_most": limit}, closest=table)
+    assert verdict(found) == verdict(found, "closest") == expected
+    assert found.limits["value"].tolist() == pytest.approx([0.05])
+
+
 def test_dis_is_met_where_no_record_is_unique_or_in_a_pair():
     assert verdict(judged({"dis_at_most": 0.0}, **file_risk([(3, 9)], dis=""))) == "within"
 
@@ -282,6 +290,7 @@ def test_limits_that_cannot_be_are_refused(decision, reason):
         ({"dis_at_most": 0.1}, r"`\.decision\.dis_at_most` must not be given without `file_risk`"),
         ({"unique_share_at_most": 0.1}, r"must not be given without `file_risk.scenarios`"),
         ({"disco_at_most": 0.1}, r"must not be given without `attribute_disclosure`"),
+        ({"nearer_excess_at_most": 0.1}, r"must not be given without `matching.closest.holdout`"),
     ],
 )
 def test_limits_must_fit_the_study(decision, reason):

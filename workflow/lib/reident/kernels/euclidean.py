@@ -67,6 +67,9 @@ _CUT = 40.0
 _SURE = 33.0
 """Values within this many deviations of the centre are more than six deviations from every value that is cut off."""
 
+MAX_NEAREST = 2**23
+"""EIF records whose position fits below a level of the finest scale in 64 bits."""
+
 _REACH = 2.5
 """Standard deviations beyond which two values count as different when records are put in order."""
 
@@ -86,6 +89,7 @@ class Euclidean(NamedTuple):
     steps: np.ndarray | None  # of whole steps, see there
     sure_from: np.float32  # eᵃ of the values that bound those with an upper bound
     sure_to: np.float32
+    shift: int  # bits below the level that hold the position of the EIF record; 0 if ties are ties
 
 
 class Scratch(NamedTuple):
@@ -118,8 +122,9 @@ class Definition(NamedTuple):
 
 @search.implements(search.level_of, Euclidean)
 def _level_of(metric, scratch, files, i, r, _bound):
-    """Return the level of the pair (i, r) by the definition."""
-    return _level(metric, metric.spread, scratch.squares, files, i, r)
+    """Return the level of the pair (i, r) by the definition, with the position of r below it."""
+    level = _level(metric, metric.spread, scratch.squares, files, i, r)
+    return (level << metric.shift) + (r & ((1 << metric.shift) - 1))
 
 
 @search.implements(strata.level_in, Definition)
@@ -168,6 +173,7 @@ def _limit_of(metric, bound):
     scores up to `MAX_ALPHA` in `search.MAX_SCALE` levels this is less than 0.09 levels; the roundings of this
     function are below 0.01 levels. Hence bound − 0.4.
     """
+    bound = -(-bound >> metric.shift)
     if bound <= 0:
         return np.float32(0)
     v = metric.numeric.size
@@ -385,6 +391,74 @@ def nearest(
     return list_pairs(best)
 
 
+def two_nearest(
+    puf_codes: np.ndarray,
+    eif_codes: np.ndarray,
+    puf_values: np.ndarray,
+    eif_values: np.ndarray,
+    spread: np.ndarray,
+    *,
+    numeric: np.ndarray,
+    alpha: float,
+    scale: int,
+    **workers: Unpack[Workers],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two lowest levels of each PUF record by the norm `rms`, and its nearest EIF record.
+
+    Parameters
+    ----------
+    puf_codes, eif_codes, puf_values, eif_values, spread, numeric, scale, **workers
+        As for :func:`nearest`; at least one record in each file, at most :data:`MAX_NEAREST` in the EIF, and at least
+        one variable.
+    alpha : float
+        The score of a variable that is missing in either record, 0 to 1.
+
+    Returns
+    -------
+    levels : int64 (n_puf, 2)
+        0 to ``scale``; -1 for the second one if the EIF has one record.
+    eif : int64 (n_puf,)
+        Of several nearest records, the first.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or an argument is out of its range.
+
+    Notes
+    -----
+    Levels are made different by the position of the EIF record, so that nothing ties. Pairs of one level differ in
+    cost by at most 2·10⁻¹²·√(cost·v) at the finest scale. The limit that upper bounds give is a unit in the last place
+    above the largest of them, 2⁻²⁴ of it or more, which is at least the error of some 2⁻²⁴·v; both together exceed that
+    difference, so that all records of the best level are compared. Source: METHODS §4.3, §8.1.
+    """
+    files, v = as_files(puf_codes, eif_codes, puf_values, eif_values), len(numeric)
+    search.check(files, v, scale, keep=2)
+    _check(spread, v, alpha)
+    if not (len(puf_codes) and 0 < len(eif_codes) <= MAX_NEAREST and v and alpha <= 1):
+        raise ValueError(
+            f"both files need a record, the EIF at most {MAX_NEAREST:,}, variables, and α up to 1."
+        )
+    shift = (len(eif_codes) - 1).bit_length()
+    metric, index, puf = _prepare(
+        files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), False, scale
+    )
+    best = empty_best(len(puf_codes), min(2, len(eif_codes)))
+    search.run(
+        index,
+        puf,
+        files,
+        metric._replace(shift=shift),
+        lambda: _empty_scratch(v),
+        (scale + 1) << shift,
+        best,
+        **workers,
+    )
+    levels = np.full((len(puf_codes), 2), -1, np.int64)
+    levels[:, : best.level.shape[1]] = best.level >> shift
+    return levels, best.eif[:, 0].astype(np.int64)
+
+
 def _usable(spread: np.ndarray) -> np.ndarray:
     """Return standard deviations, NaN where they are 0 or undefined."""
     return np.where(np.isfinite(spread) & (np.asarray(spread) > 0), spread, np.nan).astype(np.float64)
@@ -455,6 +529,7 @@ def _prepare(
         steps=None,
         sure_from=np.float32(math.exp(-_SURE)),
         sure_to=np.float32(math.exp(_SURE)),
+        shift=0,
     )
     index = build(codes.eif, codes.n, eif_values, coordinates, costs)
     return (

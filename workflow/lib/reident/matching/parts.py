@@ -30,6 +30,8 @@ class MatchedFiles:
     synthesized : names of the synthesized variables
     targets : conditions, all of which a target meets
     population_count : the column with population counts; None without one
+    holdout : the file of people who had no part in the synthesis; None without one
+    closest : names of the variables of the holdout
     """
 
     confidential: ConfidentialFile
@@ -39,6 +41,8 @@ class MatchedFiles:
     synthesized: tuple[str, ...]
     targets: tuple[Target, ...]
     population_count: str | None = None
+    holdout: SourceFile | None = None
+    closest: tuple[str, ...] = ()
 
     def file(self, place: int | None = None) -> SourceFile:
         """Return the description of a synthetic file, counted from 0, or of the confidential one."""
@@ -74,3 +78,21 @@ class MatchRules:
     missing: Literal["never", "each_other"]
     key: tuple[str, ...]
     uncertain_targets: UncertainTargets | None = None
+
+
+@dataclass(frozen=True)
+class ClosestRules:
+    """What distances to the closest record take from the study.
+
+    Attributes
+    ----------
+    variables : names of the variables that are compared
+    numeric : names of those that are numbers
+    key : the key columns of the confidential file; empty where rows correspond by order
+    level : the confidence level of intervals, a fraction
+    """
+
+    variables: tuple[str, ...]
+    numeric: frozenset[str]
+    key: tuple[str, ...]
+    level: float

@@ -44,6 +44,8 @@ class Prepared(NamedTuple):
         :data:`POPULATION` if the study has population counts, the variables; null where missing.
     synthetic : pyarrow.Table (m·n rows)
         :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
+    holdout : pyarrow.Table
+        The variables that are compared with it; no row without a holdout.
     account : pandas.DataFrame
     warnings : pandas.DataFrame
         Sentences that the analyst should read.
@@ -53,6 +55,7 @@ class Prepared(NamedTuple):
 
     confidential: pa.Table
     synthetic: pa.Table
+    holdout: pa.Table
     account: pd.DataFrame
     warnings: pd.DataFrame
     correspondence: pd.DataFrame
@@ -72,11 +75,19 @@ def batches(options: MatchedFiles, file: int | None, path: Path) -> Iterator[pa.
     return reading.tables(path, options.file(file), columns_of(options, file), options.key(file))
 
 
+def holdout_batches(options: MatchedFiles, path: Path) -> Iterator[pa.Table]:
+    """Return the text of what the study needs of the holdout, batch by batch."""
+    if options.holdout is None:
+        raise ValueError("the study has no holdout")
+    return reading.tables(path, options.holdout, list(options.closest), ())
+
+
 def prepare(
     options: MatchedFiles,
     confidential: pa.Table,
     synthetic: Sequence[pa.Table],
     guard: Guard = contextlib.nullcontext,
+    holdout: pa.Table | None = None,
 ) -> Prepared:
     """Type files that are in memory, as :func:`prepare_files` does.
 
@@ -88,10 +99,15 @@ def prepare(
     synthetic : sequence of pyarrow.Table
         The same of each synthetic file.
     guard : Guard
+    holdout : pyarrow.Table, optional
+        The text of the holdout, at least its compared variables.
     """
     sources = [[text] for text in (confidential, *synthetic)]
-    names = ("confidential", "synthetic")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(options, sources, sinks, guard=guard)))
+    held = None if holdout is None else [holdout]
+    names = ("confidential", "synthetic", "holdout")
+    return Prepared(
+        **in_memory(names, lambda sinks: prepare_files(options, sources, sinks, guard=guard, holdout=held))
+    )
 
 
 def prepare_files(
@@ -100,6 +116,7 @@ def prepare_files(
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
+    holdout: Iterable[pa.Table] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
@@ -114,6 +131,8 @@ def prepare_files(
         Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, targets, population counts, codes and corresponding rows.
+    holdout : iterable of pyarrow.Table, optional
+        The text of the holdout in batches, see :func:`holdout_batches`.
 
     Returns
     -------
@@ -134,13 +153,18 @@ def prepare_files(
             others = columns_of(options, file)[len(options.key(file)) :]
             text = Source(options.file(file), options.key(file), others, folder)
             texts.append(stack.enter_context(contextlib.closing(text)).read(own))
-        return _prepared(options, texts[0], texts[1:], sinks, guard)
+        held = None
+        if holdout is not None and options.holdout is not None:
+            held = stack.enter_context(contextlib.closing(Source(options.holdout, (), options.closest)))
+            require_records(options.holdout, held.read(holdout).num_rows)
+        return _prepared(options, texts[0], texts[1:], held, sinks, guard)
 
 
 def _prepared(
     options: MatchedFiles,
     confidential: Source,
     synthetic: Sequence[Source],
+    holdout: Source | None,
     sinks: Mapping[str, Sink],
     guard: Guard,
 ) -> dict[str, pd.DataFrame]:
@@ -171,12 +195,33 @@ def _prepared(
         with guard():
             counts[POPULATION] = _population(options, options.population_count, confidential, targets)
     warnings, correspondences = _compare(options, own, copies, guard)
+    held = own.slice(0, 0)
+    if holdout is not None:
+        account.open("holdout", holdout.num_rows).close("holdout")
+        held, more = _held(options, own, holdout, guard)
+        warnings += more
+    give(sinks["holdout"], held, np.arange(held.num_rows))
     together = {**counts, **dict(zip(own.column_names, own.columns, strict=True))}
     give(sinks["confidential"], together, np.arange(n), _marks(options, confidential, targets))
     for place, copy in copies.items():
         numbered = copy.add_column(0, FILE, pa.array(np.full(n, place + 1, np.int32)))
         give(sinks["synthetic"], numbered, np.arange(n))
     return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
+
+
+def _held(options: MatchedFiles, own: pa.Table, text: Source, guard: Guard) -> tuple[pa.Table, list[Line]]:
+    """Return the variables of the holdout, typed, and warnings; refuse a category without a code in common."""
+    columns, warnings = {}, []
+    for variable in options.variables:
+        if variable.name in options.closest:
+            columns[variable.name] = typed_variable(options, variable, text[variable.name], text.source)
+            if variable.name not in options.numeric:
+                with guard():
+                    names = options.file().file_name, text.source.file_name
+                    warnings += _common_codes(
+                        *names, variable.name, own[variable.name], columns[variable.name]
+                    )
+    return pa.table(columns), warnings
 
 
 def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> Iterator[pa.Table]:
@@ -318,7 +363,7 @@ def _compare(
         for name in own.column_names:
             if name not in options.numeric:
                 with guard():
-                    warnings += _common_codes(options, file, name, own[name], copy[name])
+                    warnings += _common_codes(options.file().file_name, file, name, own[name], copy[name])
         found, differ = correspondence.compare(own, copy, known, keyed=keyed)
         lines.append((str(place + 1), *found))
         warnings += correspondence.warnings(file, found, differ, keyed=keyed)
@@ -326,7 +371,7 @@ def _compare(
 
 
 def _common_codes(
-    options: MatchedFiles, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray
+    confidential: str, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray | pa.Array
 ) -> list[Line]:
     ours, theirs = (set(pc.unique(column).drop_null().to_pylist()) for column in (own, copy))
     if not ours or not theirs:
@@ -334,7 +379,7 @@ def _common_codes(
         return [Line(UNDERSTATES, warning)]
     if not ours & theirs:
         raise InputError(
-            f"{file}, column `{name}`: no code is also in {options.file().file_name}. Code both files alike, "
+            f"{file}, column `{name}`: no code is also in {confidential}. Code both files alike, "
             "or give a numeric variable a `radius`."
         )
     if 2 * len(ours & theirs) >= len(ours | theirs):

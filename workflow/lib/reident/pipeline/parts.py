@@ -42,7 +42,7 @@ from reident.linkage.parts import (
     Variable,
     Weighing,
 )
-from reident.matching.parts import MatchedFiles, MatchRules
+from reident.matching.parts import ClosestRules, MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
 from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section
@@ -357,6 +357,8 @@ def matched_files(matching: Matching) -> MatchedFiles:
         tuple(variable.name for variable in matching.synthesized),
         matching.targets,
         matching.population_count,
+        matching.holdout,
+        matching.closest_variables,
     )
 
 
@@ -373,6 +375,14 @@ def match_rules(matching: Matching) -> MatchRules:
         matching.key(),
         matching.uncertain_targets,
     )
+
+
+@_part_of("measure_distances")
+def closest_rules(study: Study) -> ClosestRules:
+    """Return what distances to the closest record take."""
+    matching = study.matched
+    names = matching.closest_variables
+    return ClosestRules(names, frozenset(matching.radius) & set(names), matching.key(), study.rates.level)
 
 
 @_part_of("prepare_filerisk")

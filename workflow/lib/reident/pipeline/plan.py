@@ -98,6 +98,7 @@ JUDGED = {
     "matched": "matching/warnings.csv",
     "scenarios": "matching/scenarios.csv",
     "pooled": "matching/pooled.csv",
+    "closest": "matching/closest.csv",
     "risk": "filerisk/warnings.csv",
     "cells": "filerisk/cells.csv",
     "summary": "filerisk/summary.csv",
@@ -389,8 +390,13 @@ class Plan:
         return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
     def matched_sources(self, prefix: str = "") -> Asked:
-        """Give the confidential file and the synthetic files of a study, by side."""
-        return lambda wildcards: self._sides(self.study(wildcards).matched_sources, wildcards, prefix)
+        """Give the confidential file, the synthetic files and the holdout of a study, by side."""
+
+        def ask(wildcards: Any) -> dict[str, str]:
+            study = self.study(wildcards)
+            return self._sides([*study.matched_sources, *study.holdout_sources], wildcards, prefix)
+
+        return ask
 
     def risk_sources(self, prefix: str = "") -> Asked:
         """Give the file whose risk is measured, and its population, by side."""
@@ -428,7 +434,7 @@ def _maker(study: Study, side: str) -> str:
     """Return the rule that makes a source file which the study does not declare."""
     if study.made[side] == "microaggregation":
         return "microaggregate"
-    output = "file" if side in study.matched_sources else side
+    output = "file" if side in {**study.matched_sources, **study.holdout_sources} else side
     return next(
         step.rule
         for step in steps.wanted(study)

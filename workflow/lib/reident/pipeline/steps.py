@@ -108,6 +108,10 @@ def _modelled(study: Study) -> bool:
     return study.file_risk is not None and study.file_risk.population_models is not None
 
 
+def _has_distances(study: Study) -> bool:
+    return study.matching is not None and study.matching.closest is not None
+
+
 def _has_scenarios(study: Study) -> bool:
     risk = study.file_risk
     return risk is not None and bool(risk.scenarios or risk.key_sets)
@@ -160,6 +164,8 @@ _TABLE = (
     ("extrapolate", "Extrapolating to a larger intruder", "larger.curves", _has("larger_intruder"), "thin", ""),
     ("prepare_matching", "Reading the synthetic files", "matching.prepare", _has("matching"), "synthesize", "shared"),
     ("match", "Matching records", "matching.summary", _has("matching"), "prepare_matching", "compiled"),
+    ("measure_distances", "Searching for the closest records", "matching.closest", _has_distances,
+     "prepare_matching", "compiled"),
     ("prepare_filerisk", "Reading the file and its population", "filerisk.prepare", _has("file_risk"),
      "populate simulate microaggregate synthesize", "shared"),
     ("assess_file", "Measuring the risk of the file", "filerisk.assessment", _has("file_risk"),
@@ -178,7 +184,7 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify rate join_files match assess_file assess_scenarios assess_attribution"
+     ("prepare stratify rate join_files match measure_distances assess_file assess_scenarios assess_attribution"
       " prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate agreements match assess_file measure_utility judge", "gathers"),

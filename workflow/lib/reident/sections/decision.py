@@ -47,6 +47,7 @@ OF_FILE = ("k_anonymity_at_least", "dis_at_most")
 OF_SCENARIOS = ("unique_share_at_most",)
 OF_TARGETS = ("disco_at_most",)
 OF_MATCHING = ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least")
+OF_CLOSEST = ("nearer_excess_at_most",)
 """The limits by what they are about, in the order of the report."""
 
 _PER_METRIC = "One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6."
@@ -144,7 +145,15 @@ class Decision(Section):
         description="Matching: the smallest false match rate, as a fraction, with which a scenario passes. A scenario "
         "without a unique match passes.",
     )
-
+    nearer_excess_at_most: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        exclude_if=lambda limit: limit is None,
+        description="`matching.closest`: the largest excess of the share of synthetic records that are nearer to the "
+        "confidential file than to the holdout over its expectation, as a fraction, with which every synthetic file "
+        "passes. Source: METHODS §8.1.",
+    )
     disco_at_most: Shares | None = Field(
         None,
         description="`attribute_disclosure`: the largest DiSCO, as a fraction, with which a target passes, for the "
@@ -207,6 +216,11 @@ class Decision(Section):
         limits = {name: getattr(self, name) for name in OF_MATCHING}
         return {name: limit for name, limit in limits.items() if limit is not None}
 
+    @property
+    def of_closest(self) -> list[str]:
+        """The limits for distances to the closest record that are given."""
+        return [name for name in OF_CLOSEST if getattr(self, name) is not None]
+
     @model_validator(mode="after")
     def _has_a_limit(self) -> Decision:
         given = (
@@ -215,6 +229,7 @@ class Decision(Section):
             self.of_file,
             self.of_scenarios,
             self.of_matching,
+            self.of_closest,
             self.of_targets,
         )
         if not any(given):
@@ -254,6 +269,7 @@ class Decision(Section):
             "file_risk": self.of_file,
             "file_risk.scenarios": self.of_scenarios,
             "matching": self.of_matching,
+            "matching.closest.holdout": self.of_closest,
             "attribute_disclosure": self.of_targets,
         }
         for section, names in given.items():

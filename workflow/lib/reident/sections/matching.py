@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -17,6 +18,9 @@ from reident.sections.exact import Rational
 from reident.sections.files import Name, Names, SourceFile
 
 ALL_SUBSETS = "all-subsets"
+HOLDOUT = "holdout"
+"""The side of the file of people who had no part in the synthesis."""
+
 KNOWN = "known"
 """The name of the set of known variables that the study declares under the key `known`."""
 
@@ -165,6 +169,22 @@ class UncertainTargets(Section):
         return self
 
 
+class Closest(Section):
+    """Distances of synthetic records to the closest record."""
+
+    holdout: SourceFile | None = Field(
+        None,
+        description="A file of people who had no part in the synthesis, drawn from the same population as the "
+        "confidential file, with its columns and codes. If absent: only distances are given, and no conclusion. "
+        "Absent if `simulate` draws it. Source: METHODS §8.1.",
+    )
+    variables: tuple[Name, ...] = Field(
+        (),
+        description="The variables of the distance, which are known or synthesized: numbers if they have a radius, "
+        "otherwise categories. If absent: the synthesized variables.",
+    )
+
+
 class NamedSet(NamedTuple):
     """A set of known variables; `listed` if the study names it, otherwise one of all subsets."""
 
@@ -237,6 +257,36 @@ class Matching(Section):
         description="The population that the targets are from, for a second intruder who does not know whether a "
         "target is in the file. If absent: the intruder knows that every target is in it. Source: METHODS §8.",
     )
+    closest: Closest | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="The distance of each synthetic record to the closest confidential record, and to the closest "
+        "record of a holdout; `{}` takes the defaults. If absent: not measured. Source: METHODS §8.1.",
+    )
+
+    @property
+    def closest_variables(self) -> tuple[str, ...]:
+        """The variables of the distance to the closest record; empty without it."""
+        if self.closest is None:
+            return ()
+        return self.closest.variables or tuple(variable.name for variable in self.synthesized)
+
+    @property
+    def holdout(self) -> SourceFile | None:
+        """The file of people who had no part in the synthesis, if the study has one."""
+        return self.closest.holdout if self.closest else None
+
+    @property
+    def named_files(self) -> dict[tuple[str | int, ...], str]:
+        """The paths that the section names, by their location in the study file."""
+        named: dict[tuple[str | int, ...], str] = {}
+        if self.confidential is not None:
+            named["matching", "confidential", "path"] = self.confidential.path
+        for at, copy in enumerate(self.synthetic):
+            named["matching", "synthetic", at, "path"] = copy.path
+        if self.holdout is not None:
+            named["matching", "closest", "holdout", "path"] = self.holdout.path
+        return named
 
     @property
     def population_count(self) -> str | None:
@@ -346,6 +396,17 @@ class Matching(Section):
             if self.variables[name].integer_coded:
                 raise ValueError(
                     f"`{name}` must not have both a radius and `integer_coded`. Remove one of the two."
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _closest_fits(self) -> Matching:
+        refuse_repeats(self.closest_variables, "closest.variables")
+        for name in self.closest_variables:
+            if name not in self.variables:
+                raise ValueError(
+                    f"`.closest.variables` must name known or synthesized variables, and `{name}` is not one. Correct "
+                    "the name."
                 )
         return self
 

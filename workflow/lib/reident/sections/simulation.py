@@ -209,6 +209,12 @@ class SyntheticSurvey(Section):
     missing: Share = Field(
         0.03, description="The share of incomes that are not stated, the same in all files."
     )
+    holdout: int = Field(
+        0,
+        ge=0,
+        exclude_if=operator.not_,
+        description="The number of records of a holdout for `matching.closest`: other adults, drawn at random.",
+    )
 
 
 class LocalAuthorities(Section):

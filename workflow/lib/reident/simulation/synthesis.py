@@ -35,7 +35,7 @@ COLUMNS = {
 }
 """The columns of every file, with the variables of the population."""
 
-CONFIDENTIAL = "confidential"
+CONFIDENTIAL, HOLDOUT = "confidential", "holdout"
 NOT_STATED = "-9"
 ADULT = 18
 AGE_GROUP = 15
@@ -51,12 +51,12 @@ def synthesize(spec: SyntheticSurvey, file: str) -> pd.DataFrame:
     spec : SyntheticSurvey
         The section `simulate` of the study.
     file : str
-        ``confidential``, or ``synthetic_1`` … ``synthetic_m``.
+        ``confidential``, ``synthetic_1`` … ``synthetic_m``, or ``holdout``.
 
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`, all text; row i of every file describes the same person.
+        :data:`COLUMNS`, all text; row i of every file but the holdout describes the same person.
 
     Raises
     ------
@@ -66,27 +66,33 @@ def synthesize(spec: SyntheticSurvey, file: str) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
 
     streams = Streams(spec.seed)
-    persons = _sample(spec, streams)
-    if file != CONFIDENTIAL:
-        persons = persons | _synthetic(persons, spec, streams.within(file))
+    sample, rest = _samples(spec, streams)
+    if file == HOLDOUT:
+        persons, streams = rest, streams.within(HOLDOUT)
+    elif file == CONFIDENTIAL:
+        persons = sample
+    else:
+        persons = sample | _synthetic(sample, spec, streams.within(file))
     cells = {column: persons[name].astype(str) for column, name in COLUMNS.items()}
-    absent = treatments.drawn(spec.records, spec.missing, streams("missing"))
+    absent = treatments.drawn(len(persons["income"]), spec.missing, streams("missing"))
     cells["INCOME"] = np.where(absent, NOT_STATED, cells["INCOME"])
     return pd.DataFrame({column: texts.astype(object) for column, texts in cells.items()}, dtype=str)
 
 
-def _sample(spec: SyntheticSurvey, streams: Streams) -> Table:
-    """Return adults of the population in random order, with rounded incomes."""
+def _samples(spec: SyntheticSurvey, streams: Streams) -> tuple[Table, Table]:
+    """Return the adults of the survey and those of the holdout, in random order, with rounded incomes."""
     persons = population.draw(spec.households, streams.within("population"))
     adults = np.flatnonzero(persons["age"] >= ADULT)
-    if len(adults) < spec.records:
+    if len(adults) < spec.records + spec.holdout:
         raise InputError(
-            f"`simulate.records` must be at most the number of adults ({len(adults):,}), but is {spec.records:,}. "
-            "Increase `households`."
+            f"`simulate.records` and `simulate.holdout` must together be at most the number of adults "
+            f"({len(adults):,}), but are {spec.records + spec.holdout:,}. Increase `households`."
         )
-    chosen = streams("sample").permutation(adults)[: spec.records]
-    survey = {name: values[chosen] for name, values in persons.items()}
-    return survey | {"income": treatments.round_to(survey["income"], spec.rounding)}
+    order = streams("sample").permutation(adults)
+    chosen = order[: spec.records], order[spec.records : spec.records + spec.holdout]
+    surveys = [{name: values[rows] for name, values in persons.items()} for rows in chosen]
+    first, rest = (one | {"income": treatments.round_to(one["income"], spec.rounding)} for one in surveys)
+    return first, rest
 
 
 def _synthetic(survey: Table, spec: SyntheticSurvey, streams: Streams) -> Table:

@@ -37,7 +37,7 @@ from reident.sections.linkage import (
     Rates,
     Strata,
 )
-from reident.sections.matching import ConfidentialFile, Matching, SyntheticFile
+from reident.sections.matching import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
 from reident.sections.microaggregation import ORIGINAL, Microaggregate
 from reident.sections.release import Release
 from reident.sections.seal import Seal
@@ -243,10 +243,13 @@ class Study(Section):
         if self.matching.confidential is not None or not isinstance(self.simulate, SyntheticSurvey):
             return self.matching
         numbers = range(1, self.simulate.copies + 1)
-        files = {
+        files: dict[str, Any] = {
             "confidential": ConfidentialFile(path="confidential.csv"),
             "synthetic": tuple(SyntheticFile(path=f"synthetic_{number}.csv") for number in numbers),
         }
+        if self.matching.closest is not None and self.simulate.holdout:
+            held = SourceFile(path=f"{HOLDOUT}.csv")
+            files["closest"] = self.matching.closest.model_copy(update={"holdout": held})
         return self.matching.model_copy(update=files)
 
     @property
@@ -261,6 +264,12 @@ class Study(Section):
             return {}
         copies = {f"synthetic_{at}": file for at, file in enumerate(self.matched.synthetic, start=1)}
         return {"confidential": self.matched.file(), **copies}
+
+    @property
+    def holdout_sources(self) -> dict[str, SourceFile]:
+        """The description of ``holdout``, which distances to the closest record are compared with; empty without it."""
+        held = self.matched.holdout if self.matching is not None else None
+        return {HOLDOUT: held} if held else {}
 
     @property
     def risk(self) -> FileRisk:
@@ -331,8 +340,8 @@ class Study(Section):
         """The descriptions of all files that the study reads, by side."""
         original = self.microaggregate.source if self.microaggregate else self.files and self.files.original
         others = {ORIGINAL: original} if original else {}
-        found = {**self.linked_sources, **self.matched_sources, **self.risk_sources, **others}
-        return found | self.attribution_sources
+        found = {**self.linked_sources, **self.matched_sources, **self.holdout_sources, **self.risk_sources}
+        return found | others | self.attribution_sources
 
     @property
     def simulated(self) -> frozenset[str]:
@@ -343,7 +352,8 @@ class Study(Section):
             return frozenset({SURVEY, POPULATION} & set(self.risk_sources))
         if isinstance(self.simulate, SkewedAmounts):
             return frozenset({ORIGINAL})
-        return frozenset(self.matched_sources if isinstance(self.simulate, SyntheticSurvey) else ())
+        drawn = {**self.matched_sources, **self.holdout_sources}
+        return frozenset(drawn if isinstance(self.simulate, SyntheticSurvey) else ())
 
     @property
     def made(self) -> dict[str, str]:
@@ -399,6 +409,15 @@ class Study(Section):
                 "`.matching` must have exactly one source of files: its `confidential` and `synthetic`, or `simulate` "
                 "with the kind `synthetic-survey`. Remove the other, or add one."
             )
+        if self.matching is not None and self.matching.holdout is not None and survey:
+            raise ValueError(
+                "`.matching.closest.holdout` must not be given with `simulate`, which draws it. Remove it, and set "
+                "`simulate.holdout`."
+            )
+        if isinstance(self.simulate, SyntheticSurvey) and self.simulate.holdout and not self.matched.closest:
+            raise ValueError(
+                "`.simulate.holdout` must not be given without `matching.closest`. Remove it, or add `closest: {}`."
+            )
         return self
 
     @model_validator(mode="after")
@@ -433,6 +452,7 @@ class Study(Section):
                 "file_risk": None if self.file_risk is None else [],
                 "file_risk.scenarios": [scenario.name for scenario in scenarios] or None,
                 "matching": None if self.matching is None else [],
+                "matching.closest.holdout": [] if self.holdout_sources else None,
                 "attribute_disclosure": None if targets is None else [target.name for target in targets],
             }
         )

@@ -40,10 +40,8 @@ def named_files(study: Study) -> dict[Location, str]:
         named = {("files", side, "path"): source.path for side, source in declared.items() if source}
     if study.microaggregate is not None and study.microaggregate.path:
         named["microaggregate", "path"] = study.microaggregate.path
-    if study.matching is not None and study.matching.confidential is not None:
-        named["matching", "confidential", "path"] = study.matching.confidential.path
-        for at, copy in enumerate(study.matching.synthetic):
-            named["matching", "synthetic", at, "path"] = copy.path
+    if study.matching is not None:
+        named |= study.matching.named_files
     if study.file_risk is not None:
         named |= study.file_risk.named_files
     if study.attribute_disclosure is not None:

@@ -118,6 +118,9 @@ def _matched(study: Any) -> Iterator[_File]:
     )
     for at, copy in enumerate(options.synthetic):
         yield _File(f"matching.synthetic[{at + 1}]", copy, variables, options.key(at))
+    if options.holdout is not None:
+        held = [own for own in variables if own.name in options.closest_variables]
+        yield _File("matching.closest.holdout", options.holdout, held, [])
 
 
 def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = False) -> Coding:

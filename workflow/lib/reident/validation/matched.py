@@ -19,6 +19,7 @@ def check(
     options: MatchedFiles,
     confidential: pa.Table | None,
     synthetic: Sequence[pa.Table | None],
+    holdout: pa.Table | None,
     findings: Findings,
 ) -> None:
     """Note what is wrong with the files of `matching`, and what an analyst should look at.
@@ -26,13 +27,13 @@ def check(
     Parameters
     ----------
     options : MatchedFiles
-    confidential, synthetic : pyarrow.Table or None
+    confidential, synthetic, holdout : pyarrow.Table or None
         The text of each file; it may be None, or lack columns, which is noted already.
     findings : Findings
     """
     texts: dict[int | None, pa.Table | None] = {None: confidential, **dict(enumerate(synthetic))}
     present = {place: text for place, text in texts.items() if text is not None}
-    sound = {one.name for one in options.variables if _is_sound(options, one, present, findings)}
+    sound = {one.name for one in options.variables if _is_sound(options, one, present, holdout, findings)}
     keyed = [place for place, text in present.items() if set(options.key(place)) <= set(text.column_names)]
     if confidential is None or None not in keyed:
         return
@@ -41,17 +42,24 @@ def check(
     if part.synthetic and part.variables:
         with findings.noting():
             copies = [present[place] for place in files]
-            findings.warn_all(matching.prepare(part, confidential, copies, findings.noting).warnings)
+            findings.warn_all(matching.prepare(part, confidential, copies, findings.noting, holdout).warnings)
 
 
 def _is_sound(
-    options: MatchedFiles, variable: MatchedVariable, texts: Mapping[int | None, pa.Table], findings: Findings
+    options: MatchedFiles,
+    variable: MatchedVariable,
+    texts: Mapping[int | None, pa.Table],
+    holdout: pa.Table | None,
+    findings: Findings,
 ) -> bool:
     columns = []
     for place, text in texts.items():
         source = options.file(place)
         typing = partial(matching.typed_variable, options, variable, source=source)
         columns.append(codes.File(source.file_name, text, variable.name, typing))
+    if holdout is not None and options.holdout is not None and variable.name in options.closest:
+        typing = partial(matching.typed_variable, options, variable, source=options.holdout)
+        columns.append(codes.File(options.holdout.file_name, holdout, variable.name, typing))
     compares = variable.name not in options.numeric and None in texts
     return codes.check(variable.name, columns, findings, categorical=compares)
 
@@ -69,4 +77,5 @@ def _only(
         targets=tuple(target for target in options.targets if target.variable in columns),
         population_count=count if count in columns else None,
         synthetic=tuple(options.synthetic[at] for at in files),
+        closest=tuple(name for name in options.closest if name in variables),
     )

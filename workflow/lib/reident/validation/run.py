@@ -22,6 +22,7 @@ from reident.microaggregation.parts import Masking
 from reident.pipeline import family
 from reident.pipeline.family import Family
 from reident.pipeline.steps import STEPS
+from reident.sections.matching import HOLDOUT
 from reident.sections.microaggregation import ORIGINAL
 from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study import checklists, named_files, rounding, variants
@@ -163,7 +164,7 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
         if rule == "prepare":
             linked.check(part, own, findings)
         elif rule == "prepare_matching":
-            matched.check(part, own["confidential"], _copies(part, own), findings)
+            matched.check(part, own["confidential"], _copies(part, own), own.get("holdout"), findings)
         elif rule == "prepare_attribution":
             attributed.check(part, own, findings)
         else:
@@ -195,10 +196,12 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
     if isinstance(part, MatchedFiles):
         sides: dict[int | None, str] = {at: f"synthetic_{at + 1}" for at in range(len(part.synthetic))}
         sides[None] = "confidential"
-        return {
+        files = {
             side: want(side, part.file(at), matching.columns_of(part, at), part.key(at))
             for at, side in sides.items()
         }
+        held = {HOLDOUT: want(HOLDOUT, part.holdout, part.closest, ())} if part.holdout else {}
+        return files | held
     if isinstance(part, AttributionFiles):
         return {
             side: want(side, source, part.columns_of(side), part.ids.get(side, ()))
@@ -262,5 +265,6 @@ def _drawn(spec: Any, study: Study) -> dict[str, pd.DataFrame]:
     if isinstance(spec, SkewedAmounts):
         return {ORIGINAL: simulation.draw_skewed(spec)}
     if isinstance(spec, SyntheticSurvey):
-        return {side: simulation.synthesize(spec, side) for side in study.matched_sources}
+        sides = {**study.matched_sources, **study.holdout_sources}
+        return {side: simulation.synthesize(spec, side) for side in sides}
     return {}

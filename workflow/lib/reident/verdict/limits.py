@@ -14,7 +14,7 @@ from reident.linkage.together import ANY
 from reident.sections.decision import Decision
 from reident.verdict import warnings
 from reident.verdict.parts import Judging
-from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, FILE, MATCHING, TOGETHER, WARNED
+from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
 
 COLUMNS = {
     "conditional_rate_at_most": "conditional_rate",
@@ -82,7 +82,8 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
         :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
-        ``summary`` and ``known``, its scenarios, of ``file_risk``, and ``learnt`` of attribute disclosure.
+        ``summary`` and ``known``, its scenarios, of ``file_risk``, ``closest`` of distances to the closest record, and
+        ``learnt`` of attribute disclosure.
 
     Returns
     -------
@@ -113,6 +114,11 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
         found += _of_scenarios(decision, tables["known"])
     if "scenarios" in tables:
         found += _of_matching(decision, tables["scenarios"], tables["pooled"])
+    if "closest" in tables and (bound := decision.nearer_excess_at_most) is not None:
+        lines = tables["closest"]
+        value = float((lines["share"] - lines["expected"]).max())
+        outcome = BREAKS if round(value, DECIMALS) > bound else PASSES
+        found.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
     if "learnt" in tables:
         found += _of_targets(decision, tables["learnt"])
     for one in found:

@@ -21,10 +21,10 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE
 from reident.verdict.parts import Judging
 
-ATTACK, TOGETHER, FILE, MATCHING, ATTRIBUTES = (
-    "attack", "together", "file_risk", "matching", "attribute_disclosure",
+ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
+    "attack", "together", "file_risk", "matching", "closest", "attribute_disclosure",
 )  # fmt: skip
-ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, ATTRIBUTES)
+ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
 """What warnings and limits are about."""
 
 WARNED = {TOGETHER: ATTACK}

@@ -16,7 +16,7 @@ from reident.pipeline.tables.linkage import (
     SCORE,
     STRATIFY,
 )
-from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
+from reident.pipeline.tables.matching import MATCH, MEASURE_DISTANCES, PREPARE_MATCHING
 from reident.pipeline.tables.population import MODEL_POPULATION
 from reident.pipeline.tables.rates import AGREEMENTS, COMPARE_PROTECTION, RATE
 from reident.pipeline.tables.release import EDITION, RELEASE
@@ -47,9 +47,9 @@ from reident.pipeline.tables.why import EXPLAIN, EXPORT_WHY, TRY_RECODINGS
 __all__ = [
     "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "ASSESS_SCENARIOS", "BIN", "CALIBRATE", "CHECKLIST",
     "COMPARED_COLUMNS", "COMPARE_PROTECTION", "COMPARE_VARIANTS", "CONFIRM", "EDITION", "EXPLAIN", "EXPORT_CONFIRMED",
-    "EXPORT_WHY", "EXTRAPOLATE", "JOIN_FILES", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE",
-    "MODEL_POPULATION", "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "RANK",
-    "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
-    "SYNTHESIZE", "THIN", "TRY_RECODINGS", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate",
-    "Table",
+    "EXPORT_WHY", "EXTRAPOLATE", "JOIN_FILES", "JUDGE", "MATCH", "MEASURE_DISTANCES", "MEASURE_UTILITY",
+    "MICROAGGREGATE", "MODEL_POPULATION", "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK",
+    "PREPARE_MATCHING", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE",
+    "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "THIN", "TRY_RECODINGS", "WEIGH", "WHOLE", "Column", "Count",
+    "Dimension", "Kind", "Lines", "Rate", "Table",
 ]  # fmt: skip

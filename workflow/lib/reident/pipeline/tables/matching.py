@@ -51,6 +51,14 @@ PREPARE_MATCHING = (
         "records",
         section="8",
     ),
+    Table(
+        "holdout",
+        "matching/prepared/holdout.parquet",
+        "The typed holdout, in the order of its rows; no row without one.",
+        (MATCHED,),
+        "records",
+        section="8.1",
+    ),
     account("matching"),
     warnings("matching"),
     Table(
@@ -194,5 +202,87 @@ MATCH = (
         ),
         reported=True,
         section="8",
+    ),
+)
+
+HELD = "; empty without a holdout"
+NUMBERED = text("file", "the synthetic file, `1` … `m`")
+MEASURE_DISTANCES = (
+    Table(
+        "records",
+        "matching/closest.parquet",
+        "The distances of each synthetic record, one file after the other, each in the order of the confidential file.",
+        (
+            integer("file", "the synthetic file, from 1", "file"),
+            FILE_KEY,
+            FILE_ROW._replace(meaning="row of the confidential file at the same place; the header is row 1"),
+            number("confidential", "the smallest score to a confidential record", "score"),
+            number("second", "that of the second nearest one; empty if there is one", "score"),
+            number("holdout", "the smallest score to a record of the holdout" + HELD, "score"),
+        ),
+        "records",
+        section="8.1",
+    ),
+    Table(
+        "closest",
+        "matching/closest.csv",
+        "Distances to the closest record, one line per synthetic file.",
+        (
+            NUMBERED,
+            integer("n_synthetic", "synthetic records"),
+            integer("n_confidential", "n_X, confidential records"),
+            integer("n_holdout", "n_H, records of the holdout"),
+            number(
+                "distance_confidential", "5th percentile of the distance to the confidential file", "score"
+            ),
+            number("distance_holdout", "the same to the holdout" + HELD, "score"),
+            number(
+                "ratio_confidential",
+                "5th percentile of nearest / second nearest in the confidential file; empty if it has one record",
+                "",
+            ),
+            number("ratio_holdout", "the same in the holdout", ""),
+            integer("n_identical", "synthetic records that are identical to a confidential one"),
+            integer(
+                "n_identical_unique",
+                "of these, identical to a record that is unique in the confidential file",
+            ),
+            integer(
+                "n_identical_holdout", "synthetic records that are identical to one of the holdout" + HELD
+            ),
+            integer("n_nearer", "synthetic records that are nearer to the confidential file" + HELD),
+            integer("n_tied", "synthetic records that are as near to both files" + HELD),
+            number("share", "(n_nearer + n_tied / 2) / n_synthetic" + HELD),
+            number("expected", "n_X / (n_X + n_H)" + HELD),
+            number("low", "lower end of the interval of share − expected, −1 to 1" + HELD, ""),
+            number("high", "its upper end" + HELD, ""),
+            integer("n_clusters", "nearest records that the synthetic records have" + HELD),
+            integer(
+                "n_alone_confidential",
+                "people of the confidential file with values that no other record of both files and at least one "
+                "synthetic record has" + HELD,
+            ),
+            integer("n_alone_holdout", "the same of the holdout" + HELD),
+            number("alone_probability", "probability of at least n_alone_confidential by chance" + HELD),
+            boolean(
+                "nearer", "whether the share is above its expectation beyond chance; false without a holdout"
+            ),
+            boolean("copied", "whether n_alone_confidential is beyond chance; false without one"),
+        ),
+        reported=True,
+        section="8.1",
+    ),
+    Table(
+        "distances",
+        "matching/distances.csv",
+        "Percentiles of the distances to the closest record, one line per synthetic file and percentage.",
+        (
+            NUMBERED,
+            integer("percent", "the percentage of the synthetic records, 0 to 100", "percent"),
+            number("confidential", "the percentile of the distance to the confidential file", "score"),
+            number("holdout", "that of the distance to the holdout" + HELD, "score"),
+        ),
+        reported=True,
+        section="8.1",
     ),
 )

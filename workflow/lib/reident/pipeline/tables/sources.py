@@ -84,8 +84,8 @@ SYNTHESIZE = (
     Table(
         "file",
         "simulated/{side}.csv",
-        "The simulated confidential file (`confidential`) or a synthetic file (`synthetic_1`, `synthetic_2` …). "
-        "Row i of every file is about the same person.",
+        "The simulated confidential file (`confidential`), a synthetic file (`synthetic_1`, `synthetic_2` …) or the "
+        "holdout (`holdout`). Row i of every file but the holdout is about the same person.",
         (
             *LINKING[:6],
             *(column for name in ("TENURE", "OCC", "INCOME") for column in LINKING if column.name == name),

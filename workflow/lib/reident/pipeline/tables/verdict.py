@@ -6,7 +6,7 @@ from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, Table, intege
 
 ABOUT = text(
     "about",
-    "what it is about: `attack`, `together`, `file_risk`, `matching` or `attribute_disclosure`",
+    "what it is about: `attack`, `together`, `file_risk`, `matching`, `closest` or `attribute_disclosure`",
     kind="parameter",
 )
 JUDGE = (
@@ -27,7 +27,8 @@ JUDGE = (
             text("limit", "the key of the limit", kind="parameter"),
             text(
                 "metric",
-                "the metric, the scenario of matching or `file_risk`, or the target; empty for the whole key",
+                "the metric, the scenario of matching or `file_risk`, or the target; empty for the whole key and for "
+                "`closest`",
                 kind="parameter",
             ),
             number(

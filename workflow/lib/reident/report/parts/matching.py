@@ -33,7 +33,7 @@ from reident.report.wording import (
 )
 from reident.sections.matching import KNOWN, Matching
 from reident.verdict.limits import RESERVED, UNKNOWN, worst
-from reident.verdict.warnings import ATTACK
+from reident.verdict.warnings import ATTACK, CLOSEST
 from reident.verdict.warnings import MATCHING as ABOUT
 
 TEXT = Sentences("matching")
@@ -175,7 +175,7 @@ def matching_overall(results: Results) -> str:
         return block("verdict unknown", TEXT("verdict.open"), reason)
     every = outcomes(results)
     if not every:
-        if results.study["metrics"] and len(results.limits(ATTACK)):
+        if (results.study["metrics"] and len(results.limits(ATTACK))) or len(results.limits(CLOSEST)):
             return ""
         return block("verdict open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
     if results.verdict(ABOUT) == UNKNOWN:

@@ -1,0 +1,9 @@
+"""Adapter of the rule `measure_distances`."""
+
+from reident import ledger
+from reident.matching import closest
+
+with ledger.step(snakemake) as step:
+    step.check_chain()
+    tables = [step.read(name) for name in ("confidential", "synthetic", "holdout")]
+    step.write_all(closest.measure(step.part, *tables, threads=step.threads, progress=step.progress))
