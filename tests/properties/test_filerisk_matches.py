@@ -112,7 +112,7 @@ def test_what_is_left_is_counted_among_the_records_that_are_left(codes, seed, wi
     assume(n > 0)
     at = draw.choice(n, draw.integers(1, n + 1), replace=False)
     back = draw.random(len(at)) < 0.5
-    before = found.left(at, np.ones(len(at), bool))
+    before = found.remaining(at, np.ones(len(at), bool))
     assert before.tolist() == found.sizes[at].tolist()
     # The records have an order of their own: the multisets of what is left are compared.
     pool = oracle.removable(rows(codes))
@@ -120,7 +120,7 @@ def test_what_is_left_is_counted_among_the_records_that_are_left(codes, seed, wi
     gone = {order[i] for i, kept in zip(at.tolist(), back.tolist(), strict=True) if not kept}
     left = [row for i, row in enumerate(rows(released)) if i not in gone]
     expected = oracle.match_counts([rows(codes)[order[i]] for i in at.tolist()], left, wildcard)
-    assert found.left(at, back).tolist() == expected
+    assert found.remaining(at, back).tolist() == expected
 
 
 def _key(released, known, i, wildcard):

@@ -35,7 +35,7 @@ def test_sdcmicro_model_risk(table):
     """`modRisk` with main effects: 0.552916 and 0.7053842. It takes μ for λ, and divides by the nine cells."""
     fitted, _ = log_linear.fit(table.counts, [(0,), (1,), (2,)])
     risks = log_linear._Risks(fitted[tuple(table.single.T)], 0.01)
-    found = [float(own.sum()) / 9 for own in risks.both]
+    found = [float(own.sum()) / 9 for own in risks.terms]
     assert [round(found[0], 6), round(found[1], 7)] == [0.552916, 0.7053842]
 
 

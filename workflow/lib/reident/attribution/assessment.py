@@ -60,7 +60,7 @@ class _Target(NamedTuple):
     sorted: list[np.ndarray]
     low: np.ndarray
     high: np.ndarray
-    own: list[np.ndarray]
+    released_rows: list[np.ndarray]
     guesses: list[Guess]
     n_values: int
 
@@ -69,7 +69,7 @@ class _Files(NamedTuple):
     """The files: original, released …, holdout; and the released record of each original one, by file, or -1."""
 
     tables: list[pa.Table]
-    own: list[np.ndarray]
+    released_rows: list[np.ndarray]
     linked: bool
 
 
@@ -104,11 +104,11 @@ def assess(
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
-        every = [_measures(files, cells, target) for target in targets]
+        results_of_set = [_measures(files, cells, target) for target in targets]
         done[0] += 1
         if progress is not None:
             progress(done[0] / len(sets))
-        return every
+        return results_of_set
 
     with ThreadPoolExecutor(threads) as pool:
         results = list(pool.map(run, sets))
@@ -119,11 +119,11 @@ def assess(
     worst = summary[(summary["danger"] == 1) & (summary["file"] == MEAN)].set_index("target")["keys"]
     parts, lines = [], []
     for at, target in enumerate(targets):
-        keys = next(own for own in rules.sets if joined(own) == worst[target.name])
-        told = _told(files, _cells(files, columns, keys), target, keep=True)
-        parts.append(_records(rules, original, target, keys, told))
+        keys = next(candidates for candidates in rules.sets if joined(candidates) == worst[target.name])
+        disclosed = _told(files, _cells(files, columns, keys), target, keep=True)
+        parts.append(_records(rules, original, target, keys, disclosed))
         baseline = measures.mean_of(results[0][at])
-        lines.append(_target_line(target, keys, told, baseline, categories))
+        lines.append(_target_line(target, keys, disclosed, baseline, categories))
     return Assessed(pa.concat_tables(parts), summary, pd.DataFrame(lines, columns=list(TARGETS)))
 
 
@@ -142,14 +142,14 @@ def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
     numbers = released[FILE].to_numpy()
     bounds = np.searchsorted(numbers, np.arange(1, int(numbers.max(initial=1)) + 2))
     copies = [released.slice(start, stop - start) for start, stop in itertools.pairwise(bounds)]
-    own = []
+    released_rows = []
     for copy in copies:
         place = codes_of(copy[PERSON])
         rows = np.full(original.num_rows, -1, np.int64)
         rows[place[place >= 0]] = np.flatnonzero(place >= 0)
-        own.append(rows)
-    linked = any((rows >= 0).any() for rows in own)
-    return _Files([original, *copies, holdout], own, linked)
+        released_rows.append(rows)
+    linked = any((rows >= 0).any() for rows in released_rows)
+    return _Files([original, *copies, holdout], released_rows, linked)
 
 
 def _columns(rules: AttributionRules, files: _Files) -> dict[str, tuple[np.ndarray, int]]:
@@ -180,32 +180,32 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
     columns = [table[name] for table in files.tables]
     if radius is None:
         ranks = [codes_of(column) for column in columns]
-        n_values = max(int(own.max(initial=-1)) for own in ranks) + 1
+        n_values = max(int(codes.max(initial=-1)) for codes in ranks) + 1
         low, high = np.arange(n_values), np.arange(1, n_values + 1)
     else:
         values = [column.to_numpy().astype(np.float64) for column in columns]
-        distinct = np.unique(np.concatenate([own[~np.isnan(own)] for own in values]))
+        distinct = np.unique(np.concatenate([column[~np.isnan(column)] for column in values]))
         low, high = neighbourhoods(distinct, Reach(radius.size, radius.relative is not None, "closed"))
         last = len(distinct)
         n_values = last
         ranks = [
-            np.searchsorted(distinct, own).astype(np.int32) for own in values
+            np.searchsorted(distinct, column).astype(np.int32) for column in values
         ]  # missing after all numbers
         if rules.category:
             low, high = np.append(low, last), np.append(high, last + 1)
         else:
-            ranks = [np.where(own == last, -1, own).astype(np.int32) for own in ranks]
-    by_rank = [np.argsort(own, kind="stable").astype(np.int32) for own in ranks]
-    present = [order[own[order] >= 0] for own, order in zip(ranks, by_rank, strict=True)]
+            ranks = [np.where(column == last, -1, column).astype(np.int32) for column in ranks]
+    orders = [np.argsort(codes, kind="stable").astype(np.int32) for codes in ranks]
+    present = [order[codes[order] >= 0] for codes, order in zip(ranks, orders, strict=True)]
     own_ranks = [
         np.where(rows >= 0, ranks[at][rows], -1).astype(np.int32)
-        for at, rows in enumerate(files.own, start=1)
+        for at, rows in enumerate(files.released_rows, start=1)
     ]
     windows = low.astype(np.int32), high.astype(np.int32)
     numeric = radius is not None
     guesses = [
-        attributes.best_guess(own[order], *windows, numeric)
-        for own, order in zip(ranks[1:-1], present[1:-1], strict=True)
+        attributes.best_guess(codes[order], *windows, numeric)
+        for codes, order in zip(ranks[1:-1], present[1:-1], strict=True)
     ]
     return _Target(name, radius, ranks, present, *windows, own_ranks, guesses, n_values)
 
@@ -214,20 +214,22 @@ def _told(
     files: _Files, cells: tuple[list[np.ndarray], int], target: _Target, *, keep: bool = False
 ) -> list[Told]:
     """Return what each released file tells about a target."""
-    by_file, n_cells = cells
+    file_cells, n_cells = cells
     grouped = [
-        keysets.group(own, ranks, order, n_cells)
-        for own, ranks, order in zip(by_file, target.ranks, target.sorted, strict=True)
+        keysets.group(numbers, ranks, order, n_cells)
+        for numbers, ranks, order in zip(file_cells, target.ranks, target.sorted, strict=True)
     ]
     original, holdout = grouped[0], grouped[-1]
     numeric, n = target.radius is not None, files.tables[0].num_rows
-    told = []
-    for at, rows in enumerate(files.own):
-        own_cells = np.where(rows >= 0, by_file[at + 1][rows], -1).astype(np.int32) if files.linked else rows
-        told.append(
+    disclosed = []
+    for at, rows in enumerate(files.released_rows):
+        released_cells = (
+            np.where(rows >= 0, file_cells[at + 1][rows], -1).astype(np.int32) if files.linked else rows
+        )
+        disclosed.append(
             _tell(
                 (original, grouped[at + 1], holdout),
-                own_cells.astype(np.int32),
+                released_cells.astype(np.int32),
                 target,
                 at,
                 numeric=numeric,
@@ -235,12 +237,12 @@ def _told(
                 keep=n if keep else 0,
             )
         )
-    return told
+    return disclosed
 
 
 def _tell(
     files: tuple[Grouped, Grouped, Grouped],
-    own_cells: np.ndarray,
+    released_cells: np.ndarray,
     target: _Target,
     at: int,
     *,
@@ -251,8 +253,8 @@ def _tell(
     n_values = target.n_values if keep and not numeric else 0
     return attributes.tell(
         *files,
-        own_cells,
-        target.own[at],
+        released_cells,
+        target.released_rows[at],
         target.low,
         target.high,
         target.guesses[at],
@@ -264,7 +266,7 @@ def _tell(
 
 
 def _measures(files: _Files, cells: tuple[list[np.ndarray], int], target: _Target) -> list[Measures]:
-    return [measures.of(told, linked=files.linked) for told in _told(files, cells, target)]
+    return [measures.of(disclosed, linked=files.linked) for disclosed in _told(files, cells, target)]
 
 
 def _lines(
@@ -272,18 +274,20 @@ def _lines(
 ) -> pd.DataFrame:
     """Return the summary of one target; the sets stay in their order, and ``danger`` ranks them."""
     files = [results[place][at] for place in range(1, len(results))]
-    means = [measures.mean_of(own) for own in files]
+    means = [measures.mean_of(file) for file in files]
     order = sorted(
         range(len(sets)), key=lambda place: (-_value(means[place].disco), -_value(means[place].cap), place)
     )
     danger = {place: rank for rank, place in enumerate(order, start=1)}
     lines = []
     for place, keys in enumerate(sets):
-        named = [
-            *((str(number), own) for number, own in enumerate(files[place], start=1)),
+        by_name = [
+            *((str(number), measured) for number, measured in enumerate(files[place], start=1)),
             (MEAN, means[place]),
         ]
-        lines += [(target, joined(keys), len(keys), danger[place], name, *own) for name, own in named]
+        lines += [
+            (target, joined(keys), len(keys), danger[place], name, *measured) for name, measured in by_name
+        ]
     front = ["target", "keys", "size", "danger", "file"]
     return pd.DataFrame(lines, columns=[*front, *Measures._fields])
 
@@ -294,7 +298,11 @@ def _value(rate: float) -> float:
 
 
 def _records(
-    rules: AttributionRules, original: pa.Table, target: _Target, keys: Sequence[str], told: Sequence[Told]
+    rules: AttributionRules,
+    original: pa.Table,
+    target: _Target,
+    keys: Sequence[str],
+    disclosed: Sequence[Told],
 ) -> pa.Table:
     """Return what is disclosed of each original record with the most dangerous set of keys.
 
@@ -302,15 +310,15 @@ def _records(
     the files in which its value is disclosed and correct.
     """
     n = original.num_rows
-    caps = [one.agreeing / np.maximum(one.matches, 1) for one in told]
+    caps = [file.agreeing / np.maximum(file.matches, 1) for file in disclosed]
     front = {name: original[name] for name in (rules.id or (ROW,))}
     return pa.table(
         {
             **front,
             "target": pa.array([target.name] * n, pa.string()),
             "keys": pa.array([joined(keys)] * n, pa.string()),
-            "cap": pa.array(np.sum(caps, axis=0) / len(told)),
-            "n_disclosed": pa.array(np.sum([one.correct for one in told], axis=0).astype(np.int32)),
+            "cap": pa.array(np.sum(caps, axis=0) / len(disclosed)),
+            "n_disclosed": pa.array(np.sum([file.correct for file in disclosed], axis=0).astype(np.int32)),
         }
     )
 
@@ -318,16 +326,16 @@ def _records(
 def _target_line(
     target: _Target,
     keys: Sequence[str],
-    told: Sequence[Told],
+    disclosed: Sequence[Told],
     baseline: Measures,
     categories: pd.DataFrame,
 ) -> tuple[object, ...]:
     """Return the line of a target: its baselines, its most dangerous set, and the value that dominates DiSCO there."""
-    by_value = np.sum([one.by_value for one in told], axis=0)
-    total, level, share = int(by_value.sum()), "", float("nan")
+    disclosed_values = np.sum([file.by_value for file in disclosed], axis=0)
+    total, level, share = int(disclosed_values.sum()), "", float("nan")
     if total:
         labels = categories[categories["variable"] == target.name].set_index("code")["label"]
-        level, share = str(labels[int(by_value.argmax())]), int(by_value.max()) / total
+        level, share = str(labels[int(disclosed_values.argmax())]), int(disclosed_values.max()) / total
     missing = int((target.ranks[0] < 0).sum())
     return (
         target.name,
@@ -340,7 +348,7 @@ def _target_line(
         joined(keys),
         level,
         share,
-        bool(total >= MIN_LEVEL * len(told) and share > LEVEL_SHARE),
+        bool(total >= MIN_LEVEL * len(disclosed) and share > LEVEL_SHARE),
     )
 
 

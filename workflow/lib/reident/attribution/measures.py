@@ -81,7 +81,7 @@ class Measures(NamedTuple):
 def of(told: Told, *, linked: bool) -> Measures:
     """Return the measures of what a kernel counted; ``linked``: the released records of the same persons are known."""
     counts = [int(count) for count in told.counts]
-    n, m, held = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]
+    n, m, n_holdout = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]
 
     def share(place: int, of: int = n) -> float:
         return counts[place] / of if of else NAN
@@ -89,7 +89,7 @@ def of(told: Told, *, linked: bool) -> Measures:
     def mean(row: int, of: int = n) -> float:
         return total(told.sums[row]) / of if of else NAN
 
-    others = n if linked else 0
+    n_others = n if linked else 0
     return Measures(
         n_original=n,
         n_released=m,
@@ -110,13 +110,13 @@ def of(told: Told, *, linked: bool) -> Measures:
         guess=mean(kernel.GUESS),
         cap_original=mean(kernel.CAP_ORIGINAL),
         cap_true_others=mean(kernel.CAP_TRUE_OTHERS),
-        disco_others=share(kernel.DISCO_OTHERS, others),
-        cap_others=mean(kernel.CAP_OTHERS, others),
-        guess_others=mean(kernel.GUESS_OTHERS, others),
-        n_holdout=held,
-        disco_holdout=share(kernel.DISCO_HOLDOUT, held),
-        cap_holdout=mean(kernel.CAP_HOLDOUT, held),
-        guess_holdout=mean(kernel.GUESS_HOLDOUT, held),
+        disco_others=share(kernel.DISCO_OTHERS, n_others),
+        cap_others=mean(kernel.CAP_OTHERS, n_others),
+        guess_others=mean(kernel.GUESS_OTHERS, n_others),
+        n_holdout=n_holdout,
+        disco_holdout=share(kernel.DISCO_HOLDOUT, n_holdout),
+        cap_holdout=mean(kernel.CAP_HOLDOUT, n_holdout),
+        guess_holdout=mean(kernel.GUESS_HOLDOUT, n_holdout),
     )
 
 
@@ -130,6 +130,6 @@ def mean_of(files: Sequence[Measures]) -> Measures:
     """Return the mean over released files; each measure over the files in which it is defined."""
     means = []
     for values in zip(*files, strict=True):
-        known = [value for value in values if not math.isnan(value)]
-        means.append(math.fsum(known) / len(known) if known else NAN)
+        defined = [value for value in values if not math.isnan(value)]
+        means.append(math.fsum(defined) / len(defined) if defined else NAN)
     return Measures(*means)

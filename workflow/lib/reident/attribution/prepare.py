@@ -111,10 +111,10 @@ def prepare_files(
     """
     with contextlib.ExitStack() as stack:
         texts = {}
-        for side, own in sources.items():
+        for side, batches_of_file in sources.items():
             columns = [variable.column for variable in files.variables]
             text = Source(files.files[side], files.ids.get(side) or (), columns, folder)
-            texts[side] = stack.enter_context(contextlib.closing(text)).read(own)
+            texts[side] = stack.enter_context(contextlib.closing(text)).read(batches_of_file)
         return _prepared(files, texts, sinks, guard)
 
 
@@ -129,16 +129,18 @@ def _prepared(
     lines, warnings = [], list[Line]()
     needed = [variable.column for variable in files.variables]
     for at, variable in enumerate(files.variables):
-        own = {
+        typed = {
             side: typed_key(variable, files.files[side], text[variable.column])
             for side, text in texts.items()
         }
-        warnings += _missing_throughout(files, variable, own)
+        warnings += _missing_throughout(files, variable, typed)
         if isinstance(variable, Target) and variable.type == "numeric":
-            coded = own
+            coded = typed
         else:
             decimal = files.files[files.original].decimal
-            codes, labels = categories.coded(variable, own, files.original, decimal, files.bins, files.ranks)
+            codes, labels = categories.coded(
+                variable, typed, files.original, decimal, files.bins, files.ranks
+            )
             with guard():
                 warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and keys.add_missing(codes, labels)
@@ -149,9 +151,9 @@ def _prepared(
             if variable.column not in needed[at + 1 :]:
                 texts[side].forget([variable.column])
     first = texts[files.original]
-    named = first.sorted_keys() if files.ids.get(files.original) else None
-    front = {} if named else {ROW: _rows(files, first.num_rows)}
-    give(sinks["original"], {**front, **columns[files.original]}, first.order(), named)
+    sorted_keys = first.sorted_keys() if files.ids.get(files.original) else None
+    front = {} if sorted_keys else {ROW: _rows(files, first.num_rows)}
+    give(sinks["original"], {**front, **columns[files.original]}, first.order(), sorted_keys)
     for number, side in enumerate(files.released, start=1):
         n = texts[side].num_rows
         who = np.full(n, -1, np.int32)
@@ -202,10 +204,10 @@ def _lines(
 
 
 def _missing_throughout(
-    files: AttributionFiles, variable: KeyVariable, own: Mapping[str, pa.Array]
+    files: AttributionFiles, variable: KeyVariable, typed: Mapping[str, pa.Array]
 ) -> Iterator[Line]:
     """Warn of a variable without a value in a file: nothing can be learnt with it."""
-    for side, column in own.items():
+    for side, column in typed.items():
         if column.null_count == len(column):
             warning = (
                 f"{files.files[side].file_name}: {variable.name} is missing in every record. Attribute disclosure "
@@ -248,14 +250,14 @@ def _rows(files: AttributionFiles, n: int) -> pa.Array:
 
 def _persons(files: AttributionFiles, texts: Mapping[str, Source], side: str) -> np.ndarray:
     """Return the position of each person of a released file in the prepared original file, -1 where unknown; int32."""
-    own, first = texts[side], texts[files.original]
+    text, first = texts[side], texts[files.original]
     if files.ids.get(side) and files.ids.get(files.original):
-        return first.places(own)
+        return first.places(text)
     if not files.by_order:
-        return np.full(own.num_rows, -1, np.int32)
-    if own.num_rows != first.num_rows:
+        return np.full(text.num_rows, -1, np.int32)
+    if text.num_rows != first.num_rows:
         raise InputError(
-            f"{files.files[side].file_name}: the number of records ({own.num_rows:,}) must be that of "
+            f"{files.files[side].file_name}: the number of records ({text.num_rows:,}) must be that of "
             f"{files.files[files.original].file_name} ({first.num_rows:,}), because rows correspond by order. "
             "Correct the file, or give both files an `id`."
         )

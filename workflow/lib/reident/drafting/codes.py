@@ -81,8 +81,8 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     counts : mapping
         Records by trimmed text.
     """
-    own: dict[str | float, int] = {code: rows for code, rows in counts.items()}  # noqa: C416 - of another type
-    looks = {str(code): rows for code, rows in look_missing(own).items()}
+    mapping: dict[str | float, int] = {code: rows for code, rows in counts.items()}  # noqa: C416 - of another type
+    looks = {str(code): rows for code, rows in look_missing(mapping).items()}
     words = {code for code in counts if code.casefold() in _UNKNOWN or code.casefold() in _SPECIAL}
     others = {code for code in counts if code not in looks}
     if sum(bool(_LETTERS.fullmatch(code)) for code in others) > len(others) / 2:
@@ -107,26 +107,26 @@ def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, 
         return {}
     most = sum(values.values()) / 5
     if numeric:
-        last = _last(values, lambda below, own: own >= 10 and below <= own / 2)
+        last = _last(values, lambda below, value: value >= 10 and below <= value / 2)
         return {code: values[code] for code in last if MIN_RECORDS <= values[code] <= most}
     marks = {code for code in values if code.casefold() in _MARKS and number(code) is None}
-    last = _last(values, lambda below, own: own - below >= 2)
+    last = _last(values, lambda below, value: value - below >= 2)
     marks.update(code for code in last if values[code] <= most or code.endswith("9"))
     return {code: rows for code, rows in values.items() if code in marks}
 
 
 def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[str]:
     """Return the largest numbers if they are like missing codes, and a gap lies between them and two others or more."""
-    numbers = sorted((own, code) for code in codes if (own := number(code)) is not None)
+    numbers = sorted((value, code) for code in codes if (value := number(code)) is not None)
     width = len(numbers[-1][1].lstrip("0")) if numbers else 0
     result = []
     for at in range(len(numbers) - 1, 1, -1):
-        own, code = numbers[at]
+        value, code = numbers[at]
         digits = code.lstrip("0")
         if not _NINES.fullmatch(digits) or len(digits) != width:
             break
-        if is_gap(numbers[at - 1][0], own):
-            result = [one for _, one in numbers[at:]]
+        if is_gap(numbers[at - 1][0], value):
+            result = [code for _, code in numbers[at:]]
     return result
 
 

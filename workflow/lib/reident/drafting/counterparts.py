@@ -81,52 +81,54 @@ def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> 
     """
     if not puf or not eif:
         return []
-    cells = [_cells(links, side, own) for side, own in enumerate((puf, eif))]
-    evidence = [[_evidence(one, other, cells) for other in eif] for one in puf]
-    scores = np.array([[own.score for own in row] for row in evidence])
+    cells = [_cells(links, side, columns) for side, columns in enumerate((puf, eif))]
+    evidence = [[_evidence(first, second, cells) for second in eif] for first in puf]
+    scores = np.array([[pair.score for pair in row] for row in evidence])
     scores[scores < _PERHAPS] = 0
     result = []
     for row, column in zip(*linear_sum_assignment(scores, maximize=True), strict=True):
         if scores[row, column]:
-            own = evidence[row][column]
+            best = evidence[row][column]
             others = [*np.delete(scores[row], column), *np.delete(scores[:, column], row), 0.0]
-            sure = _is_sure(own, scores[row, column] - max(others))
+            sure = _is_sure(best, scores[row, column] - max(others))
             result.append(
-                Pair(puf[row], eif[column], own, sure, _reason(puf[row], eif[column], own, sure=sure))
+                Pair(puf[row], eif[column], best, sure, _reason(puf[row], eif[column], best, sure=sure))
             )
     return result
 
 
-def _is_sure(own: Evidence, margin: float) -> bool:
-    if own.links is not None and own.n >= 5 * _MIN_LINKS and own.links < 0.1:
+def _is_sure(evidence: Evidence, margin: float) -> bool:
+    if evidence.links is not None and evidence.n >= 5 * _MIN_LINKS and evidence.links < 0.1:
         return False
-    if own.name >= _SURE_NAME:
-        return own.name >= 0.95 or own.values >= 0.3 or (own.links or 0) >= 0.3 or margin >= 0.3
-    return own.links is not None and own.links >= _SURE_LINKS and margin >= _MARGIN
+    if evidence.name >= _SURE_NAME:
+        return (
+            evidence.name >= 0.95 or evidence.values >= 0.3 or (evidence.links or 0) >= 0.3 or margin >= 0.3
+        )
+    return evidence.links is not None and evidence.links >= _SURE_LINKS and margin >= _MARGIN
 
 
-def _reason(one: Column, other: Column, own: Evidence, *, sure: bool) -> str:
+def _reason(first: Column, second: Column, evidence: Evidence, *, sure: bool) -> str:
     """Return the evidence in words."""
     what = []
-    if own.name == 1:
+    if evidence.name == 1:
         what.append("the same name")
-    elif own.name >= 0.95:
+    elif evidence.name >= 0.95:
         what.append("the same name but for a word")
-    elif own.name >= _SURE_NAME:
+    elif evidence.name >= _SURE_NAME:
         what.append("names of the same meaning")
-    elif own.name > 0:
+    elif evidence.name > 0:
         what.append("similar names")
-    if own.numeric and one.sample.size and other.sample.size:
-        what.append(f"distributions that differ by at most {1 - own.values:.2f} (KS)")
-    elif own.values > 0:
-        what.append(f"the same codes for {percent(own.values)} of the records")
-    if own.links is not None:
-        kind = "rank correlation" if own.numeric else "Cramér's V"
-        what.append(f"{kind} {own.links:.2f} in {own.n:,} links")
+    if evidence.numeric and first.sample.size and second.sample.size:
+        what.append(f"distributions that differ by at most {1 - evidence.values:.2f} (KS)")
+    elif evidence.values > 0:
+        what.append(f"the same codes for {percent(evidence.values)} of the records")
+    if evidence.links is not None:
+        kind = "rank correlation" if evidence.numeric else "Cramér's V"
+        what.append(f"{kind} {evidence.links:.2f} in {evidence.n:,} links")
     text = ", ".join(what) or "no evidence"
     if not sure:
-        against = " against it" if own.name >= _SURE_NAME else ""
-        text = f"perhaps `{other.name}`{against}: {text}"
+        against = " against it" if evidence.name >= _SURE_NAME else ""
+        text = f"perhaps `{second.name}`{against}: {text}"
     return text
 
 
@@ -138,51 +140,54 @@ def _cells(links: Links | None, side: int, columns: Sequence[Column]) -> dict[st
     return {column.name: _values(table[column.name], column) for column in columns}
 
 
-def _values(text: pa.ChunkedArray, column: Column) -> np.ndarray:
-    encoded = text.combine_chunks().dictionary_encode()
-    texts = [clean(one) for one in encoded.dictionary.to_pylist()]
-    values = np.array([None if one in column.missing else one for one in texts], object)
+def _values(cells: pa.ChunkedArray, column: Column) -> np.ndarray:
+    encoded = cells.combine_chunks().dictionary_encode()
+    texts = [clean(text) for text in encoded.dictionary.to_pylist()]
+    values = np.array([None if text in column.missing else text for text in texts], object)
     return values[encoded.indices.to_numpy()]
 
 
-def _evidence(one: Column, other: Column, cells: list[dict[str, np.ndarray] | None]) -> Evidence:
-    name = names.similarity(one.name, other.name)
-    numeric = _as_numbers(one, other)
-    values = _distributions(one, other) if numeric else _codes(one, other)
+def _evidence(first: Column, second: Column, cells: list[dict[str, np.ndarray] | None]) -> Evidence:
+    name = names.similarity(first.name, second.name)
+    numeric = _as_numbers(first, second)
+    values = _distributions(first, second) if numeric else _codes(first, second)
     links, n = None, 0
     if cells[0] is not None and cells[1] is not None:
-        links, n = _association(cells[0][one.name], cells[1][other.name], one, other, numeric=numeric)
+        links, n = _association(cells[0][first.name], cells[1][second.name], first, second, numeric=numeric)
     return Evidence(name, values, links, n, numeric)
 
 
-def _as_numbers(one: Column, other: Column) -> bool:
-    if not (one.is_numeric and other.is_numeric):
+def _as_numbers(first: Column, second: Column) -> bool:
+    if not (first.is_numeric and second.is_numeric):
         return False
     return (
-        types.kind([one, other]).kind == "numeric" or min(len(one.values) or 99, len(other.values) or 99) > 12
+        types.kind([first, second]).kind == "numeric"
+        or min(len(first.values) or 99, len(second.values) or 99) > 12
     )
 
 
-def _distributions(one: Column, other: Column) -> float:
+def _distributions(first: Column, second: Column) -> float:
     """Return 1 less the largest difference of the two distribution functions."""
-    if not one.sample.size or not other.sample.size:
+    if not first.sample.size or not second.sample.size:
         return 0.0
-    points = np.union1d(one.sample, other.sample)
-    below = [np.searchsorted(own.sample, points, "right") / own.sample.size for own in (one, other)]
+    points = np.union1d(first.sample, second.sample)
+    below = [
+        np.searchsorted(column.sample, points, "right") / column.sample.size for column in (first, second)
+    ]
     return float(1 - np.abs(below[0] - below[1]).max())
 
 
-def _codes(one: Column, other: Column) -> float:
+def _codes(first: Column, second: Column) -> float:
     """Return how much of the records of both files have the same codes with the same shares; numbers by their value."""
-    if not one.values or not other.values:
+    if not first.values or not second.values:
         return 0.0
     shares = []
-    for column in (one, other):
-        own: dict[str, float] = {}
+    for column in (first, second):
+        shares_of_column: dict[str, float] = {}
         for code, rows in column.values.items():
             normal = _normal(code)
-            own[normal] = own.get(normal, 0.0) + rows / column.valid
-        shares.append(own)
+            shares_of_column[normal] = shares_of_column.get(normal, 0.0) + rows / column.valid
+        shares.append(shares_of_column)
     return sum(min(share, shares[1].get(code, 0.0)) for code, share in shares[0].items())
 
 
@@ -192,22 +197,25 @@ def _normal(code: str) -> str:
 
 
 def _association(
-    one: np.ndarray, other: np.ndarray, first: Column, second: Column, *, numeric: bool
+    first: np.ndarray, second: np.ndarray, first_column: Column, second_column: Column, *, numeric: bool
 ) -> tuple[float | None, int]:
-    both = np.array([a is not None and b is not None for a, b in zip(one, other, strict=True)], bool)
-    n = int(both.sum())
+    present = np.array([a is not None and b is not None for a, b in zip(first, second, strict=True)], bool)
+    n = int(present.sum())
     if n < _MIN_LINKS:
         return None, n
     if numeric:
         numbers = [
-            np.array([_parsed(value, column.decimal) for value in own[both]], float)
-            for own, column in ((one, first), (other, second))
+            np.array([_parsed(value, column.decimal) for value in values[present]], float)
+            for values, column in ((first, first_column), (second, second_column))
         ]
         return _rank_correlation(*numbers), n
-    if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first, second)):
-        normal = [np.array([_normal(value) for value in own[both]]) for own in (one, other)]
+    if any(
+        column.levels is None or len(column.values) > _MAX_CATEGORIES
+        for column in (first_column, second_column)
+    ):
+        normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
-    return _cramers_v(one[both], other[both]), n
+    return _cramers_v(first[present], second[present]), n
 
 
 def _parsed(text: str, decimal: str) -> float:
@@ -215,20 +223,20 @@ def _parsed(text: str, decimal: str) -> float:
     return np.nan if value is None else value
 
 
-def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     ranks = []
-    for values in (one, other):
+    for values in (first, second):
         _, place, rows = np.unique(values, return_inverse=True, return_counts=True)
         ranks.append((np.cumsum(rows) - rows / 2)[place])
-    if min(own.std() for own in ranks) == 0:
+    if min(side.std() for side in ranks) == 0:
         return 0.0
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def _cramers_v(one: np.ndarray, other: np.ndarray) -> float:
+def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
     """Return Cramér's V, corrected for its bias as by Bergsma (2013)."""
-    table = CrossTable.of(one, other).links
-    n, (r, k) = len(one), table.shape
+    table = CrossTable.of(first, second).links
+    n, (r, k) = len(first), table.shape
     if min(r, k) < 2:
         return 0.0
     expected = table.sum(1, keepdims=True) * table.sum(0, keepdims=True) / n

@@ -37,11 +37,13 @@ class CrossTable(NamedTuple):
     columns: list[str]
 
     @classmethod
-    def of(cls, one: np.ndarray, other: np.ndarray) -> CrossTable:
+    def of(cls, first: np.ndarray, second: np.ndarray) -> CrossTable:
         """Count pairs of codes, object (n,), None where there is none."""
-        both = np.array([a is not None and b is not None for a, b in zip(one, other, strict=True)], bool)
-        rows, at = np.unique(one[both].astype(str), return_inverse=True)
-        columns, of = np.unique(other[both].astype(str), return_inverse=True)
+        present = np.array(
+            [a is not None and b is not None for a, b in zip(first, second, strict=True)], bool
+        )
+        rows, at = np.unique(first[present].astype(str), return_inverse=True)
+        columns, of = np.unique(second[present].astype(str), return_inverse=True)
         links = np.zeros((len(rows), len(columns)), np.int64)
         np.add.at(links, (at, of), 1)
         return cls(links, rows.tolist(), columns.tolist())
@@ -73,10 +75,10 @@ class CrossTable(NamedTuple):
     def _split(self, code: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the links of one code of the columns, and of all others, by row."""
         if code not in self.columns:
-            own = np.zeros(len(self.rows), np.int64)
+            links = np.zeros(len(self.rows), np.int64)
         else:
-            own = self.links[:, self.columns.index(code)]
-        return own, self.links.sum(1) - own
+            links = self.links[:, self.columns.index(code)]
+        return links, self.links.sum(1) - links
 
     def n_of(self, code: str) -> int:
         """Return the links of one code of the columns."""
@@ -88,26 +90,26 @@ class CrossTable(NamedTuple):
         At least :data:`MIN_LINKS` links and 60 % of the code's links have it. Its share is at least half way from its
         share among the links of all other codes to 1, and e⁵ times as likely as that one.
         """
-        own, others = self._split(code)
-        n = int(own.sum())
+        links, others = self._split(code)
+        n = int(links.sum())
         if n < MIN_LINKS or not others.sum():
             return None
-        best = int(own.argmax())
-        share, chance = own[best] / n, max(others[best], 0.5) / others.sum()
+        best = int(links.argmax())
+        share, chance = links[best] / n, max(others[best], 0.5) / others.sum()
         if share < _MIN_SHARE or share - chance < _MIN_GAIN * (1 - chance):
             return None
-        evidence = own[best] * np.log(share / chance)
+        evidence = links[best] * np.log(share / chance)
         if share < 1:
-            evidence += (n - own[best]) * np.log((1 - share) / (1 - chance))
+            evidence += (n - links[best]) * np.log((1 - share) / (1 - chance))
         return self.rows[best] if evidence >= _MIN_EVIDENCE else None
 
     def is_alike(self, code: str) -> bool:
         """Return whether the links of a code of the columns are distributed roughly as those of all others."""
-        own, others = self._split(code)
-        n = int(own.sum())
+        links, others = self._split(code)
+        n = int(links.sum())
         if not n or not others.sum():
             return True
-        distance = np.abs(own / n - others / others.sum()).sum() / 2
+        distance = np.abs(links / n - others / others.sum()).sum() / 2
         return bool(distance <= _MAX_DISTANCE + np.sqrt(np.count_nonzero(self.links.sum(1)) / n) / 2)
 
     def table(self) -> dict[str, str]:
@@ -135,5 +137,5 @@ class CrossTable(NamedTuple):
 
     def share(self, code: str, row: str) -> float:
         """Return the share of the links of a code of the columns that have a code of the rows."""
-        own = self._split(code)[0]
-        return float(own[self.rows.index(row)] / max(1, own.sum()))
+        links = self._split(code)[0]
+        return float(links[self.rows.index(row)] / max(1, links.sum()))

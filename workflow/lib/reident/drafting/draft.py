@@ -109,35 +109,37 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     values : collection of str
         Codes that are values although they look like missing ones.
     """
-    known = {**column.missing, **{one: column.values[one] for one in extra}}
-    certain = ", ".join(f"{_word(one)} in {number(rows, 'record')}" for one, rows in known.items())
+    certain_codes = {**column.missing, **{code: column.values[code] for code in extra}}
+    certain = ", ".join(f"{_word(code)} in {number(rows, 'record')}" for code, rows in certain_codes.items())
     if extra:
         certain += f" ({', '.join(map(_word, extra))}: without a counterpart)"
     what = [certain] if certain else []
     numeric = kind == "numeric"
-    points = {one: codes.with_point(one, column.decimal) for one in column.values if one not in known}
-    uncertain = codes.uncertain({points[one]: column.values[one] for one in points}, numeric=numeric)
-    shown = points if numeric else types.shown(column)
-    looks = {one: column.values[one] for one in points if points[one] in uncertain and one in shown}
+    points = {
+        code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes
+    }
+    uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
+    showable = points if numeric else types.shown(column)
+    looks = {code: column.values[code] for code in points if points[code] in uncertain and code in showable}
     what += [
-        f"{_word(one)} in {number(rows, 'record')} is a value: it has a counterpart"
-        for one, rows in looks.items()
-        if one in values
+        f"{_word(code)} in {number(rows, 'record')} is a value: it has a counterpart"
+        for code, rows in looks.items()
+        if code in values
     ]
-    doubtful = {one: rows for one, rows in looks.items() if one not in values}
+    doubtful = {code: rows for code, rows in looks.items() if code not in values}
     rows = sum(doubtful.values())
     if doubtful:
         what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
-    return Missing(tuple(known), codes.material(rows, column.records), "; ".join(what))
+    return Missing(tuple(certain_codes), codes.material(rows, column.records), "; ".join(what))
 
 
-def _word(one: str) -> str:
-    return one or "an empty cell"
+def _word(code: str) -> str:
+    return code or "an empty cell"
 
 
-def value_of(own: Missing) -> str:
+def value_of(missing: Missing) -> str:
     """Return missing codes as YAML, or what is to be decided."""
-    return TODO if own.todo else code_list(own.codes)
+    return TODO if missing.todo else code_list(missing.codes)
 
 
 def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:

@@ -119,6 +119,6 @@ def _key_variables(sheet: Sheet, columns: list[Column], key: Key) -> None:
             sheet.add(f"      column: {scalar(column.name)}")
         sheet.add(f"      type: {kind.kind}", kind.reason)
         if missing.codes or missing.todo:
-            known = f" (certain: {draft.code_list(missing.codes)})" if missing.todo else ""
-            sheet.add(f"      missing: {draft.value_of(missing)}", f"{missing.reason}{known}")
+            certain = f" (certain: {draft.code_list(missing.codes)})" if missing.todo else ""
+            sheet.add(f"      missing: {draft.value_of(missing)}", f"{missing.reason}{certain}")
     sheet.gap()

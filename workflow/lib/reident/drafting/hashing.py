@@ -52,13 +52,13 @@ def _texts(column: pa.Array) -> np.ndarray:
     state = _mixed(lengths.astype(np.uint64) + _FACTOR)
     for start in range(0, int(lengths.max(initial=0)), _WORD):
         rest = lengths - start
-        own = np.flatnonzero(rest > 0)
-        word = words[offsets[own] + start]
-        bits = np.minimum(rest[own], _WORD).astype(np.uint64) * np.uint64(8)
+        longer = np.flatnonzero(rest > 0)
+        word = words[offsets[longer] + start]
+        bits = np.minimum(rest[longer], _WORD).astype(np.uint64) * np.uint64(8)
         keep = np.where(
             bits == 64, np.uint64(2**64 - 1), (np.uint64(1) << (bits % np.uint64(64))) - np.uint64(1)
         )
-        state[own] = _mixed(state[own] * _FACTOR + (word & keep))
+        state[longer] = _mixed(state[longer] * _FACTOR + (word & keep))
     return state
 
 

@@ -43,14 +43,16 @@ def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str,
         ]
         whole.sort(key=lambda column: (-names.names_key(column.name), -(column.levels or MAX_LEVELS + 1)))
         among = [column.name for column in whole[:_MAX_COLUMNS]]
-    in_order = [name for name in file.columns if name in set(among)]
+    ordered = [name for name in file.columns if name in set(among)]
     for size in range(2, _MAX_PARTS + 1):
-        sets = [names_ for names_ in combinations(in_order, size) if _may_be_unique(file, names_)]
+        sets = [names_ for names_ in combinations(ordered, size) if _may_be_unique(file, names_)]
         unique = [
-            one for at in range(0, len(sets), _AT_ONCE) for one in _unique(file, sets[at : at + _AT_ONCE])
+            names_
+            for at in range(0, len(sets), _AT_ONCE)
+            for names_ in _unique(file, sets[at : at + _AT_ONCE])
         ]
         if unique:
-            return sorted(unique, key=lambda one: -sum(map(names.names_key, one)))
+            return sorted(unique, key=lambda names_: -sum(map(names.names_key, names_)))
     return []
 
 
@@ -69,17 +71,17 @@ def _may_be_unique(file: File, columns: Sequence[str]) -> bool:
 
 def _unique(file: File, sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return the sets of columns whose tuples are distinct in the whole file; distinct hashes prove it."""
-    kept: dict[tuple[str, ...], list[np.ndarray]] = {one: [] for one in sets}
-    columns = list(dict.fromkeys(name for one in sets for name in one))
+    kept: dict[tuple[str, ...], list[np.ndarray]] = {names_: [] for names_ in sets}
+    columns = list(dict.fromkeys(name for names_ in sets for name in names_))
     if not columns:
         return []
     for batch in scan.batches(file.source, columns):
-        for one in list(kept):
-            own = hashes([batch.column(name) for name in one])
-            if has_repeats(own):
-                del kept[one]
+        for names_ in list(kept):
+            values = hashes([batch.column(name) for name in names_])
+            if has_repeats(values):
+                del kept[names_]
             else:
-                kept[one].append(own)
+                kept[names_].append(values)
         if not kept:
             return []
-    return [one for one, parts in kept.items() if not has_repeats(np.concatenate(parts))]
+    return [names_ for names_, parts in kept.items() if not has_repeats(np.concatenate(parts))]

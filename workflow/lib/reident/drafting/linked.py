@@ -68,9 +68,9 @@ def make(paths: list[Path], out: Path) -> Draft:
     profiles = {at: profile(sources[at]) for at in order}
     files = [profiles[at] for at in range(len(paths))]
     puf, eif = files[:2]
-    found = links.find(puf, eif, files[2]) if len(files) > 2 else None
-    keys = (found.puf, found.eif) if found else (links.alone(puf), links.alone(eif))
-    variables = _variables(puf, eif, keys, found)
+    links_ = links.find(puf, eif, files[2]) if len(files) > 2 else None
+    keys = (links_.puf, links_.eif) if links_ else (links.alone(puf), links.alone(eif))
+    variables = _variables(puf, eif, keys, links_)
     if not variables:
         raise InputError(
             f"{puf.name} and {eif.name}: no column of one file corresponds to a column of the other, by name, codes or "
@@ -78,28 +78,28 @@ def make(paths: list[Path], out: Path) -> Draft:
         )
     every = puf.records * eif.records
     effects = {
-        variable.name: own
+        variable.name: effect
         for variable in variables
         if variable.kind.kind == "categorical"
-        if (own := strata.effect(variable.pair, variable.recode, variable.linked)) is not None
+        if (effect := strata.effect(variable.pair, variable.recode, variable.linked)) is not None
     }
     sure = {
         variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None
     }
-    stratum = strata.chosen({name: own for name, own in effects.items() if name in sure}, every)
+    stratum = strata.chosen({name: effect for name, effect in effects.items() if name in sure}, every)
     if len(variables) == 1:
         stratum = None
     sheet = Sheet()
     draft.head(sheet, out, sources, "A study of two files")
-    _files(sheet, puf, eif, keys, found)
+    _files(sheet, puf, eif, keys, links_)
     _strata(sheet, variables, effects, stratum, every)
     _linking(sheet, [variable for variable in variables if variable.name != stratum])
     _rest(sheet, (puf, eif), keys, variables)
     _closing(sheet, len(variables) - (stratum is not None))
-    return Draft(sheet.text(), tuple(_facts(files, keys, variables, stratum, found)))
+    return Draft(sheet.text(), tuple(_facts(files, keys, variables, stratum, links_)))
 
 
-def _variables(puf: File, eif: File, keys: tuple[Key, Key], found: Links | None) -> list[Variable]:
+def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
     ours, theirs = (
         [
             column
@@ -110,16 +110,16 @@ def _variables(puf: File, eif: File, keys: tuple[Key, Key], found: Links | None)
     )
     taken = {*keys[0].columns, *keys[1].columns}
     result = []
-    for pair in counterparts.pairs(ours, theirs, found):
+    for pair in counterparts.pairs(ours, theirs, links):
         name = draft.free_name(pair.puf.name, taken)
         taken.add(name)
-        result.append(_variable(name, pair, found))
+        result.append(_variable(name, pair, links))
     return result
 
 
-def _variable(name: str, pair: Pair, found: Links | None) -> Variable:
+def _variable(name: str, pair: Pair, links: Links | None) -> Variable:
     kind = types.kind([pair.puf, pair.eif])
-    linked = counterparts.linked_codes(found, pair)
+    linked = counterparts.linked_codes(links, pair)
     recode = recodes.recode(pair, linked) if kind.kind == "categorical" else recodes.NONE
     missing = {
         side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
@@ -128,7 +128,7 @@ def _variable(name: str, pair: Pair, found: Links | None) -> Variable:
     return Variable(name, pair, kind, recode, missing, linked)
 
 
-def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Links | None) -> None:
+def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> None:
     sheet.add("files:")
     for side, file, key in (("puf", puf, keys[0]), ("eif", eif, keys[1])):
         sheet.end_block()
@@ -137,7 +137,7 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Lin
         sheet.add(f"    id: {names(key.columns) if key.columns else TODO}", key.reason)
     sheet.end_block()
     sheet.add("  iuf:")
-    if found is None:
+    if links is None:
         sheet.add(
             f"    path: {TODO}", "the file of the true links; give it to `reident init` as the third file"
         )
@@ -145,18 +145,18 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Lin
         sheet.add(f"    eif_id: {TODO}", "its columns with the key of the EIF")
         sheet.gap()
         return
-    draft.file(sheet, "    ", found.source, found.n)
-    if found.compared < found.n - found.unknown:
+    draft.file(sheet, "    ", links.source, links.n)
+    if links.compared < links.n - links.unknown:
         sheet.end_block()
-        sheet.remark(f"What comments say of links is of a sample of {found.compared:,} of them.", 4)
-    for side, key in (("puf", found.puf), ("eif", found.eif)):
+        sheet.remark(f"What comments say of links is of a sample of {links.compared:,} of them.", 4)
+    for side, key in (("puf", links.puf), ("eif", links.eif)):
         sheet.add(
             f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason
         )
-    if found.unknown:
+    if links.unknown:
         sheet.add(
             f"    unknown_links_at_most: {TODO}",
-            f"{found.unknown:,} of {found.n:,} links name a record that is not in one of the files; write that number "
+            f"{links.unknown:,} of {links.n:,} links name a record that is not in one of the files; write that number "
             "to accept it, or correct the file",
         )
     sheet.gap()
@@ -169,7 +169,7 @@ def _strata(
     stratum: str | None,
     every: int,
 ) -> None:
-    others = {name: own for name, own in effects.items() if name != stratum}
+    others = {name: effect for name, effect in effects.items() if name != stratum}
     best = sorted(others, key=lambda name: (others[name].lost or 0, others[name].pairs))[:4]
     if stratum is None and not best:
         return
@@ -178,7 +178,9 @@ def _strata(
     )
     if stratum is not None:
         sheet.add("strata:")
-        _variable_lines(sheet, next(one for one in variables if one.name == stratum), typed=False)
+        _variable_lines(
+            sheet, next(variable for variable in variables if variable.name == stratum), typed=False
+        )
         sheet.end_block()
         sheet.remark(f"{_capital(effects[stratum].words(every))}.", 4)
     elif best:
@@ -231,20 +233,22 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
 
 def _doubt(variable: Variable) -> str:
     """Return which codes of few records may mean missing, if no line of missing codes says it."""
-    own = variable.missing.values()
-    if any(one.codes or one.todo for one in own):
+    sides = variable.missing.values()
+    if any(item.codes or item.todo for item in sides):
         return ""
-    return "; ".join(f"{side}: {one.reason}" for side, one in variable.missing.items() if one.reason)
+    return "; ".join(f"{side}: {item.reason}" for side, item in variable.missing.items() if item.reason)
 
 
 def _missing(sheet: Sheet, variable: Variable) -> None:
     puf, eif = variable.missing["puf"], variable.missing["eif"]
     if not any((puf.codes, eif.codes, puf.todo, eif.todo)):
         return
-    reason = "; ".join(f"{side}: {own.reason}" for side, own in variable.missing.items() if own.reason)
+    reason = "; ".join(f"{side}: {item.reason}" for side, item in variable.missing.items() if item.reason)
     if puf.todo or eif.todo:
-        known = [f"{side} {draft.code_list(own.codes)}" for side, own in variable.missing.items() if own.todo]
-        reason += f". Write the codes that mean missing (certain: {', '.join(known)})"
+        certain = [
+            f"{side} {draft.code_list(item.codes)}" for side, item in variable.missing.items() if item.todo
+        ]
+        reason += f". Write the codes that mean missing (certain: {', '.join(certain)})"
     written = f"{{puf: {draft.value_of(puf)}, eif: {draft.value_of(eif)}}}"
     if puf.codes == eif.codes and not puf.todo and not eif.todo:
         written = draft.value_of(puf)
@@ -256,8 +260,8 @@ def _rest(sheet: Sheet, files: tuple[File, File], keys: tuple[Key, Key], variabl
         {*keys[at].columns, *(getattr(variable.pair, side).name for variable in variables)}
         for at, side in enumerate(("puf", "eif"))
     ]
-    for file, other, own in zip(files, reversed(files), used, strict=True):
-        unused = [name for name in file.columns if name not in own]
+    for file, other, used_columns in zip(files, reversed(files), used, strict=True):
+        unused = [name for name in file.columns if name not in used_columns]
         draft.remaining(sheet, file, unused, other=other)
         draft.unreadable(sheet, file.source, 0)
     sheet.gap()
@@ -279,13 +283,13 @@ def _facts(
     keys: tuple[Key, Key],
     variables: list[Variable],
     stratum: str | None,
-    found: Links | None,
+    links: Links | None,
 ) -> list[str]:
     facts = [
         draft.described(file, key.columns, "to be decided") for file, key in zip(files, keys, strict=False)
     ]
-    if found is not None:
-        facts.append(f"{files[2].name}: {found.n:,} links, {found.unknown:,} to unknown records")
+    if links is not None:
+        facts.append(f"{files[2].name}: {links.n:,} links, {links.unknown:,} to unknown records")
     n = len(variables) - (stratum is not None)
-    shown = f", strata by {stratum}" if stratum else ", no strata"
-    return [*facts, f"{n} linking variable{'s' * (n != 1)}{shown}"]
+    stratified = f", strata by {stratum}" if stratum else ", no strata"
+    return [*facts, f"{n} linking variable{'s' * (n != 1)}{stratified}"]

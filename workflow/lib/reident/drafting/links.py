@@ -101,7 +101,7 @@ def _composite(sets: Sequence[tuple[str, ...]], file: File) -> Key:
         return Key(
             best, (), f"unique together in all {number(file.records, 'record')}; no column is unique alone"
         )
-    several = "; ".join(listed(one) for one in sets[:3])
+    several = "; ".join(listed(columns) for columns in sets[:3])
     return Key((), (), f"no column is unique alone, and these are together: {several}. Write the key")
 
 
@@ -110,7 +110,7 @@ def no_key(file: File) -> InputError:
     named = [column for column in file.columns.values() if names.names_key(column.name) and column.levels]
     about = ""
     if named:
-        column = max(named, key=lambda one: (names.names_key(one.name), one.levels))
+        column = max(named, key=lambda column: (names.names_key(column.name), column.levels))
         about = (
             f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
         )
@@ -130,17 +130,17 @@ def find(puf: File, eif: File, iuf: File) -> Links:
     """
     tried = {column.name: _distinct(iuf.source, column) for column in iuf.columns.values()}
     options = [_options(file, tried, role) for file, role in ((puf, "puf"), (eif, "eif"))]
-    for file, own in zip((puf, eif), options, strict=True):
-        if not own:
+    for file, keys_in_links in zip((puf, eif), options, strict=True):
+        if not keys_in_links:
             raise InputError(
                 f"{iuf.name}: no column has the keys of {file.name}. Write the keys exactly as that file does, "
                 "with leading zeros, in a column for each column of the key."
             )
     pairs = [
-        (one[0] + other[0], one[1], other[1])
-        for one in options[0]
-        for other in options[1]
-        if not set(one[1].linked) & set(other[1].linked)
+        (first[0] + second[0], first[1], second[1])
+        for first in options[0]
+        for second in options[1]
+        if not set(first[1].linked) & set(second[1].linked)
     ]
     if not pairs:
         raise InputError(
@@ -175,14 +175,16 @@ def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[fl
     """Return keys of a file whose columns the links have, each with how well they fit."""
     held = _held(file, tried)
     unique = [(name,) for name in keys.single(file)]
-    options = [option for one in unique for option in _assigned(file, one, held, role)]
+    options = [option for key in unique for option in _assigned(file, key, held, role)]
     if not options:
         likely = sorted(
-            {own for (_, own), share in held.items() if share >= _HELD},
-            key=lambda own: -max(names.names_key(own), *(names.similarity(own, one) for one in tried)),
+            {column for (_, column), share in held.items() if share >= _HELD},
+            key=lambda column: (
+                -max(names.names_key(column), *(names.similarity(column, link) for link in tried))
+            ),
         )
         sets = keys.composite(file, likely[:8])
-        options = [option for one in sets for option in _assigned(file, one, held, role)]
+        options = [option for key in sets for option in _assigned(file, key, held, role)]
     return sorted(options, key=lambda option: -option[0])[:20]
 
 
@@ -190,11 +192,11 @@ def _held(file: File, tried: dict[str, pa.Array]) -> dict[tuple[str, str], float
     """Return by column of the links and of the file which share of the values the file's column has."""
     columns = [column for column in file.columns.values() if column.valid == column.records]
     many = [column.name for column in columns if column.counts is None]
-    seen = {(link, own): np.zeros(len(values), bool) for link, values in tried.items() for own in many}
+    seen = {(link, name): np.zeros(len(values), bool) for link, values in tried.items() for name in many}
     if many:
         for batch in scan.batches(file.source, many):
-            for (link, own), hit in seen.items():
-                place = pc.drop_null(pc.index_in(batch.column(own), tried[link]))
+            for (link, name), hit in seen.items():
+                place = pc.drop_null(pc.index_in(batch.column(name), tried[link]))
                 hit[place.to_numpy()] = True
     for column in columns:
         if column.counts is not None:
@@ -209,7 +211,7 @@ def _assigned(
 ) -> list[tuple[float, Key]]:
     """Return the ways in which columns of the links have the columns of a key."""
     fitting = list(
-        dict.fromkeys(link for (link, own), share in held.items() if own in key and share >= _HELD)
+        dict.fromkeys(link for (link, column), share in held.items() if column in key and share >= _HELD)
     )
     options = []
     for linked in permutations(fitting[:8], len(key)):
@@ -217,7 +219,8 @@ def _assigned(
         if min(shares) < _HELD:
             continue
         alike = [
-            max(names.similarity(link, own), _side(link, file)) for link, own in zip(linked, key, strict=True)
+            max(names.similarity(link, column), _side(link, file))
+            for link, column in zip(linked, key, strict=True)
         ]
         score = float(np.mean(shares)) + 0.5 * float(np.mean(alike)) + 0.2 * min(map(names.names_key, key))
         score += 0.3 * float(np.mean([_role(link, role) for link in linked]))
@@ -227,8 +230,8 @@ def _assigned(
 
 def _side(link: str, file: File) -> float:
     """Return whether the name of a column of the links has that of the file, as `puf_key` has that of puf.csv."""
-    own = set(names.words(file.source.path.name.partition(".")[0]))
-    return 0.5 if own & set(names.words(link)) else 0.0
+    words_of_file = set(names.words(file.source.path.name.partition(".")[0]))
+    return 0.5 if words_of_file & set(names.words(link)) else 0.0
 
 
 def _role(link: str, role: str) -> int:
@@ -240,62 +243,63 @@ def _role(link: str, role: str) -> int:
 def _shares(file: File, key: Sequence[str], linked: Sequence[str], shares: Sequence[float]) -> str:
     together = " together" if len(key) > 1 else ""
     having = ", ".join(
-        f"{percent(share)} of the values of `{one}`" for one, share in zip(linked, shares, strict=True)
+        f"{percent(share)} of the values of `{column}`" for column, share in zip(linked, shares, strict=True)
     )
     return f"unique{together} in all {number(file.records, 'record')}, none empty; has {having} in the links"
 
 
 def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
     """Join the links with both files."""
-    own = [*first.linked, *second.linked]
-    batches = list(scan.batches(iuf.source, own))
-    table = pa.Table.from_batches(batches).group_by(own).aggregate([])
+    columns = [*first.linked, *second.linked]
+    batches = list(scan.batches(iuf.source, columns))
+    table = pa.Table.from_batches(batches).group_by(columns).aggregate([])
     sides = []
     n = table.num_rows
     if n > MAX_LINKS:
-        order = np.argsort(hashes([table[name].combine_chunks() for name in own]), kind="stable")
+        order = np.argsort(hashes([table[name].combine_chunks() for name in columns]), kind="stable")
         sampled = table.take(np.sort(order[:MAX_LINKS]))
     else:
         sampled = table
-    known = np.ones(n, bool)
+    complete = np.ones(n, bool)
     for file, key in ((puf, first), (eif, second)):
         records, has = _records(file, key, table, sampled)
         sides.append((records, positions(records, key.columns, sampled, key.linked)))
-        known &= has
+        complete &= has
     joint = (sides[0][1] >= 0) & (sides[1][1] >= 0)
     records = tuple(table_.take(rows[joint]) for table_, rows in sides)
-    return Links(iuf.source, first, second, n, int((~known).sum()), (records[0], records[1]))
+    return Links(iuf.source, first, second, n, int((~complete).sum()), (records[0], records[1]))
 
 
 def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """Return the records of a file that sampled links name, and which of all links name a record of it."""
     every = hashes([links[name].combine_chunks() for name in key.linked])
-    wanted = np.sort(hashes([sampled[name].combine_chunks() for name in key.linked]))
+    sampled_hashes = np.sort(hashes([sampled[name].combine_chunks() for name in key.linked]))
     ordered = np.sort(every)
-    found = np.zeros(len(ordered), bool)
+    has = np.zeros(len(ordered), bool)
     kept = []
     for batch in scan.batches(file.source):
-        own = hashes([batch.column(name) for name in key.columns])
-        at = np.searchsorted(ordered, own).clip(max=max(len(ordered) - 1, 0))
-        found[at[ordered[at] == own]] = True
-        at = np.searchsorted(wanted, own).clip(max=max(len(wanted) - 1, 0))
-        kept.append(batch.filter(pa.array(wanted[at] == own)))
+        of_batch = hashes([batch.column(name) for name in key.columns])
+        at = np.searchsorted(ordered, of_batch).clip(max=max(len(ordered) - 1, 0))
+        has[at[ordered[at] == of_batch]] = True
+        at = np.searchsorted(sampled_hashes, of_batch).clip(max=max(len(sampled_hashes) - 1, 0))
+        kept.append(batch.filter(pa.array(sampled_hashes[at] == of_batch)))
     first = np.searchsorted(ordered, every)
-    return pa.Table.from_batches(kept), found[first]
+    return pa.Table.from_batches(kept), has[first]
 
 
-def _better(one: Links, other: Links) -> Links:
+def _better(first: Links, second: Links) -> Links:
     """Return the assignment of keys whose linked records agree more on the columns that have the same name."""
-    agreements = [_agreement(links) for links in (one, other)]
+    agreements = [_agreement(links) for links in (first, second)]
     if agreements[1] > agreements[0]:
-        one, other = other, one
+        first, second = second, first
     gap = abs(agreements[0] - agreements[1])
     if gap >= 0.1:
         reason = "linked records agree more often than with the two columns exchanged"
-        return one._replace(puf=one.puf._replace(reason=f"{one.puf.reason}; {reason}"))
-    reason = f"{listed(one.puf.linked)} and {listed(one.eif.linked)} each fit either file; write which belongs to which"
-    return one._replace(
-        puf=one.puf._replace(linked=(), reason=reason), eif=one.eif._replace(linked=(), reason=reason)
+        return first._replace(puf=first.puf._replace(reason=f"{first.puf.reason}; {reason}"))
+    columns = f"{listed(first.puf.linked)} and {listed(first.eif.linked)}"
+    reason = f"{columns} each fit either file; write which belongs to which"
+    return first._replace(
+        puf=first.puf._replace(linked=(), reason=reason), eif=first.eif._replace(linked=(), reason=reason)
     )
 
 
@@ -305,12 +309,12 @@ def _agreement(links: Links) -> float:
     if not puf.num_rows:
         return 0.0
     pairs = [
-        (one, other)
-        for one in puf.column_names
-        for other in eif.column_names
-        if names.similarity(one, other) >= 0.8
-        and one not in links.puf.columns
-        and other not in links.eif.columns
+        (first, second)
+        for first in puf.column_names
+        for second in eif.column_names
+        if names.similarity(first, second) >= 0.8
+        and first not in links.puf.columns
+        and second not in links.eif.columns
     ]
-    shares = [pc.mean(pc.equal(puf[one], eif[other])).as_py() for one, other in pairs]
+    shares = [pc.mean(pc.equal(puf[first], eif[second])).as_py() for first, second in pairs]
     return float(np.mean(shares)) if shares else 0.0

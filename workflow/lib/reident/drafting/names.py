@@ -94,24 +94,24 @@ def _core(name: str) -> tuple[str, ...]:
 def _concepts(name: str) -> set[int]:
     parts = words(name)
     forms = {joined(name), "".join(_core(name)), *parts}
-    forms |= {one + other for one, other in pairwise(parts)}
+    forms |= {first + second for first, second in pairwise(parts)}
     return {_GROUPS[form] for form in forms if form in _GROUPS}
 
 
 @cache
-def similarity(one: str, other: str) -> float:
+def similarity(first: str, second: str) -> float:
     """Return how much two names resemble each other, from 0 to 1.
 
     1 for the same letters and digits; 0.95 for the same words but such as `est`; 0.8 for the same concept, as sex and
     gender; less for a similar spelling, and 0 below a ratio of 0.75.
     """
-    if joined(one) == joined(other):
+    if joined(first) == joined(second):
         return 1.0
-    if "".join(_core(one)) == "".join(_core(other)):
+    if "".join(_core(first)) == "".join(_core(second)):
         return 0.95
-    if _concepts(one) & _concepts(other):
+    if _concepts(first) & _concepts(second):
         return 0.8
-    ratio = difflib.SequenceMatcher(None, joined(one), joined(other)).ratio()
+    ratio = difflib.SequenceMatcher(None, joined(first), joined(second)).ratio()
     return 0.75 * ratio if ratio >= 0.75 else 0.0
 
 

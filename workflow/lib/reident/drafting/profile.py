@@ -104,8 +104,8 @@ class Column:
             return
         counted = pc.value_counts(text)
         texts, rows = counted.field(0).to_pylist(), counted.field(1).to_pylist()
-        for one, n in zip(texts, rows, strict=True):
-            self.counts[one] = self.counts.get(one, 0) + n
+        for code, n in zip(texts, rows, strict=True):
+            self.counts[code] = self.counts.get(code, 0) + n
         if len(self.counts) > MAX_LEVELS:
             self._stop_counting()
 
@@ -120,9 +120,9 @@ class Column:
         self._kept, self._numbers = [], []
 
     def _keep_hashes(self, text: pa.Array) -> None:
-        own = hashes([text])
-        self.unique = not (pc.any(pc.equal(text, "")).as_py() or has_repeats(own))
-        self._kept = [*self._kept, own] if self.unique else []
+        hashed = hashes([text])
+        self.unique = not (pc.any(pc.equal(text, "")).as_py() or has_repeats(hashed))
+        self._kept = [*self._kept, hashed] if self.unique else []
 
     def _stop_counting(self) -> None:
         texts = pa.array(list(self.counts or {}), pa.string())
@@ -134,14 +134,16 @@ class Column:
         """Take texts of which there are many; `rows` are the records that have each, one if absent."""
         place = pc.index_in(text, codes.SUSPECTS)
         if place.null_count < len(place):
-            found = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
-            own = found >= 0
-            count = np.bincount(found[own], None if rows is None else rows[own], len(codes.SUSPECTS))
+            places = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
+            suspected = places >= 0
+            count = np.bincount(
+                places[suspected], None if rows is None else rows[suspected], len(codes.SUSPECTS)
+            )
             for at in np.flatnonzero(count).tolist():
                 code = codes.SUSPECTS[at].as_py()
                 self._suspects[code] = self._suspects.get(code, 0) + int(count[at])
-            text = text.filter(pa.array(~own))
-            rows = None if rows is None else rows[~own]
+            text = text.filter(pa.array(~suspected))
+            rows = None if rows is None else rows[~suspected]
         lengths = pc.min_max(pc.utf8_length(text)).as_py()
         if len(text):
             self.width = min(self.width[0], lengths["min"]), max(self.width[1], lengths["max"])
@@ -170,13 +172,13 @@ class Column:
         values = self.values = {code: rows for code, rows in counts.items() if code not in self.missing}
         numbers = {code: _number(code, self.decimal) for code in values}
         self.not_numbers = sum(rows for code, rows in values.items() if numbers[code] is None)
-        known = {code: own for code, own in numbers.items() if own is not None}
-        self.whole = all(own == int(own) for own in known.values())
+        parsed = {code: value for code, value in numbers.items() if value is not None}
+        self.whole = all(value == int(value) for value in parsed.values())
         self.padded = any(_PADDED.match(code) for code in values)
         self.width = min(map(len, values), default=0), max(map(len, values), default=0)
-        rows = np.array([values[code] for code in known], np.int64)
+        rows = np.array([values[code] for code in parsed], np.int64)
         every = max(1, int(rows.sum()) // _MAX_SAMPLE)
-        self.sample = np.sort(np.repeat(np.array(list(known.values()), float), -(-rows // every)))
+        self.sample = np.sort(np.repeat(np.array(list(parsed.values()), float), -(-rows // every)))
 
     def _conclude_many(self) -> None:
         """Derive which suspected codes mean missing; the others are numbers like those of the sample."""
@@ -192,9 +194,9 @@ class Column:
             self.missing = {}
 
     def _recognise_dates(self, text: pa.Array) -> None:
-        first = [clean(one) for one in text.slice(0, 1000).to_pylist() if clean(one)]
+        values = [clean(value) for value in text.slice(0, 1000).to_pylist() if clean(value)]
         for form, name in _DATES:
-            if first and sum(bool(form.fullmatch(one)) for one in first) > 0.9 * len(first):
+            if values and sum(bool(form.fullmatch(value)) for value in values) > 0.9 * len(values):
                 self.dates = name
 
 

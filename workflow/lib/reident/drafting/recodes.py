@@ -103,13 +103,13 @@ class _Codes:
             for code in self.every["puf"] & self.every["eif"]
             if all(cross.counterpart(code) in (code, None) for cross in self.crosses.values())
         }
-        self.only = {side: own - self.shared for side, own in self.every.items()}
+        self.only = {side: values - self.shared for side, values in self.every.items()}
 
     def _values(self, side: str, values: np.ndarray) -> np.ndarray:
         """Return the normalised codes of linked records, None where missing."""
-        known = {code: self.normal(code) for code in set(values.tolist()) - {None}}
-        known = {code: normal for code, normal in known.items() if normal in self.every[side]}
-        return np.array([known.get(code) for code in values.tolist()], object)
+        normals = {code: self.normal(code) for code in set(values.tolist()) - {None}}
+        normals = {code: normal for code, normal in normals.items() if normal in self.every[side]}
+        return np.array([normals.get(code) for code in values.tolist()], object)
 
     def _set_cross(self, cross: CrossTable) -> None:
         self.crosses = {"puf": cross.transposed(), "eif": cross} if cross.n >= MIN_LINKS else {}
@@ -120,12 +120,12 @@ class _Codes:
 
     def declare(self, missing: dict[str, list[str]]) -> None:
         """Leave out codes that mean missing."""
-        gone = {side: set(map(self.normal, missing.get(side, ()))) for side in _OTHER}
-        for side, own in gone.items():
-            self.every[side] -= own
-            self.missing[side] |= own
+        normals = {side: set(map(self.normal, missing.get(side, ()))) for side in _OTHER}
+        for side, missing_codes in normals.items():
+            self.every[side] -= missing_codes
+            self.missing[side] |= missing_codes
         if self.crosses:
-            self._set_cross(self.crosses["eif"].without(gone["puf"], gone["eif"]))
+            self._set_cross(self.crosses["eif"].without(normals["puf"], normals["eif"]))
         self._share()
 
     def table(self, side: str) -> dict[str, str]:
@@ -147,11 +147,11 @@ class _Codes:
         values = self.columns[side].values
         return sum(rows for code, rows in values.items() if self.normal(code) in self.only[side])
 
-    def listed(self, side: str, some: Collection[str]) -> str:
+    def listed(self, side: str, selection: Collection[str]) -> str:
         """Return some codes of a file by their frequency, as far as a draft may show them."""
         allowed = types.shown(self.columns[side])
-        by_frequency = sorted(allowed, key=lambda code: (-allowed[code], code))
-        return ", ".join(dict.fromkeys(code for code in map(self.normal, by_frequency) if code in some))
+        order = sorted(allowed, key=lambda code: (-allowed[code], code))
+        return ", ".join(dict.fromkeys(code for code in map(self.normal, order) if code in selection))
 
 
 def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
@@ -171,17 +171,17 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     few = _categories(pair)
     if not (few or base.integer_coded):
         return base
-    own = _Codes(pair, linked if few else None, integer_coded=base.integer_coded)
-    base = base._replace(missing=_missing(own))
-    own.declare(base.missing)
-    base = base._replace(values=_values(own, "eif", {}))
-    if not any(own.only.values()):
+    codes = _Codes(pair, linked if few else None, integer_coded=base.integer_coded)
+    base = base._replace(missing=_missing(codes))
+    codes.declare(base.missing)
+    base = base._replace(values=_values(codes, "eif", {}))
+    if not any(codes.only.values()):
         return base
-    by_labels = _labels(own.only["eif"], own.only["puf"])
-    complete = len(by_labels) == len(own.only["eif"]) > 0
-    if complete and own.allows("eif", by_labels) and own.confirms("eif", by_labels):
-        return _decided(pair, base, own, "eif", by_labels, "labels of the same meaning")
-    return _from_links(pair, base, own)
+    labels = _labels(codes.only["eif"], codes.only["puf"])
+    complete = len(labels) == len(codes.only["eif"]) > 0
+    if complete and codes.allows("eif", labels) and codes.confirms("eif", labels):
+        return _decided(pair, base, codes, "eif", labels, "labels of the same meaning")
+    return _from_links(pair, base, codes)
 
 
 def _normal(*, integer_coded: bool) -> Callable[[str], str]:
@@ -191,25 +191,24 @@ def _normal(*, integer_coded: bool) -> Callable[[str], str]:
 def _integers(ours: set[str], theirs: set[str]) -> bool:
     """Whether reading codes as integers gives more codes in common."""
     normal = normaliser(Coding("categorical", integer_coded=True))
-    one, other = {normal(code) for code in ours}, {normal(code) for code in theirs}
-    return len(one & other) > len(ours & theirs)
+    return len(set(map(normal, ours)) & set(map(normal, theirs))) > len(ours & theirs)
 
 
 def _categories(pair: Pair) -> bool:
     return all(0 < len(column.values) <= types.MAX_CODES for column in (pair.puf, pair.eif))
 
 
-def _missing(own: _Codes) -> dict[str, list[str]]:
+def _missing(codes: _Codes) -> dict[str, list[str]]:
     """Return by side the codes that look like missing ones and have no counterpart.
 
     The links decide. Without enough of them, a code that the other file has is a value, and another one has no
     counterpart if the other file has no code left for it.
     """
-    looks = {side: own.looks(side) for side in _OTHER}
-    left = {side: len(own.only[side] - set(looks[side].values())) for side in _OTHER}
+    looks = {side: codes.looks(side) for side in _OTHER}
+    left = {side: len(codes.only[side] - set(looks[side].values())) for side in _OTHER}
     result: dict[str, list[str]] = {}
     for side, other in _OTHER.items():
-        every = own.crosses.get(side)
+        every = codes.crosses.get(side)
         cross = every and every.without(set(looks[other].values()), set())
         for code, normal in looks[side].items():
             if every and every.counterpart(normal) is not None:
@@ -217,104 +216,106 @@ def _missing(own: _Codes) -> dict[str, list[str]]:
             elif cross and cross.n_of(normal) >= MIN_LINKS:
                 is_missing = cross.counterpart(normal) is None and cross.is_alike(normal)
             else:
-                is_missing = normal in own.only[side] and left[other] <= left[side]
+                is_missing = normal in codes.only[side] and left[other] <= left[side]
             if is_missing:
                 result.setdefault(side, []).append(code)
     return result
 
 
-def _labels(theirs: set[str], ours: set[str]) -> dict[str, str]:
+def _labels(sources: set[str], targets: set[str]) -> dict[str, str]:
     """Return the codes of one file whose label, in any case, or meaning is that of a code of the other."""
-    by_text = {code.casefold(): code for code in ours}
-    table = {code: by_text[code.casefold()] for code in theirs if code.casefold() in by_text}
+    by_text = {code.casefold(): code for code in targets}
+    table = {code: by_text[code.casefold()] for code in sources if code.casefold() in by_text}
     for words in _LABELS:
-        one = [code for code in theirs if code.casefold() in words]
-        other = [code for code in ours if code.casefold() in words]
-        if len(one) == len(other) == 1:
-            table.setdefault(one[0], other[0])
+        source = [code for code in sources if code.casefold() in words]
+        target = [code for code in targets if code.casefold() in words]
+        if len(source) == len(target) == 1:
+            table.setdefault(source[0], target[0])
     return dict(sorted(table.items()))
 
 
-def _from_links(pair: Pair, base: Recode, own: _Codes) -> Recode:
+def _from_links(pair: Pair, base: Recode, codes: _Codes) -> Recode:
     """Return the recode table, of the file with which more links agree, by the codes that linked records have."""
-    coarser = not own.shared and len(own.every["puf"]) > len(own.every["eif"])
-    sides = [side for side in (("puf", "eif") if coarser else ("eif", "puf")) if own.only[side]]
-    if not own.crosses:
-        return _undecided(base, own, sides[0], "without enough links that show which codes correspond")
-    tables = {side: own.table(side) for side in sides}
-    tables = {side: table if own.allows(side, table) else {} for side, table in tables.items()}
-    agreeing = {side: own.crosses[side].agreeing(table) for side, table in tables.items()}
-    side = max(sides, key=lambda one: agreeing[one])
-    table, cross = tables[side], own.crosses[side]
+    coarser = not codes.shared and len(codes.every["puf"]) > len(codes.every["eif"])
+    sides = [side for side in (("puf", "eif") if coarser else ("eif", "puf")) if codes.only[side]]
+    if not codes.crosses:
+        return _undecided(base, codes, sides[0], "without enough links that show which codes correspond")
+    tables = {side: codes.table(side) for side in sides}
+    tables = {side: table if codes.allows(side, table) else {} for side, table in tables.items()}
+    agreeing = {side: codes.crosses[side].agreeing(table) for side, table in tables.items()}
+    side = max(sides, key=agreeing.__getitem__)
+    table, cross = tables[side], codes.crosses[side]
     if agreeing[side] <= cross.agreeing({}):
-        return _undecided(base, own, sides[0], "and linked records do not show which codes correspond")
+        return _undecided(base, codes, sides[0], "and linked records do not show which codes correspond")
     lowest, n = min(cross.share(code, to) for code, to in table.items()), number(cross.n, "link")
     reason = (
         f"every one of {n} has the two codes together"
         if lowest == 1
         else f"in {n}, at least {percent(lowest)} of those with a code have its counterpart"
     )
-    left = own.only[side] - set(table)
-    if side == "eif" and len(left) > len(own.only[side]) / 2:
-        return _undecided(base, own, side, f"{reason}, but {number(len(left), 'code')} remain")
-    return _decided(pair, base, own, side, table, reason)
+    left = codes.only[side] - set(table)
+    if side == "eif" and len(left) > len(codes.only[side]) / 2:
+        return _undecided(base, codes, side, f"{reason}, but {number(len(left), 'code')} remain")
+    return _decided(pair, base, codes, side, table, reason)
 
 
-def _decided(pair: Pair, base: Recode, own: _Codes, side: str, table: dict[str, str], reason: str) -> Recode:
+def _decided(
+    pair: Pair, base: Recode, codes: _Codes, side: str, table: dict[str, str], reason: str
+) -> Recode:
     """Return a recode table, with its reason and what it leaves open."""
     changed = {code: to for code, to in table.items() if code != to}
-    if set(changed) & own.every["puf"] & own.every["eif"]:
+    if set(changed) & codes.every["puf"] & codes.every["eif"]:
         reason = f"codes that both files have differ in meaning; {reason}"
-    reason += _left(own, side, own.only[side] - set(table))
-    reason += _left(own, _OTHER[side], own.only[_OTHER[side]] - set(table.values()))
-    cross = own.crosses.get(side)
+    reason += _left(codes, side, codes.only[side] - set(table))
+    reason += _left(codes, _OTHER[side], codes.only[_OTHER[side]] - set(table.values()))
+    cross = codes.crosses.get(side)
     if cross is not None and (differing := cross.n - cross.agreeing(table)):
         reason += f"; {number(differing, 'link')} still differ{'s' if differing == 1 else ''}"
-    return _shown(
+    return _without_hidden(
         pair,
         base._replace(
-            side=side, table=changed, reason=_joined(base, reason), values=_values(own, side, table)
+            side=side, table=changed, reason=_joined(base, reason), values=_values(codes, side, table)
         ),
     )
 
 
-def _values(own: _Codes, side: str, table: dict[str, str]) -> dict[str, list[str]]:
+def _values(codes: _Codes, side: str, table: dict[str, str]) -> dict[str, list[str]]:
     """Return by side the codes that look like missing ones and are values, by a table of a file."""
-    looks = {one: own.looks(one) for one in _OTHER}
-    normals = {one: set(looks[one].values()) for one in _OTHER}
-    cross = own.crosses.get(side)
-    same = {code for code in own.shared if cross is not None and cross.counterpart(code) == code}
+    looks = {role: codes.looks(role) for role in _OTHER}
+    normals = {role: set(looks[role].values()) for role in _OTHER}
+    cross = codes.crosses.get(side)
+    same = {code for code in codes.shared if cross is not None and cross.counterpart(code) == code}
     pairs = {
         (code, to)
         for code, to in table.items()
         if code not in normals[side] or to not in normals[_OTHER[side]]
     }
     having = {side: same | {code for code, _ in pairs}, _OTHER[side]: same | {to for _, to in pairs}}
-    return {one: [code for code, normal in looks[one].items() if normal in having[one]] for one in _OTHER}
+    return {role: [code for code, normal in looks[role].items() if normal in having[role]] for role in _OTHER}
 
 
-def _left(own: _Codes, side: str, left: Collection[str]) -> str:
+def _left(codes: _Codes, side: str, left: Collection[str]) -> str:
     """Return which codes of a file have no counterpart, as a part of a reason."""
     if not left:
         return ""
-    listed = own.listed(side, left)
+    listed = codes.listed(side, left)
     verb = "has" if len(left) == 1 else "have"
     text = f"; {number(len(left), 'code')} of {side} {verb} no counterpart in {_OTHER[side]}"
     return f"{text}: {listed}" if listed else text
 
 
-def _undecided(base: Recode, own: _Codes, side: str, why: str) -> Recode:
+def _undecided(base: Recode, codes: _Codes, side: str, why: str) -> Recode:
     """Return a table to be decided, with the codes of both files that a draft may show, by their frequency."""
-    records = {one: own.records(one) for one in _OTHER if own.only[one]}
-    listed = {one: own.listed(one, own.only[one]) for one in records}
-    if all(n <= _MAX_SINGLE * own.columns[one].valid for one, n in records.items()):
+    records = {role: codes.records(role) for role in _OTHER if codes.only[role]}
+    listed = {role: codes.listed(role, codes.only[role]) for role in records}
+    if all(n <= _MAX_SINGLE * codes.columns[role].valid for role, n in records.items()):
         notes = [
-            f"the {one.upper()} alone has {number(len(own.only[one]), 'code')}, in {number(n, 'record')}"
-            + (f": {listed[one]}" if listed[one] else "")
-            for one, n in records.items()
+            f"the {role.upper()} alone has {number(len(codes.only[role]), 'code')}, in {number(n, 'record')}"
+            + (f": {listed[role]}" if listed[role] else "")
+            for role, n in records.items()
         ]
         return base._replace(note="; ".join(notes))
-    text = "; ".join(f"{one} only: {codes_}" for one, codes_ in listed.items() if codes_) or "codes differ"
+    text = "; ".join(f"{role} only: {codes_}" for role, codes_ in listed.items() if codes_) or "codes differ"
     return base._replace(
         side=side, table=None, reason=_joined(base, f"codes in one file only, {why}. By frequency, {text}")
     )
@@ -324,21 +325,21 @@ def _joined(base: Recode, reason: str) -> str:
     return f"{base.reason}; {reason}" if base.reason else reason
 
 
-def _shown(pair: Pair, found: Recode) -> Recode:
+def _without_hidden(pair: Pair, base: Recode) -> Recode:
     """Leave out codes that a draft must not show."""
-    table = found.table or {}
-    own, other = (pair.eif, pair.puf) if found.side == "eif" else (pair.puf, pair.eif)
-    allowed = [set(types.shown(column)) | _known(column.values) for column in (own, other)]
-    if found.integer_coded:
+    table = base.table or {}
+    source, target = (pair.eif, pair.puf) if base.side == "eif" else (pair.puf, pair.eif)
+    allowed = [set(types.shown(column)) | _labels_in(column.values) for column in (source, target)]
+    if base.integer_coded:
         normal = normaliser(Coding("categorical", integer_coded=True))
-        allowed = [{normal(code) for code in one} for one in allowed]
+        allowed = [{normal(code) for code in codes_} for codes_ in allowed]
     kept = {code: to for code, to in table.items() if code in allowed[0] and to in allowed[1]}
     hidden = len(table) - len(kept)
     if not kept:
-        return found._replace(side=found.side, table=None, hidden=hidden)
-    return found._replace(table=kept, hidden=hidden)
+        return base._replace(side=base.side, table=None, hidden=hidden)
+    return base._replace(table=kept, hidden=hidden)
 
 
-def _known(values: dict[str, int]) -> set[str]:
+def _labels_in(values: dict[str, int]) -> set[str]:
     """Return the codes that are words of the table of labels, which single out nobody."""
     return {code for code in values if any(code.casefold() in words for words in _LABELS)}

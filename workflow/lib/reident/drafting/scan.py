@@ -38,15 +38,15 @@ def batches(source: Source, columns: Sequence[str] | None = None) -> Iterator[pa
     InputError
         With file and row, for a file that is irregular or has no record.
     """
-    wanted = list(source.columns if columns is None else columns)
+    names = list(source.columns if columns is None else columns)
     rows = 0
     try:
-        for batch in _fast(source, wanted):
+        for batch in _fast(source, names):
             rows += batch.num_rows
             yield batch
     except _NotRegularError:
         done = rows
-        for batch in reading.batches(source.path, source.described, wanted):
+        for batch in reading.batches(source.path, source.described, names):
             fresh = batch.slice(min(done, batch.num_rows))
             done -= batch.num_rows - fresh.num_rows
             rows += fresh.num_rows
@@ -55,7 +55,7 @@ def batches(source: Source, columns: Sequence[str] | None = None) -> Iterator[pa
         raise InputError(f"{source.name}: the file has a header and no records. Check the export.") from None
 
 
-def _fast(source: Source, wanted: list[str]) -> Iterator[pa.RecordBatch]:
+def _fast(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:
     described = source.described
     if described.kind != "csv" or not (described.delimiter + described.quote).isascii():
         raise _NotRegularError
@@ -70,7 +70,7 @@ def _fast(source: Source, wanted: list[str]) -> Iterator[pa.RecordBatch]:
                     newlines_in_values=bool(described.quote),
                     ignore_empty_lines=False,
                 ),
-                pv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string())),
+                pv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string())),
             )
     except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError, OSError, EOFError):
         raise _NotRegularError from None

@@ -26,7 +26,9 @@ def scalar(text: str) -> str:
 
 def _quoted(text: str) -> str:
     escaped = json.dumps(text, ensure_ascii=False)
-    return "".join(one if one.isprintable() else f"\\U{ord(one):08X}" for one in escaped)
+    return "".join(
+        character if character.isprintable() else f"\\U{ord(character):08X}" for character in escaped
+    )
 
 
 def flow(items: Iterable[str]) -> str:
@@ -51,7 +53,7 @@ def table(recode: Mapping[str, str]) -> str:
 
 def one_line(text: str) -> str:
     """Return a text for a comment: without line ends and other control characters."""
-    return "".join(one if one.isprintable() else "�" for one in " ".join(text.split()))
+    return "".join(character if character.isprintable() else "�" for character in " ".join(text.split()))
 
 
 def percent(share: float) -> str:

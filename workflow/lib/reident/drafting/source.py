@@ -103,12 +103,12 @@ def describe(path: Path, written: str) -> Source:
     plain = _model(path, {"path": written})
     options: dict[str, str] = {}
     reasons: dict[str, str] = {}
-    found = reading.recognised(path) if path.is_file() else ""
-    with reading.readable(path, plain.model_copy(update={"format": found or plain.kind})):
+    recognised = reading.recognised(path) if path.is_file() else ""
+    with reading.readable(path, plain.model_copy(update={"format": recognised or plain.kind})):
         path.open("rb").close()
-    if found and found != plain.kind:
-        options["format"], reasons["format"] = found, "by its first bytes"
-    if (found or plain.kind) != "csv":
+    if recognised and recognised != plain.kind:
+        options["format"], reasons["format"] = recognised, "by its first bytes"
+    if (recognised or plain.kind) != "csv":
         return _stored(path, _model(path, {"path": written, **options}), reasons)
     for name, value, reason in _text_options(path):
         options[name], reasons[name] = value, reason
@@ -246,16 +246,22 @@ def _dialect(path: Path, encoding: str) -> tuple[str, str, list[list[str]]]:
         first = list(islice(text, _RECORDS))
     quotes = [quote for quote in _QUOTES if quote != "'" or any(quote in line for line in first)]
     for group in _DELIMITERS:
-        tried = [(one, quote, _parsed(first, one, quote)) for one in group for quote in quotes]
-        regular = [(one, quote, records) for one, quote, records in tried if records and len(records[0]) > 1]
+        tried = [
+            (delimiter, quote, _parsed(first, delimiter, quote)) for delimiter in group for quote in quotes
+        ]
+        regular = [
+            (delimiter, quote, records)
+            for delimiter, quote, records in tried
+            if records and len(records[0]) > 1
+        ]
         if regular:
-            best = max(regular, key=lambda one: len(one[2][0]))
-            apostrophes = [one for one in regular if one[0] == best[0] and one[1] == "'"]
-            return apostrophes[0] if apostrophes and _in_apostrophes(best[2]) else best
+            best = max(regular, key=lambda dialect: len(dialect[2][0]))
+            apostrophes = [dialect for dialect in regular if dialect[0] == best[0] and dialect[1] == "'"]
+            return apostrophes[0] if apostrophes and _is_quoted_by_apostrophes(best[2]) else best
     return _irregular(path, first)
 
 
-def _in_apostrophes(records: list[list[str]]) -> bool:
+def _is_quoted_by_apostrophes(records: list[list[str]]) -> bool:
     """Whether every field of a column, its name too, is between apostrophes."""
     return any(
         all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in column)
@@ -282,7 +288,7 @@ def _irregular(path: Path, lines: list[str]) -> tuple[str, str, list[list[str]]]
     """Return the most frequent delimiter of the header, with which reading names the first wrong row; or refuse."""
     lengths = {len(line.rstrip("\r\n")) for line in lines}
     counts = {delimiter: lines[0].count(delimiter) for delimiter in _DELIMITERS[0]}
-    delimiter = max(counts, key=lambda one: counts[one])
+    delimiter = max(counts, key=counts.__getitem__)
     if counts[delimiter]:
         quote = '"' if all(line.count('"') % 2 == 0 for line in lines) else ""
         reader = csv.reader(iter(lines[:1]), delimiter=delimiter)

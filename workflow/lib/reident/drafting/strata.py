@@ -52,7 +52,7 @@ class Stratum(NamedTuple):
 def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | None) -> Stratum | None:
     """Return what a categorical pair does as a stratum; None if it has too many codes or hardly divides."""
     counts = [_recoded(side, pair, recode) for side in ("puf", "eif")]
-    if not all(2 <= len(own) <= _MAX_STRATA for own in counts):
+    if not all(2 <= len(codes) <= _MAX_STRATA for codes in counts):
         return None
     if max(counts[0].values()) > _MAX_LARGEST * sum(counts[0].values()):
         return None
@@ -63,8 +63,7 @@ def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | N
         return Stratum(pairs, None, 0)
     ways = [_way(side, recode) for side in ("puf", "eif")]
     lost = sum(
-        one is None or other is None or ways[0](one) != ways[1](other)
-        for one, other in zip(*linked, strict=True)
+        puf is None or eif is None or ways[0](puf) != ways[1](eif) for puf, eif in zip(*linked, strict=True)
     )
     return Stratum(pairs, lost, len(linked[0]))
 
@@ -95,10 +94,10 @@ def chosen(effects: dict[str, Stratum], every: int) -> str | None:
         The pairs without strata.
     """
     fit = {
-        name: own
-        for name, own in effects.items()
-        if own.lost is not None and own.lost <= MAX_LOST * own.links
+        name: effect
+        for name, effect in effects.items()
+        if effect.lost is not None and effect.lost <= MAX_LOST * effect.links
     }
     if every < MANY_PAIRS:
-        fit = {name: own for name, own in fit.items() if names.names_area(name)}
+        fit = {name: effect for name, effect in fit.items() if names.names_area(name)}
     return min(fit, key=lambda name: (fit[name].pairs, name)) if fit else None

@@ -48,16 +48,16 @@ def make(confidential: Path, synthetic: list[Path], out: Path) -> Draft:
     tables = [_sample(source, key, common) for source in sources]
     sizes = [rows for _, rows in tables]
     if not key.columns and len(set(sizes)) > 1:
-        shown = ", ".join(f"{source.name} {rows:,}" for source, rows in zip(sources, sizes, strict=True))
+        counts = ", ".join(f"{source.name} {rows:,}" for source, rows in zip(sources, sizes, strict=True))
         raise InputError(
-            f"{first.name}: without a common key the files must have equally many records ({shown}). Add the key to "
+            f"{first.name}: without a common key the files must have equally many records ({counts}). Add the key to "
             "every file, or name the files of the same records."
         )
     rows = [_rows(tables[0][0], table, key) for table, _ in tables[1:]]
     changed = {
         name: max(
-            _differing(tables[0][0], table, own, name)
-            for (table, _), own in zip(tables[1:], rows, strict=True)
+            _differing(tables[0][0], table, matches, name)
+            for (table, _), matches in zip(tables[1:], rows, strict=True)
         )
         for name in common
         if name not in key.columns
@@ -83,9 +83,9 @@ def _sample(source: Source, key: Key, common: list[str]) -> tuple[pa.Table, int]
         numbers = pa.array(range(n, n + batch.num_rows)).cast(pa.string())
         n += batch.num_rows
         named = [batch.column(name) for name in key.columns] or [numbers]
-        own = hashes(named)
+        hashed = hashes(named)
         table = pa.Table.from_batches([batch]).append_column(_ROW, numbers)
-        table = table.append_column("\0hash", pa.array(own)).filter(pa.array(own <= limit))
+        table = table.append_column("\0hash", pa.array(hashed)).filter(pa.array(hashed <= limit))
         kept.append(table)
         if sum(part.num_rows for part in kept) > 2 * _MAX_ROWS:
             whole = pa.concat_tables(kept).sort_by("\0hash").slice(0, _MAX_ROWS)
@@ -102,16 +102,16 @@ def _rows(first: pa.Table, other: pa.Table, key: Key) -> np.ndarray:
 
 def _differing(first: pa.Table, other: pa.Table, rows: np.ndarray, name: str) -> float:
     """Return the share of the records whose value differs between the two files."""
-    both = rows >= 0
-    if not both.any():
+    present = rows >= 0
+    if not present.any():
         return 1.0
-    one = first[name].filter(pa.array(both)).combine_chunks()
-    two = other[name].take(pa.array(rows[both])).combine_chunks()
-    differ = pc.not_equal(one, two)
+    before = first[name].filter(pa.array(present)).combine_chunks()
+    after = other[name].take(pa.array(rows[present])).combine_chunks()
+    differ = pc.not_equal(before, after)
     if not pc.any(differ).as_py():
         return 0.0
-    pairs = zip(one.filter(differ).to_pylist(), two.filter(differ).to_pylist(), strict=True)
-    return sum(clean(a) != clean(b) for a, b in pairs) / len(one)
+    pairs = zip(before.filter(differ).to_pylist(), after.filter(differ).to_pylist(), strict=True)
+    return sum(clean(a) != clean(b) for a, b in pairs) / len(before)
 
 
 def _written(
@@ -119,7 +119,7 @@ def _written(
 ) -> Draft:
     usable = {name: share for name, share in changed.items() if not types.is_text(file.columns[name])}
     synthesized = [name for name, share in usable.items() if share]
-    known = [name for name, share in usable.items() if not share]
+    unchanged = [name for name, share in usable.items() if not share]
     if not synthesized:
         raise InputError(
             f"{sources[0].name}: no column differs between the confidential file and the synthetic files. Check that "
@@ -147,10 +147,12 @@ def _written(
         "What the intruder knows and what is released unchanged: the same in all files. Remove what nobody can know.",
         2,
     )
-    _variables(sheet, "known", [file.columns[name] for name in known], {})
+    _variables(sheet, "known", [file.columns[name] for name in unchanged], {})
     sheet.remark("What is synthesized, and whose true value the intruder knows.", 2)
     _variables(sheet, "synthesized", [file.columns[name] for name in synthesized], usable)
-    numeric = [name for name in (*known, *synthesized) if types.kind([file.columns[name]]).kind == "numeric"]
+    numeric = [
+        name for name in (*unchanged, *synthesized) if types.kind([file.columns[name]]).kind == "numeric"
+    ]
     if numeric:
         sheet.remark(
             "The largest difference of two numbers that are equal. Without a radius, numbers are compared as codes.",
@@ -174,7 +176,7 @@ def _written(
         sheet.text(),
         (
             f"{sources[0].name}: {sizes[0]:,} records, {number(len(sources) - 1, 'synthetic file')}",
-            f"{len(known)} known variables, {len(synthesized)} synthesized",
+            f"{len(unchanged)} known variables, {len(synthesized)} synthesized",
         ),
     )
 

@@ -49,30 +49,32 @@ def kind(columns: Sequence[Column]) -> Kind:
         return Kind("categorical", "values are not numbers")
     if any(column.padded for column in columns):
         return Kind("categorical", "codes with leading zeros")
-    return _of_numbers(columns)
+    return _kind_of_numbers(columns)
 
 
-def _of_numbers(columns: Sequence[Column]) -> Kind:
+def _kind_of_numbers(columns: Sequence[Column]) -> Kind:
     levels = [MAX_LEVELS if column.levels is None else len(column.values) for column in columns]
     most = max(levels)
-    shown = " and ".join(f"more than {MAX_LEVELS:,}" if n >= MAX_LEVELS else f"{n:,}" for n in levels)
+    levels_text = " and ".join(f"more than {MAX_LEVELS:,}" if n >= MAX_LEVELS else f"{n:,}" for n in levels)
     seldom = any(n > column.valid / 2 and n >= 5 for n, column in zip(levels, columns, strict=True))
     amount = any(names.names_amount(column.name) for column in columns)
     code = any(names.names_code(column.name) for column in columns)
     if not all(column.whole for column in columns) and (most > _FEW or seldom):
-        return Kind("numeric", f"numbers with decimals, {shown} levels")
+        return Kind("numeric", f"numbers with decimals, {levels_text} levels")
     if (most <= 2 or (most <= _FEW and not seldom)) and not (amount and most > 6):
-        return Kind("categorical", f"{shown} levels")
+        return Kind("categorical", f"{levels_text} levels")
     if code and not amount:
         return Kind(
             "categorical" if most <= 1000 else TODO,
-            f"{shown} levels, and the name is that of a classification",
+            f"{levels_text} levels, and the name is that of a classification",
         )
     if amount:
-        return Kind("numeric", f"numbers, {shown} levels, and the name is that of an amount")
+        return Kind("numeric", f"numbers, {levels_text} levels, and the name is that of an amount")
     if seldom or any(_wide(column) for column in columns):
-        return Kind("numeric", f"numbers of a wide range, {shown} levels")
-    return Kind(TODO, f"whole numbers, {shown} levels: write `numeric` for amounts, `categorical` for codes")
+        return Kind("numeric", f"numbers of a wide range, {levels_text} levels")
+    return Kind(
+        TODO, f"whole numbers, {levels_text} levels: write `numeric` for amounts, `categorical` for codes"
+    )
 
 
 def _wide(column: Column) -> bool:

@@ -98,15 +98,15 @@ def assess(
     names, wildcard = list(options.key), options.wildcard
     codes = codes_of(file, names)
     fraction = quantities.fraction_of(options, file)
-    found = suda.scores(
+    scores = suda.scores(
         codes, weighting=options.weighting, max_order=options.max_order, threads=threads, progress=progress
     )
     sizes = uniques.cell_sizes(codes, wildcard=wildcard)
-    in_cells = dis.of_cells(fraction, float((sizes > 0).mean()))
-    general = dis.of_file(codes, sizes, in_cells)
-    both = {
-        "elliot-manning": dis_suda.elliot_manning(found.score, sizes, in_cells, general),
-        "user-guide": dis_suda.user_guide(found.score, sizes, in_cells, len(names), general),
+    cell_fraction = dis.of_cells(fraction, float((sizes > 0).mean()))
+    general = dis.of_file(codes, sizes, cell_fraction)
+    definitions = {
+        "elliot-manning": dis_suda.elliot_manning(scores.score, sizes, cell_fraction, general),
+        "user-guide": dis_suda.user_guide(scores.score, sizes, cell_fraction, len(names), general),
     }
     reciprocal, people = None, codes_of(population, names)
     if len(people):
@@ -114,30 +114,30 @@ def assess(
     collapsed = _collapsed(options, categories)
     compared = coarser.compare(codes, sizes, names, collapsed, wildcard=wildcard, reciprocal=reciprocal)
     lines = [
-        *quantities.of_cells(codes, sizes, compared.special, options),
-        *quantities.of_dis(fraction, in_cells, codes, options, file),
-        *quantities.of_suda(found, sizes),
-        *quantities.of_population(sizes, reciprocal, population),
-        *quantities.of_error(in_cells, codes, sizes, options),
-        *quantities.of_original(fraction, codes, codes_of(original, names), options),
-        *quantities.of_people(people, options),
+        *quantities.cell_lines(codes, sizes, compared.special, options),
+        *quantities.dis_lines(fraction, cell_fraction, codes, options, file),
+        *quantities.suda_lines(scores, sizes),
+        *quantities.population_lines(sizes, reciprocal, population),
+        *quantities.error_lines(cell_fraction, codes, sizes, options),
+        *quantities.original_lines(fraction, codes, codes_of(original, names), options),
+        *quantities.people_lines(people, options),
     ]  # fmt: skip
-    unfound = _unfound(found, sizes)
+    unfound = _unfound(scores, sizes)
     return Assessed(
-        _records(options, file, found, sizes, compared, both, reciprocal),
+        _records(options, file, scores, sizes, compared, definitions, reciprocal),
         pd.DataFrame([(name, shown(value)) for name, value in lines], columns=["quantity", "value"]),
-        _definitions(options.dis_suda, both, reciprocal),
+        _definitions(options.dis_suda, definitions, reciprocal),
         pd.DataFrame(
-            [(name, hazard) for name in DEFINITIONS for hazard in [*both[name].hazards, *unfound]],
+            [(name, hazard) for name in DEFINITIONS for hazard in [*definitions[name].hazards, *unfound]],
             columns=["definition", "hazard"],
             dtype=str,
         ),
         _cells(sizes, options),
-        suda.by_size(found),
-        _variables(codes, found, names),
-        _levels(found, names, categories),
-        _scores(found.score),
-        _classes(both, reciprocal),
+        suda.by_size(scores),
+        _variables(codes, scores, names),
+        _levels(scores, names, categories),
+        _scores(scores.score),
+        _classes(definitions, reciprocal),
         compared.table.round(DIGITS),
         uniques.conventions(_without_category(codes, names, categories), ANONYMITY),
     )
@@ -146,14 +146,14 @@ def assess(
 def _collapsed(options: Assessment, categories: pd.DataFrame) -> list[tuple[int, np.ndarray]]:
     """Return the position of each variable that has coarser codes, and the coarser code of each code."""
     tables = []
-    for one in options.collapse:
-        lines = categories[categories["variable"] == one.variable]
-        recode = Recoding(Coding("categorical", recode=one.recode))
+    for collapsing in options.collapse:
+        lines = categories[categories["variable"] == collapsing.variable]
+        recode = Recoding(Coding("categorical", recode=collapsing.recode))
         coarse = [
             label if missing and not recode.names(label) else recode(label)
             for label, missing in zip(lines["label"], lines["missing"], strict=True)
         ]
-        tables.append((options.key.index(one.variable), np.unique(coarse, return_inverse=True)[1]))
+        tables.append((options.key.index(collapsing.variable), np.unique(coarse, return_inverse=True)[1]))
     return tables
 
 
@@ -172,9 +172,9 @@ def _cells(sizes: np.ndarray, options: Assessment) -> pd.DataFrame:
     return table.assign(n_cells=pd.array([pd.NA] * len(table), "Int64")) if options.wildcard else table
 
 
-def _unfound(found: Suda, sizes: np.ndarray) -> list[str]:
+def _unfound(scores: Suda, sizes: np.ndarray) -> list[str]:
     """Return what a limited search makes unreliable in both definitions."""
-    n, largest = quantities.without_msu(found, sizes), suda.largest_searched(found)
+    n, largest = quantities.without_msu(scores, sizes), suda.largest_searched(scores)
     if not n:
         return []
     limited = f"{n} of {uniques.n_unique(sizes)} sample uniques have no MSU of up to {largest} variables"
@@ -184,73 +184,73 @@ def _unfound(found: Suda, sizes: np.ndarray) -> list[str]:
 def _records(
     options: Assessment,
     file: pa.Table,
-    found: Suda,
+    scores: Suda,
     sizes: np.ndarray,
     compared: coarser.Coarser,
-    both: dict[str, DisSuda],
+    definitions: dict[str, DisSuda],
     reciprocal: np.ndarray | None,
 ) -> pa.Table:
     front = list(options.id) or [ROW]
-    order = found.msus.order
-    words = pa.array(suda.in_words(found.msus.variables, list(options.key)), pa.string())
+    order = scores.msus.order
+    words = pa.array(suda.in_words(scores.msus.variables, list(options.key)), pa.string())
     data = {name: file[name] for name in front} | {
         "cell_size": pa.array(sizes),
         "unique": pa.array(sizes == 1),
         "special_unique": pa.array(compared.special),
-        "n_msu": pa.array(found.msus.counts.sum(axis=1, dtype=np.int64)),
+        "n_msu": pa.array(scores.msus.counts.sum(axis=1, dtype=np.int64)),
         "min_msu": pa.array(order.astype(np.int32), mask=order == 0),
         "smallest_msu": words,
-        "suda": pa.array(found.score),
-        "dis_suda": pa.array(both[options.dis_suda].risk),
-        "dis_suda_elliot_manning": pa.array(both["elliot-manning"].risk),
-        "dis_suda_user_guide": pa.array(both["user-guide"].risk),
+        "suda": pa.array(scores.score),
+        "dis_suda": pa.array(definitions[options.dis_suda].risk),
+        "dis_suda_elliot_manning": pa.array(definitions["elliot-manning"].risk),
+        "dis_suda_user_guide": pa.array(definitions["user-guide"].risk),
     }
     if reciprocal is not None:
         data["population_reciprocal"] = pa.array(reciprocal, mask=~np.isfinite(reciprocal))
     return pa.table({**data, "n_coarser": pa.array(compared.n_surviving)})
 
 
-def _definitions(chosen: str, both: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
+def _definitions(chosen: str, definitions: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
     lines = []
-    for name, own in both.items():
-        total = round(math.fsum(own.risk.tolist()), 9)  # of values to 12 decimals
+    for name, result in definitions.items():
+        total = round(math.fsum(result.risk.tolist()), 9)  # of values to 12 decimals
         line = {
             "definition": name,
             "chosen": name == chosen,
-            "U": own.n_unique,
-            "P": own.n_in_pairs,
-            "f": shown(own.fraction),
-            "Q": shown(own.q),
-            "dis": shown(own.dis),
+            "U": result.n_unique,
+            "P": result.n_in_pairs,
+            "f": shown(result.fraction),
+            "Q": shown(result.q),
+            "dis": shown(result.dis),
             "sum": shown(total),
-            "mean": shown(round(total / own.n_unique, 9) if own.n_unique else None),
-            "largest": shown(float(own.risk.max(initial=0.0))),
-            "n_one": int((own.risk >= 1).sum()),
+            "mean": shown(round(total / result.n_unique, 9) if result.n_unique else None),
+            "largest": shown(float(result.risk.max(initial=0.0))),
+            "n_one": int((result.risk >= 1).sum()),
             "correlation": "",
         }
         if reciprocal is not None:
-            line["correlation"] = shown(dis_suda.correlation(own.risk, reciprocal))
+            line["correlation"] = shown(dis_suda.correlation(result.risk, reciprocal))
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _variables(codes: np.ndarray, found: Suda, names: list[str]) -> pd.DataFrame:
-    table = suda.by_variable(found, names)
-    alone = [int(levels[:, 1].sum()) for levels in found.msus.by_level]
+def _variables(codes: np.ndarray, scores: Suda, names: list[str]) -> pd.DataFrame:
+    table = suda.by_variable(scores, names)
+    n_alone = [int(levels[:, 1].sum()) for levels in scores.msus.by_level]
     table.insert(1, "n_levels", [len(np.unique(column[column >= 0])) for column in codes.T])
     table.insert(2, "n_missing", (codes < 0).sum(axis=0))
-    table.insert(3, "n_alone", alone)
+    table.insert(3, "n_alone", n_alone)
     return table.assign(contribution=table["contribution"].round(DIGITS))
 
 
-def _levels(found: Suda, names: list[str], categories: pd.DataFrame) -> pd.DataFrame:
+def _levels(scores: Suda, names: list[str], categories: pd.DataFrame) -> pd.DataFrame:
     """Return the levels that the file has, in the order of codes; a variable that is missing throughout has none."""
-    shown = [
+    tables = [
         categories[categories["variable"] == name].head(len(levels))
-        for name, levels in zip(names, found.msus.by_level, strict=True)
+        for name, levels in zip(names, scores.msus.by_level, strict=True)
     ]
-    table = suda.by_level(found, names, [list(own["label"]) for own in shown])
-    table.insert(2, "n_records", pd.concat(shown)["n_file"].astype(int).to_numpy())
+    table = suda.by_level(scores, names, [list(levels["label"]) for levels in tables])
+    table.insert(2, "n_records", pd.concat(tables)["n_file"].astype(int).to_numpy())
     table = table[table["n_records"] > 0]
     return table.assign(contribution=table["contribution"].round(DIGITS)).reset_index(drop=True)
 
@@ -266,15 +266,15 @@ def _scores(score: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"above": [0.0, *edges[:-1]], "up_to": edges, "n_records": n[: len(edges)]})
 
 
-def _classes(both: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
+def _classes(definitions: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
     parts = []
-    for name, own in both.items():
-        table = dis_suda.calibration(own.risk, np.ones(len(own.risk)))
-        known = dis_suda.calibration(
-            own.risk, np.full(len(own.risk), np.nan) if reciprocal is None else reciprocal
+    for name, result in definitions.items():
+        table = dis_suda.calibration(result.risk, np.ones(len(result.risk)))
+        pooled = dis_suda.calibration(
+            result.risk, np.full(len(result.risk), np.nan) if reciprocal is None else reciprocal
         )
         for column in ("mean_reciprocal", "match_probability"):
-            table[column] = known[column]
+            table[column] = pooled[column]
         table.insert(0, "definition", name)
         parts.append(table)
     return pd.concat(parts, ignore_index=True).round(DIGITS)

@@ -104,15 +104,15 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
     for name in names:
         codes = np.concatenate([_codes(table[name]) for table in (file, population)])
         columns[name] = codes, int(codes.max(initial=0)) + 1
-    given = np.full(file.num_rows, 1 / f) if weights is None else weights
+    people_of_records = np.full(file.num_rows, 1 / f) if weights is None else weights
     return Files(
         file.num_rows,
         columns,
         population.num_rows > 0,
         rules.wildcard,
         f,
-        given,
-        np.argsort(given, kind="stable"),
+        people_of_records,
+        np.argsort(people_of_records, kind="stable"),
         file[HOUSEHOLD].to_numpy() if rules.household else None,
         {name: _target(_codes(file[name])) for name in rules.sensitive},
     )
@@ -141,34 +141,34 @@ def cells_of(files: Files, keys: Sequence[str]) -> Cells:
     if files.wildcard and any((column < 0).any() for column in codes):
         return _overlapping(files, np.stack(codes, axis=1))
     numbers, n_cells = keysets.number_cells(codes, levels)
-    own, people = numbers[: files.n], numbers[files.n :]
-    ordered = own[files.by_weight]
+    cells, people = numbers[: files.n], numbers[files.n :]
+    ordered = cells[files.by_weight]
     inside = ordered >= 0
-    sizes = np.bincount(own[own >= 0], minlength=n_cells)
+    sizes = np.bincount(cells[cells >= 0], minlength=n_cells)
     sums = np.bincount(ordered[inside], files.weights[files.by_weight][inside], n_cells)
-    there = np.flatnonzero(sizes)
+    occupied = np.flatnonzero(sizes)
     place = np.full(n_cells + 1, -1, np.int32)
-    place[there] = np.arange(len(there), dtype=np.int32)
-    population = np.bincount(people[people >= 0], minlength=n_cells)[there] if files.has_population else None
-    members = sizes[there]
-    return Cells(np.take(place, own), members, sums[there], population, members, members)
+    place[occupied] = np.arange(len(occupied), dtype=np.int32)
+    population = (
+        np.bincount(people[people >= 0], minlength=n_cells)[occupied] if files.has_population else None
+    )
+    members = sizes[occupied]
+    return Cells(np.take(place, cells), members, sums[occupied], population, members, members)
 
 
 def _overlapping(files: Files, codes: np.ndarray) -> Cells:
     """Return the matches of each record where a missing value matches every value."""
-    own, people = codes[: files.n], codes[files.n :]
-    sizes, sums = individual.matches(own, files.weights, wildcard=True)
-    population = wildcards.matches(own, people) if files.has_population else None
-    complete = np.asarray((own >= 0).all(axis=1), np.int64)
-    alone = np.ones(files.n, np.int64)
-    return Cells(
-        np.arange(files.n, dtype=np.int32), sizes, sums, population, alone, complete.astype(np.int64)
-    )
+    records, people = codes[: files.n], codes[files.n :]
+    sizes, sums = individual.matches(records, files.weights, wildcard=True)
+    population = wildcards.matches(records, people) if files.has_population else None
+    complete = np.asarray((records >= 0).all(axis=1), np.int64)
+    ones = np.ones(files.n, np.int64)
+    return Cells(np.arange(files.n, dtype=np.int32), sizes, sums, population, ones, complete.astype(np.int64))
 
 
 def shared(members: np.ndarray, sizes: np.ndarray) -> float:
     """Return Σ members / size, whatever the order; a size of 0 adds nothing."""
     counts = np.bincount(sizes, members)
-    by_size = np.flatnonzero(counts)
-    by_size = by_size[by_size > 0]
-    return math.fsum((counts[by_size] / by_size).tolist())
+    occurring = np.flatnonzero(counts)
+    occurring = occurring[occurring > 0]
+    return math.fsum((counts[occurring] / occurring).tolist())

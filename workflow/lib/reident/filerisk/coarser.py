@@ -132,14 +132,14 @@ def half_sample(sizes: np.ndarray, coarse_sizes: np.ndarray, taken: float = TAKE
     A record with m matches is in the subsample, without another of them, with the probability t·(1 − t)^(m − 1).
     """
     inside = sizes > 0
-    alone = taken * (1 - taken) ** (sizes[inside] - 1.0)
+    unique = taken * (1 - taken) ** (sizes[inside] - 1.0)
     surviving = taken * (1 - taken) ** (coarse_sizes[inside] - 1.0)
     still = sizes[inside] == 1
-    expected = {"surviving": surviving, "other": alone - surviving}
+    expected = {"surviving": surviving, "other": unique - surviving}
     return {f"half_{name}": float(values.sum()) for name, values in expected.items()} | {
         f"still_{name}": _share(values[still].sum(), values.sum()) for name, values in expected.items()
     }
 
 
-def _share(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else float("nan")
+def _share(n: float, total: float) -> float:
+    return float(n / total) if total > 0 else float("nan")

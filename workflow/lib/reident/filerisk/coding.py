@@ -31,16 +31,18 @@ def coded(
     variables = files.variables(FILE)
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
-        own = texts if variable in files.key else {FILE: texts[FILE]}
-        typed = {name: typed_key(variable, text.source, text[variable.column]) for name, text in own.items()}
+        sources = texts if variable in files.key else {FILE: texts[FILE]}
+        typed = {
+            name: typed_key(variable, text.source, text[variable.column]) for name, text in sources.items()
+        }
         codes, labels = categories.coded(variable, typed, FILE, files.file.decimal, files.bins, files.ranks)
         with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
             lines.append(_lines(variable.name, labels, codes, with_missing=with_missing))
-        warnings += _missing_throughout(variable, files, own, labels, codes[FILE])
+        warnings += _missing_throughout(variable, files, sources, labels, codes[FILE])
         with guard():
-            warnings += _unknown_codes(variable, own, labels, codes)
+            warnings += _unknown_codes(variable, sources, labels, codes)
         for name, values in codes.items():
             columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
             if variable.column not in needed[at + 1 :]:
@@ -52,8 +54,8 @@ def _lines(name: str, labels: list[str], codes: dict[str, np.ndarray], *, with_m
     """Return the categories of a variable with their counts; the last one may be that of missing values."""
     at = np.arange(len(labels))
     counts = {
-        table: np.bincount(own[own >= 0], minlength=len(labels))
-        for table, own in {POPULATION: at[:0], **codes}.items()
+        table: np.bincount(column[column >= 0], minlength=len(labels))
+        for table, column in {POPULATION: at[:0], **codes}.items()
     }
     lines = {"variable": name, "code": at, "label": labels, "n_file": counts[FILE]}
     missing = (at == len(labels) - 1) & with_missing
@@ -102,16 +104,16 @@ def _unknown_codes(
                 "files. Recode one of the files (`recode`)."
             )
         if name == POPULATION:
-            every, have, holder = ours, theirs, FILE
+            searched, held, holder = ours, theirs, FILE
             where = f"in {file} are not in the population."
         else:
-            every, have, holder = theirs, ours, ORIGINAL
+            searched, held, holder = theirs, ours, ORIGINAL
             where = f"are not in {file}. Records with these codes match no record. Recode the codes that only differ."
-        unknown = every[~np.isin(every, have)]
+        unknown = searched[~np.isin(searched, held)]
         if len(unknown):
             rows = int(np.isin(codes[holder], unknown).sum())
             share = rows / len(codes[holder])
-            warning = f"{other}: {len(unknown)} of {len(every)} codes of {variable.name} {where}"
+            warning = f"{other}: {len(unknown)} of {len(searched)} codes of {variable.name} {where}"
             warnings.append(
                 Line(of_share(share), warning, rows, share, named(labels[code] for code in unknown))
             )

@@ -71,7 +71,7 @@ def sampling_fraction(weights: np.ndarray) -> float:
     return float(1 / weights.mean())
 
 
-def of_cells(fraction: float, complete: float, of_population: float = 1.0) -> float:
+def of_cells(fraction: float, complete: float, population_complete: float = 1.0) -> float:
     """Return the sampling fraction of the cells of the key: the share of the people in them that is in the file.
 
     Parameters
@@ -80,7 +80,7 @@ def of_cells(fraction: float, complete: float, of_population: float = 1.0) -> fl
         f, in (0, 1].
     complete : float
         The share of the records that have a value of every key variable.
-    of_population : float
+    population_complete : float
         The same share of the population, where people without a value do not count either.
 
     Returns
@@ -89,7 +89,11 @@ def of_cells(fraction: float, complete: float, of_population: float = 1.0) -> fl
         In (0, 1]; f where no record is complete, since nothing depends on it then.
     """
     _check(fraction)
-    return min(1.0, fraction * (complete / of_population)) if complete and of_population else fraction
+    return (
+        min(1.0, fraction * (complete / population_complete))
+        if complete and population_complete
+        else fraction
+    )
 
 
 def general(n_unique: int, n_in_pairs: int, fraction: float, n_wrong: int = 0) -> float:
@@ -228,8 +232,16 @@ def special(
             if error <= tolerance and enough:
                 ended = "exact" if exact else "standard error"
                 break
-    found, right = int(unique[:rounds].sum()), int(correct[:rounds].sum())
-    return Special(right / found if found else float("nan"), error, rounds, found, right, formula, ended)
+    n_matches, n_correct = int(unique[:rounds].sum()), int(correct[:rounds].sum())
+    return Special(
+        n_correct / n_matches if n_matches else float("nan"),
+        error,
+        rounds,
+        n_matches,
+        n_correct,
+        formula,
+        ended,
+    )
 
 
 def _possible(matches: Matches, fraction: float, batch: int) -> tuple[bool, bool]:
@@ -238,11 +250,11 @@ def _possible(matches: Matches, fraction: float, batch: int) -> tuple[bool, bool
     It is right where the record comes back and all others that it matches are removed, wrong where one of the others
     alone is left, and its own record does not match or does not come back.
     """
-    sizes, own = matches.sizes, matches.own
-    others = sizes - own
-    gone = np.minimum(matches.removable - own, batch - 1) if fraction < 1 else 0
-    right = own & (others <= gone)
-    wrong = (~own | (fraction < 1)) & (others >= 1) & (others - gone <= 1)
+    sizes, has_own = matches.sizes, matches.includes_own
+    others = sizes - has_own
+    n_removed = np.minimum(matches.removable - has_own, batch - 1) if fraction < 1 else 0
+    right = has_own & (others <= n_removed)
+    wrong = (~has_own | (fraction < 1)) & (others >= 1) & (others - n_removed <= 1)
     return bool(right.any()), bool(wrong.any())
 
 
@@ -250,8 +262,8 @@ def _round(matches: Matches, fraction: float, batch: int, rng: np.random.Generat
     """Unique matches and correct ones among them, of one removed fragment."""
     at = rng.choice(len(matches.sizes), batch, replace=False)
     back = rng.random(batch) < fraction
-    unique = matches.left(at, back) == 1
-    return int(unique.sum()), int((unique & back & matches.own[at]).sum())
+    unique = matches.remaining(at, back) == 1
+    return int(unique.sum()), int((unique & back & matches.includes_own[at]).sum())
 
 
 def _error(unique: np.ndarray, correct: np.ndarray, *, by_chance: bool) -> float:

@@ -167,7 +167,7 @@ def _filled(share: np.ndarray, total: float) -> np.ndarray:
     """min(1, λ·share) that adds up to ``total``, which is at most the number of shares."""
     order = np.argsort(-share, kind="stable")
     ordered = share[order]
-    rest = np.append(np.cumsum(ordered[::-1])[::-1], 0.0)
+    remainder = np.append(np.cumsum(ordered[::-1])[::-1], 0.0)
     positive = int((ordered > 0).sum())
     values = np.zeros(len(share))
     if total >= positive:  # all with a share are at 1; the others take what is left, equally
@@ -176,7 +176,7 @@ def _filled(share: np.ndarray, total: float) -> np.ndarray:
             values[order[positive:]] = (total - positive) / (len(share) - positive)
         return values
     capped = np.arange(positive)
-    factor = (total - capped) / rest[:positive]
+    factor = (total - capped) / remainder[:positive]
     full = int(np.argmax(factor * ordered[:positive] <= 1.0))
     values[order[:full]] = 1.0
     values[order[full:]] = np.minimum(1.0, factor[full] * ordered[full:])
@@ -202,9 +202,11 @@ def population_reciprocal(codes: np.ndarray, population: np.ndarray, *, wildcard
         sizes = wildcards.matches(codes, population)
     else:
         numbers = cell_numbers(np.concatenate([codes, population]))
-        of_sample, of_population = numbers[: len(codes)], numbers[len(codes) :]
-        counts = np.bincount(of_population[of_population >= 0], minlength=int(numbers.max(initial=0)) + 1)
-        sizes = np.where(of_sample >= 0, counts[of_sample], 0)
+        sample_cells, population_cells = numbers[: len(codes)], numbers[len(codes) :]
+        counts = np.bincount(
+            population_cells[population_cells >= 0], minlength=int(numbers.max(initial=0)) + 1
+        )
+        sizes = np.where(sample_cells >= 0, counts[sample_cells], 0)
     return np.divide(1.0, sizes, out=np.full(len(codes), np.nan), where=sizes > 0)
 
 
@@ -225,14 +227,14 @@ def match_probability(reciprocal: np.ndarray) -> float:
     float
         In (0, 1]; NaN without a record.
     """
-    known = reciprocal[np.isfinite(reciprocal)]
-    return float(len(known) / np.rint(1 / known).sum()) if len(known) else float("nan")
+    defined = reciprocal[np.isfinite(reciprocal)]
+    return float(len(defined) / np.rint(1 / defined).sum()) if len(defined) else float("nan")
 
 
 def correlation(values: np.ndarray, reciprocal: np.ndarray) -> float:
     """Pearson's, over records with a known reciprocal; NaN with fewer than two or if either does not vary."""
-    known = np.isfinite(reciprocal)
-    a, b = values[known], reciprocal[known]
+    defined = np.isfinite(reciprocal)
+    a, b = values[defined], reciprocal[defined]
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
     return round(float(np.corrcoef(a, b)[0, 1]), DIGITS)
@@ -247,15 +249,15 @@ def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -
         ``above``, ``up_to``, ``n``, ``mean_dis_suda``, ``mean_reciprocal`` and ``match_probability`` (NaN without
         a record); the first row is exactly 0, the last exactly 1. Records without a known reciprocal are left out.
     """
-    known = np.isfinite(reciprocal)
-    values, reciprocal = values[known], reciprocal[known]
+    defined = np.isfinite(reciprocal)
+    values, reciprocal = values[defined], reciprocal[defined]
     edges = np.arange(classes + 1) / classes
     place = np.where(values >= 1, classes + 1, np.searchsorted(edges, values, side="left"))
     ends = {
         "above": np.concatenate([[0.0], edges[:-1], [1.0]]),
         "up_to": np.concatenate([[0.0], edges[1:], [1.0]]),
     }
-    return pd.DataFrame({**ends, **_by_group(place, classes + 2, values, reciprocal)})
+    return pd.DataFrame({**ends, **_group_means(place, classes + 2, values, reciprocal)})
 
 
 def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.DataFrame:
@@ -266,14 +268,16 @@ def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.D
     DataFrame
         ``tenth`` (1, 2, …), ``n``, ``mean_dis_suda``, ``mean_reciprocal``, ``match_probability``.
     """
-    known = np.isfinite(reciprocal)
-    values, reciprocal = values[known], reciprocal[known]
+    defined = np.isfinite(reciprocal)
+    values, reciprocal = values[defined], reciprocal[defined]
     below = np.searchsorted(np.sort(values), values, side="left")
     place = below * groups // max(len(values), 1)
-    return pd.DataFrame({"tenth": np.arange(1, groups + 1), **_by_group(place, groups, values, reciprocal)})
+    return pd.DataFrame(
+        {"tenth": np.arange(1, groups + 1), **_group_means(place, groups, values, reciprocal)}
+    )
 
 
-def _by_group(
+def _group_means(
     place: np.ndarray, groups: int, values: np.ndarray, reciprocal: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return counts, means and pooled probability of records by group."""

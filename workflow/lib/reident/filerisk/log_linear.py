@@ -128,14 +128,14 @@ def margins_of(model: str | Sequence[Sequence[str]], names: Sequence[str]) -> li
     names : sequence of str
         The key variables.
     """
-    v, every = len(names), list(names)
+    v, variables = len(names), list(names)
     sets: list[tuple[int, ...]] = [(j,) for j in range(v)]
     if model == "two-way":
         sets += [(i, j) for i in range(v) for j in range(i + 1, v)]
     elif model != "main":
-        sets += [tuple(sorted(every.index(name) for name in interaction)) for interaction in model]
+        sets += [tuple(sorted(variables.index(name) for name in interaction)) for interaction in model]
     sets = list(dict.fromkeys(sets))
-    return [own for own in sets if not any(set(own) < set(other) for other in sets)]
+    return [margin for margin in sets if not any(set(margin) < set(larger) for larger in sets)]
 
 
 def fit(
@@ -168,12 +168,12 @@ def fit(
     observed = [_margin(counts, axes) for axes in margins]
     fitted = np.full(counts.shape, counts.sum() / counts.size)
     for _ in range(rounds):
-        away = 0.0
-        for axes, wanted in zip(margins, observed, strict=True):
-            have = _margin(fitted, axes)
-            away = max(away, float((np.abs(have - wanted) / (1 + wanted)).max()))
-            fitted *= np.divide(wanted, have, out=np.zeros_like(have), where=have > 0)
-        if away <= tolerance or all(
+        distance = 0.0
+        for axes, target in zip(margins, observed, strict=True):
+            margin = _margin(fitted, axes)
+            distance = max(distance, float((np.abs(margin - target) / (1 + target)).max()))
+            fitted *= np.divide(target, margin, out=np.zeros_like(margin), where=margin > 0)
+        if distance <= tolerance or all(
             len(axes) == 1 for axes in margins
         ):  # independence is exact after one round
             return fitted, True
@@ -195,18 +195,20 @@ def residual(values: np.ndarray, weights: np.ndarray, margins: Margins) -> np.nd
     margins : sequence of tuple of int
         Of the model.
     """
-    left = values - (weights * values).sum() / weights.sum()
+    residuals = values - (weights * values).sum() / weights.sum()
     sums = [_margin(weights, axes) for axes in margins]
     scale = float(np.sqrt((weights * values**2).sum()))
     for _ in range(ROUNDS):
         moved = 0.0
         for axes, total in zip(margins, sums, strict=True):
-            mean = np.divide(_margin(weights * left, axes), total, out=np.zeros_like(total), where=total > 0)
-            left -= mean
+            mean = np.divide(
+                _margin(weights * residuals, axes), total, out=np.zeros_like(total), where=total > 0
+            )
+            residuals -= mean
             moved += float((total * mean**2).sum())
         if np.sqrt(moved) <= TOLERANCE * scale:
             break
-    return left
+    return residuals
 
 
 def model(table: Table, margins: Margins, fraction: float, seed: int = 1) -> Model:
@@ -230,23 +232,25 @@ def model(table: Table, margins: Margins, fraction: float, seed: int = 1) -> Mod
     n_unique = len(table.single)
     nothing = Estimate(*[float("nan")] * 5)
     if fraction >= 1:
-        whole = nothing._replace(value=float(n_unique), low=float(n_unique), high=float(n_unique))
-        return Model(whole, whole, np.ones(n_unique), WHOLE)
+        exact = nothing._replace(value=float(n_unique), low=float(n_unique), high=float(n_unique))
+        return Model(exact, exact, np.ones(n_unique), WHOLE)
     main = all(len(axes) == 1 for axes in margins)
     if not n_unique or (not table.counts.size and not main):
         return Model(nothing, nothing, np.full(n_unique, np.nan), TOO_LARGE if n_unique else NO_UNIQUE)
     if not table.counts.size:
-        mu = table.n * np.prod([own[table.single[:, j]] for j, own in enumerate(table.shares)], axis=0)
-        one, inverse = _Risks(mu / fraction, fraction).both
-        unique, match = (nothing._replace(value=float(own.sum())) for own in (one, inverse))
+        mu = table.n * np.prod([shares[table.single[:, j]] for j, shares in enumerate(table.shares)], axis=0)
+        one, inverse = _Risks(mu / fraction, fraction).terms
+        unique, match = (nothing._replace(value=float(terms.sum())) for terms in (one, inverse))
         return Model(unique, match, inverse, TOO_LARGE)
     fitted, converged = fit(table.counts, margins)
-    both = _Risks(fitted[tuple(table.single.T)] / fraction, fraction).both
-    values = [float(h.sum()) for h in both]
+    parts = _Risks(fitted[tuple(table.single.T)] / fraction, fraction).terms
+    values = [float(h.sum()) for h in parts]
     ends = _intervals(values, n_unique, fitted, margins, fraction, seed)
     tested = _tested(table.counts, fitted, margins, fraction)
-    estimates = [Estimate(value, *own, *test) for value, own, test in zip(values, ends, tested, strict=True)]
-    return Model(estimates[0], estimates[1], both[1], OK if converged else NOT_CONVERGED)
+    estimates = [
+        Estimate(value, *limits, *test) for value, limits, test in zip(values, ends, tested, strict=True)
+    ]
+    return Model(estimates[0], estimates[1], parts[1], OK if converged else NOT_CONVERGED)
 
 
 def _intervals(
@@ -261,22 +265,24 @@ def _intervals(
         return [(float("nan"), float("nan"))] * 2
     rng = np.random.default_rng(seed)
     expected = np.round(fitted, DRAWN_DIGITS)  # the last bits must not decide about a draw
-    known = _Risks(expected / fraction, fraction)
+    expectations = _Risks(expected / fraction, fraction)
     errors, variances = [], []
     for _ in range(min(MOST, max(FEWEST, WORK // fitted.size))):
         counts = rng.poisson(expected).astype(np.float64)
         single = counts == 1
         again = _Risks(fit(counts, margins, ROUGH, ROUGH_ROUNDS)[0][single] / fraction, fraction)
         errors.append(
-            [new.sum() - old[single].sum() for new, old in zip(again.both, known.both, strict=True)]
+            [new.sum() - old[single].sum() for new, old in zip(again.terms, expectations.terms, strict=True)]
         )
-        variances.append([own[single].sum() for own in known.variances])
+        variances.append([terms[single].sum() for terms in expectations.variances])
     bias, variance = np.mean(errors, axis=0), np.var(errors, axis=0, ddof=1) + np.mean(variances, axis=0)
     middle = [
-        min(max(value - away, value / 10), n_unique - (n_unique - value) / 10)
-        for value, away in zip(values, bias, strict=True)
+        min(max(value - error, value / 10), n_unique - (n_unique - value) / 10)
+        for value, error in zip(values, bias, strict=True)
     ]
-    return [interval(own, float(spread), n_unique) for own, spread in zip(middle, variance, strict=True)]
+    return [
+        interval(estimate, float(spread), n_unique) for estimate, spread in zip(middle, variance, strict=True)
+    ]
 
 
 class _Risks:
@@ -284,24 +290,27 @@ class _Risks:
 
     def __init__(self, lam: np.ndarray, fraction: float) -> None:
         nu = lam * (1 - fraction)
-        one, inverse = np.exp(-nu), mean_reciprocal(nu)
-        self.both = one, inverse
-        self.variances = one * (1 - one), np.maximum(0.0, mean_reciprocal_square(nu) - inverse**2)
+        probability, inverse = np.exp(-nu), mean_reciprocal(nu)
+        self.terms = probability, inverse
+        self.variances = (
+            probability * (1 - probability),
+            np.maximum(0.0, mean_reciprocal_square(nu) - inverse**2),
+        )
 
 
 def _tested(
     counts: np.ndarray, fitted: np.ndarray, margins: Margins, fraction: float
 ) -> list[tuple[float, float]]:
     """Return B̂ of τ₁ and of τ₂, and B̂ divided by its standard error."""
-    lam, away = fitted / fraction, counts - fitted
+    lam, difference = fitted / fraction, counts - fitted
     results = []
     for first, second in _derivatives(lam * (1 - fraction)):
         # By λ: a derivative by ν times 1 − π.
         a = -lam * np.exp(-fitted) * first * (1 - fraction)
         b = lam * np.exp(-fitted) * second * (1 - fraction) ** 2 / (2 * fraction)
-        bias = float((a * away + b * (away**2 - counts)).sum())
-        left = residual(a, fitted, margins)
-        error = float(np.sqrt((fitted * left**2).sum() + 2 * (b**2 * fitted**2).sum()))
+        bias = float((a * difference + b * (difference**2 - counts)).sum())
+        residuals = residual(a, fitted, margins)
+        error = float(np.sqrt((fitted * residuals**2).sum() + 2 * (b**2 * fitted**2).sum()))
         results.append((bias, bias / error if error > 0 else float("nan")))
     return results
 

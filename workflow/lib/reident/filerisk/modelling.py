@@ -85,18 +85,18 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
     f = options.sampling_fraction if weights is None else dis.sampling_fraction(weights)
     if f is None:
         raise ValueError("the file has no weights, and the study no sampling fraction")
-    given = np.full(len(codes), 1 / f) if weights is None else weights
-    sizes, sums = individual.matches(codes, given, wildcard=options.wildcard)
+    people_of_records = np.full(len(codes), 1 / f) if weights is None else weights
+    sizes, sums = individual.matches(codes, people_of_records, wildcard=options.wildcard)
     share = float((sizes > 0).mean())
     sums = np.where(sizes > 0, sums / share if share else np.nan, np.nan)
     risks = individual.risk(sizes, sums)
     true = population_reciprocal(codes, people, wildcard=options.wildcard) if len(people) else None
     households = file[HOUSEHOLD].to_numpy() if options.household else None
-    in_cells = dis.of_cells(f, share) if share else f
+    cell_fraction = dis.of_cells(f, share) if share else f
     overlapping = options.wildcard and bool((codes < 0).any())
-    linear, of_uniques = _log_linear(options, codes, sizes, in_cells, overlapping=overlapping)
+    linear, unique_risks = _log_linear(options, codes, sizes, cell_fraction, overlapping=overlapping)
     lines = [*_individual(sizes, risks, households), *linear]
-    lines += _uniqueness(sizes, in_cells, linear, overlapping=overlapping)
+    lines += _uniqueness(sizes, cell_fraction, linear, overlapping=overlapping)
     if true is not None:
         truth = _truth(options, sizes, true, people, households)
         lines = [line._replace(truth=truth[line.quantity]) for line in lines]
@@ -104,7 +104,7 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
         "matches": pa.array(sizes),
         "people": sums,
         "individual_risk": risks,
-        "log_linear_risk": of_uniques,
+        "log_linear_risk": unique_risks,
     }
     if households is not None:
         record["household_risk"] = individual.of_households(risks, households)[households]
@@ -127,28 +127,30 @@ def _log_linear(
     options: Modelling, codes: np.ndarray, sizes: np.ndarray, fraction: float, *, overlapping: bool
 ) -> tuple[list[Estimate], np.ndarray]:
     """Return the lines of the log-linear models, and the risks of the records by the recommended one."""
-    names = [name_of(one) for one in options.log_linear]
+    names = [name_of(margins) for margins in options.log_linear]
     risks, nothing = np.full(len(codes), np.nan), float("nan")
     if overlapping:
         quantities = (IN_SAMPLE, MATCHES)
         return [
-            Estimate(LOG_LINEAR, name, one, nothing, status=WILDCARD) for name in names for one in quantities
+            Estimate(LOG_LINEAR, name, quantity, nothing, status=WILDCARD)
+            for name in names
+            for quantity in quantities
         ], risks
     table = log_linear.table_of(codes, sizes)
-    found = {
-        name: log_linear.model(table, log_linear.margins_of(one, options.key), fraction, options.seed)
-        for name, one in zip(names, options.log_linear, strict=True)
+    models = {
+        name: log_linear.model(table, log_linear.margins_of(margins, options.key), fraction, options.seed)
+        for name, margins in zip(names, options.log_linear, strict=True)
     }
-    best = _smallest_test(found)
+    best = _smallest_test(models)
     if best is not None:
-        risks[sizes == 1] = found[best].risks
+        risks[sizes == 1] = models[best].risks
     lines = [
         Estimate(
-            LOG_LINEAR, name, quantity, own.value, own.low, own.high, nothing, own.bias, own.test, name == best,
-            one.status,
+            LOG_LINEAR, name, quantity, estimate.value, estimate.low, estimate.high, nothing, estimate.bias,
+            estimate.test, name == best, estimated.status,
         )
-        for name, one in found.items()
-        for quantity, own in ((IN_SAMPLE, one.population_uniques), (MATCHES, one.correct_matches))
+        for name, estimated in models.items()
+        for quantity, estimate in ((IN_SAMPLE, estimated.population_uniques), (MATCHES, estimated.correct_matches))
     ]  # fmt: skip
     return lines, risks
 
@@ -160,15 +162,15 @@ def name_of(log_linear_model: str | tuple[tuple[str, ...], ...]) -> str:
     return ", ".join(" × ".join(interaction) for interaction in log_linear_model)
 
 
-def _smallest_test(found: dict[str, log_linear.Model]) -> str | None:
+def _smallest_test(models: dict[str, log_linear.Model]) -> str | None:
     """Return the model whose larger test is the smallest, the first of equal ones; None if no model is tested."""
     tested = {
-        name: max(abs(own.population_uniques.test), abs(own.correct_matches.test))
-        for name, own in found.items()
-        if own.status == OK
+        name: max(abs(estimated.population_uniques.test), abs(estimated.correct_matches.test))
+        for name, estimated in models.items()
+        if estimated.status == OK
     }
-    known = [name for name, test in tested.items() if np.isfinite(test)]
-    return min(known, key=lambda name: significant(tested[name]), default=None)
+    finite = [name for name, test in tested.items() if np.isfinite(test)]
+    return min(finite, key=lambda name: significant(tested[name]), default=None)
 
 
 def _uniqueness(
@@ -188,23 +190,30 @@ def _uniqueness(
                 yield Estimate(UNIQUENESS, name, quantity, nothing, status=WILDCARD)
         return
     cells = _cells(sizes)
-    found = {name: estimate(cells, fraction) for name, estimate in models.items()}
-    best = superpopulation.chosen(fraction, found)
+    estimates = {name: estimate(cells, fraction) for name, estimate in models.items()}
+    best = superpopulation.chosen(fraction, estimates)
     if best is not None:
-        status = superpopulation.support(found[best].in_sample, _recommended(linear))
-        found[best] = found[best]._replace(status=status)
-    for name, one in found.items():
-        yield Estimate(UNIQUENESS, name, IN_SAMPLE, one.in_sample, one.low, one.high, status=one.status)
-        recommended = name == best and one.status == OK
+        status = superpopulation.support(estimates[best].in_sample, _recommended(linear))
+        estimates[best] = estimates[best]._replace(status=status)
+    for name, uniques in estimates.items():
         yield Estimate(
-            UNIQUENESS, name, IN_POPULATION, one.in_population, recommended=recommended, status=one.status
+            UNIQUENESS, name, IN_SAMPLE, uniques.in_sample, uniques.low, uniques.high, status=uniques.status
+        )
+        recommended = name == best and uniques.status == OK
+        yield Estimate(
+            UNIQUENESS,
+            name,
+            IN_POPULATION,
+            uniques.in_population,
+            recommended=recommended,
+            status=uniques.status,
         )
 
 
 def _recommended(linear: list[Estimate]) -> tuple[float, float] | None:
     """Return τ₁ by the recommended log-linear model and the larger of its tests, or None without one."""
-    own = {line.quantity: line for line in linear if line.recommended}
-    return (own[IN_SAMPLE].estimate, max(line.test for line in own.values())) if own else None
+    best = {line.quantity: line for line in linear if line.recommended}
+    return (best[IN_SAMPLE].estimate, max(line.test for line in best.values())) if best else None
 
 
 def _cells(sizes: np.ndarray) -> np.ndarray:
@@ -218,12 +227,12 @@ def _truth(
 ) -> dict[str, float]:
     """Return the true value of each quantity; a record without a match in the population is not re-identified."""
     unique = sizes == 1
-    own, _ = individual.matches(people, np.ones(len(people)), wildcard=options.wildcard)
+    people_matches, _ = individual.matches(people, np.ones(len(people)), wildcard=options.wildcard)
     truth = {
         REIDENTIFICATIONS: individual.total(true),
         MATCHES: individual.total(true[unique]),
         IN_SAMPLE: float((true[unique] == 1).sum()),
-        IN_POPULATION: float((own == 1).sum()),
+        IN_POPULATION: float((people_matches == 1).sum()),
     }
     if households is not None:
         truth[HOUSEHOLDS] = individual.total(individual.of_households(true, households))
@@ -258,6 +267,6 @@ def _classes(risks: np.ndarray, households: np.ndarray | None) -> pd.DataFrame:
         place = np.minimum(place, len(EDGES) - 1)
         n = np.bincount(place, minlength=len(EDGES))
         expected = [individual.total(values[place == at]) for at in range(len(EDGES))]
-        shown = [significant(value) for value in expected]
-        parts.append(pd.DataFrame({"unit": unit, **ends, "n": n, "expected": shown}))
+        sums = [significant(value) for value in expected]
+        parts.append(pd.DataFrame({"unit": unit, **ends, "n": n, "expected": sums}))
     return pd.concat(parts, ignore_index=True)

@@ -34,8 +34,8 @@ def stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Genera
     rng : Generator
     """
     parts = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-    taken = [rng.choice(part, round(fraction * len(part)), replace=False) for part in parts]
-    return np.sort(np.concatenate([np.zeros(0, np.int64), *taken]))
+    rows = [rng.choice(part, round(fraction * len(part)), replace=False) for part in parts]
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *rows]))
 
 
 class Repeated(NamedTuple):
@@ -103,29 +103,29 @@ def repeated_samples(
     -------
     Repeated
     """
-    of_population = dis_suda.population_reciprocal(population, population, wildcard=wildcard)
-    inside = np.isfinite(of_population)
+    reciprocals = dis_suda.population_reciprocal(population, population, wildcard=wildcard)
+    inside = np.isfinite(reciprocals)
 
-    def one(own: np.random.Generator) -> _Sample:
-        taken = stratified_sample(strata, fraction, own)
-        complete = float(inside[taken].mean()) if len(taken) else 0.0
-        of_cells = dis.of_cells(fraction, complete, float(inside.mean()))
-        sizes = cell_sizes(population[taken], wildcard=wildcard)
-        return _sample(population[taken], sizes, of_population[taken], of_cells, max_order, weighting)
+    def draw(generator: np.random.Generator) -> _Sample:
+        rows = stratified_sample(strata, fraction, generator)
+        complete = float(inside[rows].mean()) if len(rows) else 0.0
+        cell_fraction = dis.of_cells(fraction, complete, float(inside.mean()))
+        sizes = cell_sizes(population[rows], wildcard=wildcard)
+        return _sample(population[rows], sizes, reciprocals[rows], cell_fraction, max_order, weighting)
 
-    found = []
+    results = []
     with ThreadPoolExecutor(threads) as pool:
-        for sample in pool.map(one, rng.spawn(samples)):
-            found.append(sample)
+        for sample in pool.map(draw, rng.spawn(samples)):
+            results.append(sample)
             if progress is not None:
-                progress(len(found) / samples)
-    lines = [{"sample": at, **sample.line} for at, sample in enumerate(found, start=1)]
-    reciprocal = np.concatenate([sample.reciprocal for sample in found])
-    unique = np.concatenate([sample.unique for sample in found])
+                progress(len(results) / samples)
+    lines = [{"sample": at, **result.line} for at, result in enumerate(results, start=1)]
+    reciprocal = np.concatenate([result.reciprocal for result in results])
+    unique = np.concatenate([result.unique for result in results])
     classes: list[pd.DataFrame] = []
     tenths: list[pd.DataFrame] = []
     for name in DEFINITIONS:
-        values = np.concatenate([sample.risk[name] for sample in found])
+        values = np.concatenate([result.risk[name] for result in results])
         for tables, table in (
             (classes, dis_suda.calibration(values, reciprocal)),
             (tenths, dis_suda.tenths(values[unique], reciprocal[unique])),

@@ -109,7 +109,7 @@ def prepare(
     guard : Guard
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
-    sources = {name: [own] for name, own in texts.items() if own is not None}
+    sources = {name: [source] for name, source in texts.items() if source is not None}
     return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
 
 
@@ -180,7 +180,7 @@ def _prepared(
         if text.sound and texts[ORIGINAL].sound:
             with guard():
                 original_rows = _same_records(files, text, texts[ORIGINAL])
-    columns, categories, of_variables = coding.coded(files, texts, guard)
+    columns, categories, variable_warnings = coding.coded(files, texts, guard)
     give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if files.id else None)
     _give_population(files, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
     if original_rows is None:
@@ -190,7 +190,7 @@ def _prepared(
     return {
         "categories": categories,
         "account": _account(files, columns, excluded=files.missing == "excluded"),
-        "warnings": table([*warnings, *of_variables]),
+        "warnings": table([*warnings, *variable_warnings]),
     }
 
 
@@ -216,8 +216,8 @@ def _weights(text: Source, column: str) -> pa.Array:
 def _households(text: Source, names: Sequence[str], order: np.ndarray) -> np.ndarray:
     """Return the number of each record's household; one with an empty value is a household of its own, in order."""
     code = text.codes(names)
-    alone = np.any([text.is_empty(name) for name in names], axis=0)
-    code[order[alone[order]]] = code.max() + 1 + np.arange(alone.sum())
+    single = np.any([text.is_empty(name) for name in names], axis=0)
+    code[order[single[order]]] = code.max() + 1 + np.arange(single.sum())
     return np.unique(code, return_inverse=True)[1].astype(np.int32)
 
 
@@ -255,8 +255,8 @@ def _same_records(files: RiskFiles, text: Source, original: Source) -> np.ndarra
 
 def _no_row(files: RiskFiles, *names: str) -> pa.Table:
     """Return a table of the key, after other columns of integers, without a row."""
-    every = [*names, *(variable.name for variable in files.key)]
-    return pa.schema([(name, pa.int32()) for name in every]).empty_table()
+    integers = [*names, *(variable.name for variable in files.key)]
+    return pa.schema([(name, pa.int32()) for name in integers]).empty_table()
 
 
 def _give_population(
@@ -279,12 +279,12 @@ def _give_population(
 def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, excluded: bool) -> pd.DataFrame:
     """Return the account of the rows read, and of the rows in a cell of the whole key."""
     account = Account("prepare_filerisk")
-    for name, own in columns.items():
-        n = len(next(iter(own.values())))
+    for name, variables in columns.items():
+        n = len(next(iter(variables.values())))
         account.open(name, n).close(name)
         misses = np.zeros(n, bool)
         for variable in files.key:
-            misses |= own[variable.name].is_null().to_numpy(zero_copy_only=False)
+            misses |= variables[variable.name].is_null().to_numpy(zero_copy_only=False)
         lines = account.open(f"{name}: cells of the whole key", n)
         lines.leave("misses a value of the key", int(misses.sum()) if excluded else 0)
         lines.close(f"{name}: cells of the whole key")

@@ -36,7 +36,7 @@ def shown(value: float | int | str | None) -> str:
     return repr(round(value, DIGITS)) if isinstance(value, float) else str(value)
 
 
-def of_cells(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, options: Assessment) -> Lines:
+def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, options: Assessment) -> Lines:
     """Return counts of records, uniques, pairs and violations of k-anonymity."""
     n_unique, n_special = uniques.n_unique(sizes), int(special.sum())
     n_cells = None if options.wildcard else int(uniques.partition_structure(sizes)["n_cells"].sum())
@@ -55,29 +55,31 @@ def of_cells(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, options:
     ]
 
 
-def of_dis(fraction: float, in_cells: float, codes: np.ndarray, options: Assessment, file: pa.Table) -> Lines:
+def dis_lines(
+    fraction: float, cell_fraction: float, codes: np.ndarray, options: Assessment, file: pa.Table
+) -> Lines:
     """Return f and DIS by both forms, with the sampling fraction of the cells."""
     weight = options.sampling_fraction is None
-    special = _special(options, in_cells, codes)
+    special = _special(options, cell_fraction, codes)
     return [
         ("f", fraction),
         ("f_from", f"mean weight {shown(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
         ("dis", special.general),
-        *_of_special("dis_special", special),
+        *_special_lines("dis_special", special),
     ]
 
 
 def _special(
-    options: Assessment, in_cells: float, codes: np.ndarray, known: np.ndarray | None = None
+    options: Assessment, cell_fraction: float, codes: np.ndarray, original: np.ndarray | None = None
 ) -> dis.Special:
     """Return the special form; where records are matched by other values, it has a stream of its own."""
-    fragment = matches.by_wildcard(codes, known) if options.wildcard else matches.by_cell(codes, known)
+    fragment = matches.by_wildcard(codes, original) if options.wildcard else matches.by_cell(codes, original)
     seed = options.special.seed
-    rng = np.random.default_rng(seed if known is None else [seed, 1])
-    return dis.special(fragment, in_cells, rng, tolerance=options.special.standard_error)
+    rng = np.random.default_rng(seed if original is None else [seed, 1])
+    return dis.special(fragment, cell_fraction, rng, tolerance=options.special.standard_error)
 
 
-def _of_special(name: str, special: dis.Special) -> Lines:
+def _special_lines(name: str, special: dis.Special) -> Lines:
     return [
         (name, special.estimate),
         (f"{name}_se", special.standard_error),
@@ -89,16 +91,18 @@ def _of_special(name: str, special: dis.Special) -> Lines:
     ]
 
 
-def of_error(in_cells: float, codes: np.ndarray, sizes: np.ndarray, options: Assessment) -> Lines:
+def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, options: Assessment) -> Lines:
     """Return what DIS is computed from, and its sampling error, which needs cells."""
     complete = sizes[(codes >= 0).all(axis=1)]
     n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
     error = (
-        float("nan") if options.wildcard else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, in_cells)
+        float("nan")
+        if options.wildcard
+        else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, cell_fraction)
     )
-    low, high = dis.interval(dis.general(n_unique, n_in_pairs, in_cells), error)
+    low, high = dis.interval(dis.general(n_unique, n_in_pairs, cell_fraction), error)
     return [
-        ("f_cells", in_cells),
+        ("f_cells", cell_fraction),
         ("U_complete", n_unique),
         ("P_complete", n_in_pairs),
         ("T_complete", n_in_triples),
@@ -108,23 +112,23 @@ def of_error(in_cells: float, codes: np.ndarray, sizes: np.ndarray, options: Ass
     ]
 
 
-def of_original(fraction: float, codes: np.ndarray, known: np.ndarray, options: Assessment) -> Lines:
+def original_lines(fraction: float, codes: np.ndarray, original: np.ndarray, options: Assessment) -> Lines:
     """Return DIS for an intruder who knows the values before perturbation."""
-    if not len(known):
+    if not len(original):
         return []
-    complete = (known >= 0).all(axis=1)
-    in_cells = fraction if options.wildcard else dis.of_cells(fraction, float(complete.mean()))
-    special = _special(options, in_cells, codes, known)
+    complete = (original >= 0).all(axis=1)
+    cell_fraction = fraction if options.wildcard else dis.of_cells(fraction, float(complete.mean()))
+    special = _special(options, cell_fraction, codes, original)
     return [
         ("original_records_in_cells", int(complete.sum())),
-        ("original_records_unchanged", int((complete & (codes == known).all(axis=1)).sum())),
-        ("original_f_cells", in_cells),
+        ("original_records_unchanged", int((complete & (codes == original).all(axis=1)).sum())),
+        ("original_f_cells", cell_fraction),
         ("dis_original", special.general),
-        *_of_special("dis_original_special", special),
+        *_special_lines("dis_original_special", special),
     ]
 
 
-def of_people(people: np.ndarray, options: Assessment) -> Lines:
+def people_lines(people: np.ndarray, options: Assessment) -> Lines:
     """Return the people of the population who are in its cells."""
     if not len(people):
         return []
@@ -132,33 +136,33 @@ def of_people(people: np.ndarray, options: Assessment) -> Lines:
     return [("population_records_in_cells", inside)]
 
 
-def of_suda(found: Suda, sizes: np.ndarray) -> Lines:
+def suda_lines(scores: Suda, sizes: np.ndarray) -> Lines:
     """Return what the search for minimal sample uniques found."""
-    counts = found.msus.counts.sum(axis=0, dtype=np.int64)
+    counts = scores.msus.counts.sum(axis=0, dtype=np.int64)
     return [
         ("n_msu", int(counts.sum())),
-        ("records_with_msu", int((found.msus.order > 0).sum())),
-        ("largest_msu_searched", suda.largest_searched(found)),
-        ("max_suda", float(found.score.max(initial=0.0))),
-        ("sum_suda", suda.total_score(found)),
-        ("uniques_without_msu", without_msu(found, sizes)),
+        ("records_with_msu", int((scores.msus.order > 0).sum())),
+        ("largest_msu_searched", suda.largest_searched(scores)),
+        ("max_suda", float(scores.score.max(initial=0.0))),
+        ("sum_suda", suda.total_score(scores)),
+        ("uniques_without_msu", without_msu(scores, sizes)),
     ]
 
 
-def without_msu(found: Suda, sizes: np.ndarray) -> int:
+def without_msu(scores: Suda, sizes: np.ndarray) -> int:
     """Sample uniques of which no MSU was found: none, unless the search is limited to sizes below that of the key."""
-    return int(((sizes == 1) & (found.msus.order == 0)).sum())
+    return int(((sizes == 1) & (scores.msus.order == 0)).sum())
 
 
-def of_population(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
+def population_lines(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
     """Return the uniques' sizes in the population: DIS estimates U / (population records in their cells)."""
     if reciprocal is None:
         return []
-    mine = reciprocal[(sizes == 1) & np.isfinite(reciprocal)]
+    unique_reciprocals = reciprocal[(sizes == 1) & np.isfinite(reciprocal)]
     return [
         ("population_records", population.num_rows),
-        ("uniques_in_population", len(mine)),
-        ("population_uniques", int((mine == 1).sum())),
-        ("mean_reciprocal", float(mine.mean()) if len(mine) else None),
-        ("true_match_probability", dis_suda.match_probability(mine)),
+        ("uniques_in_population", len(unique_reciprocals)),
+        ("population_uniques", int((unique_reciprocals == 1).sum())),
+        ("mean_reciprocal", float(unique_reciprocals.mean()) if len(unique_reciprocals) else None),
+        ("true_match_probability", dis_suda.match_probability(unique_reciprocals)),
     ]

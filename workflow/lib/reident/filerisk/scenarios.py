@@ -122,33 +122,35 @@ def assess(
     lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
     # A scenario that is one of the sets is measured as this set, which comes last.
     distinct = {frozenset(keys): keys for _, keys in lines}
-    files = cells_of_sets.files_of(rules, file, population, dict.fromkeys(n for _, own in lines for n in own))
+    files = cells_of_sets.files_of(
+        rules, file, population, dict.fromkeys(n for _, keys in lines for n in keys)
+    )
     several, unique, lock = set(rules.sets), _no_unique(rules, file.num_rows), threading.Lock()
     done = [0]
 
     def run(keys: tuple[str, ...]) -> _Measured:
         cells = cells_of_sets.cells_of(files, keys)
-        targets = {name: own for name, own in files.targets.items() if name not in keys}
-        measured = _Measured(
-            _risk(files, cells), {name: diversity.of(cells, own) for name, own in targets.items()}
-        )
+        diverse = {
+            name: diversity.of(cells, target) for name, target in files.targets.items() if name not in keys
+        }
+        measured = _Measured(_risk(files, cells), diverse)
         with lock:
             if keys in several:
-                own = cells.unique()
+                uniques = cells.unique()
                 for name in keys:
-                    unique[name] |= own
+                    unique[name] |= uniques
             done[0] += 1
             if progress is not None:
                 progress(done[0] / len(distinct))
         return measured
 
     with ThreadPoolExecutor(threads) as pool:
-        found = dict(zip(distinct, pool.map(run, distinct.values()), strict=True))
-    results = [found[frozenset(keys)] for _, keys in lines]
+        measurements = dict(zip(distinct, pool.map(run, distinct.values()), strict=True))
+    results = [measurements[frozenset(keys)] for _, keys in lines]
     return Assessed(
         _scenarios(lines, results),
         _diversity(lines, results),
-        pd.DataFrame(_contributions(rules, found, unique), columns=CONTRIBUTIONS),
+        pd.DataFrame(_contributions(rules, measurements, unique), columns=CONTRIBUTIONS),
     )
 
 
@@ -161,7 +163,7 @@ def _risk(files: Files, cells: Cells) -> Risk:
     """Return the risk for one set of key variables."""
     n, compared, unique = files.n, int(cells.members.sum()), cells.sizes == 1
     share = compared / n
-    in_cells = dis.of_cells(files.fraction, share)
+    cell_fraction = dis.of_cells(files.fraction, share)
     risks = individual.risk_of_cells(cells.sizes, cells.people / share) if compared else np.empty(0)
     n_unique = _count(cells.members, unique)
     return Risk(
@@ -176,7 +178,9 @@ def _risk(files: Files, cells: Cells) -> Risk:
         significant(_total(cells.members * risks)),
         _households(files, cells, risks),
         round(
-            dis.general(_count(cells.complete, unique), _count(cells.complete, cells.sizes == 2), in_cells),
+            dis.general(
+                _count(cells.complete, unique), _count(cells.complete, cells.sizes == 2), cell_fraction
+            ),
             DIGITS,
         ),
         *_truth(files, cells, unique),
@@ -199,8 +203,8 @@ def _households(files: Files, cells: Cells, risks: np.ndarray) -> float:
     """Return the expected households with at least one re-identified record; records in no cell add nothing."""
     if files.households is None:
         return NAN
-    of_records = np.append(risks, 0.0)[cells.numbers]
-    return significant(_total(individual.of_households(of_records, files.households)))
+    record_risks = np.append(risks, 0.0)[cells.numbers]
+    return significant(_total(individual.of_households(record_risks, files.households)))
 
 
 def _count(records: np.ndarray, chosen: np.ndarray) -> int:
@@ -215,7 +219,8 @@ def _total(values: np.ndarray) -> float:
 
 def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
     rows = [
-        (name, joined(keys), len(keys), *own.risk) for (name, keys), own in zip(lines, results, strict=True)
+        (name, joined(keys), len(keys), *measured.risk)
+        for (name, keys), measured in zip(lines, results, strict=True)
     ]
     table = pd.DataFrame(rows, columns=[*FRONT, *Risk._fields])
     return table.astype({"smallest": "Int64", "true_uniques": "Int64"})
@@ -224,38 +229,38 @@ def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
 def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
     rows = [
         (name, joined(keys), len(keys), target, *diverse)
-        for (name, keys), own in zip(lines, results, strict=True)
-        for target, diverse in own.diverse.items()
+        for (name, keys), measured in zip(lines, results, strict=True)
+        for target, diverse in measured.diverse.items()
     ]
     table = pd.DataFrame(rows, columns=[*FRONT, "target", *Diverse._fields])
     return table.astype({"distinct_l": "Int64"})
 
 
 def _contributions(
-    rules: IntruderRules, found: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
+    rules: IntruderRules, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
 ) -> Iterator[tuple[str, int, int, int, float, float]]:
     """Yield for each variable what it does to the sets with it.
 
     How many they are, how many have a unique, the records that are unique on at least one of them, the mean of their
     shares of uniques, and the mean of what it adds to the share of the set without it, where both are defined.
     """
-    shares = {keys: own.risk.unique_share for keys, own in found.items()}
-    shares[frozenset()] = float(any(own.risk.n_records == 1 for own in found.values()))
+    shares = {keys: result.risk.unique_share for keys, result in measurements.items()}
+    shares[frozenset()] = float(any(result.risk.n_records == 1 for result in measurements.values()))
     for name, records in unique.items():
         sets = [frozenset(keys) for keys in rules.sets if name in keys]
-        own = [shares[keys] for keys in sets]
+        with_variable = [shares[keys] for keys in sets]
         added = [shares[keys] - shares[keys - {name}] for keys in sets]
         yield (
             name,
             len(sets),
-            sum(found[keys].risk.n_unique > 0 for keys in sets),
+            sum(measurements[keys].risk.n_unique > 0 for keys in sets),
             int(records.sum()),
-            _mean(own),
+            _mean(with_variable),
             _mean(added),
         )
 
 
 def _mean(values: Sequence[float]) -> float:
     """Return the mean of the values that are defined; NaN without one."""
-    known = np.array(values)[np.isfinite(values)]
-    return round(_total(known) / len(known), DIGITS) if len(known) else NAN
+    defined = np.array(values)[np.isfinite(values)]
+    return round(_total(defined) / len(defined), DIGITS) if len(defined) else NAN

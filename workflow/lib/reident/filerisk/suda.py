@@ -139,12 +139,12 @@ def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
     total = total_score(suda)
     rows = []
     for name, levels in zip(names, suda.msus.by_level, strict=True):
-        held = levels.sum(axis=0)
+        counts = levels.sum(axis=0)
         rows.append(
             (
                 name,
-                int(held.sum()),
-                float(_weighed(held[None, :], suda.weights)[0]) / total if total > 0 else np.nan,
+                int(counts.sum()),
+                float(_weighed(counts[None, :], suda.weights)[0]) / total if total > 0 else np.nan,
             )
         )
     return pd.DataFrame(rows, columns=["variable", "n_msu", "contribution"])
@@ -167,10 +167,10 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
     """
     total = total_score(suda)
     rows = []
-    for name, of_variable, levels in zip(names, labels, suda.msus.by_level, strict=True):
-        for label, held in zip(of_variable, levels, strict=False):
-            share = float(_weighed(held[None, :], suda.weights)[0]) / total if total > 0 else np.nan
-            rows.append((name, label, int(held.sum()), share))
+    for name, variable_labels, levels in zip(names, labels, suda.msus.by_level, strict=True):
+        for label, counts in zip(variable_labels, levels, strict=False):
+            share = float(_weighed(counts[None, :], suda.weights)[0]) / total if total > 0 else np.nan
+            rows.append((name, label, int(counts.sum()), share))
     return pd.DataFrame(rows, columns=["variable", "level", "n_msu", "contribution"])
 
 

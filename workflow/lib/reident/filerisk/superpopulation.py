@@ -95,10 +95,10 @@ def pitman(sizes: np.ndarray, fraction: float) -> Uniques:
         return ends
     if sizes.max() == 1:
         return _without(NO_PAIR)
-    found = _largest_likelihood(sizes)
-    if found is None:
+    maximum = _largest_likelihood(sizes)
+    if maximum is None:
         return _without(NOT_CONVERGED)
-    at, information = found
+    at, information = maximum
     n, n_unique = float(sizes.sum()), int((sizes == 1).sum())
     people = n / fraction
     share = _share(at, n, people)
@@ -136,10 +136,10 @@ def _ratio(z: float, a: float) -> float:
 
 def _largest_likelihood(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return ln(θ + α) and logit α with their information, at the edge that of the first; None if no search ends."""
-    inside, (edge, of_edge) = _inside(sizes), _edge(sizes)
+    inside, (edge, edge_information) = _inside(sizes), _edge(sizes)
     if inside is not None and _likelihood(inside[0], sizes)[0] > _likelihood(edge, sizes)[0]:
         return inside
-    return (edge, of_edge) if _slope_at_edge(float(np.exp(edge[0])), sizes) <= 0 else None
+    return (edge, edge_information) if _slope_at_edge(float(np.exp(edge[0])), sizes) <= 0 else None
 
 
 def _edge(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -229,14 +229,14 @@ def zayatz(sizes: np.ndarray, fraction: float) -> Uniques:
     """
     if (ends := applies(sizes, fraction)) is not None:
         return ends
-    of_size = np.bincount(sizes)
-    size = np.flatnonzero(of_size)
+    n_cells = np.bincount(sizes)
+    size = np.flatnonzero(n_cells)
     size = size[size > 0]
     n = int(sizes.sum())
     people = max(round(n / fraction), n + 1)
-    one = np.array([_one_of(int(j), n, people) for j in size])
-    n_unique = of_size[1]
-    inside = float(n_unique * (n_unique * one[0]) / (of_size[size] * one).sum())
+    probabilities = np.array([_one_of(int(j), n, people) for j in size])
+    n_unique = n_cells[1]
+    inside = float(n_unique * (n_unique * probabilities[0]) / (n_cells[size] * probabilities).sum())
     return Uniques(inside, inside / fraction, float("nan"), float("nan"), OK)
 
 
@@ -270,7 +270,7 @@ def snb(sizes: np.ndarray, fraction: float) -> Uniques:
     n_cells = cells_of_population(sizes, fraction)
 
     def excess(at: float) -> float:
-        return n_cells * fraction * _one(float(expit(at)), fraction, n_two / n_one) - n_one
+        return n_cells * fraction * _single_rate(float(expit(at)), fraction, n_two / n_one) - n_one
 
     grid = np.linspace(-25, 25, 201)
     values = np.array([excess(at) for at in grid])
@@ -292,15 +292,17 @@ def cells_of_population(sizes: np.ndarray, fraction: float) -> float:
     sizes, fraction
         As :func:`applies` takes them.
     """
-    of_size = np.bincount(sizes)
-    i = np.flatnonzero(of_size)
+    counts = np.bincount(sizes)
+    i = np.flatnonzero(counts)
     i = i[i > 0]
-    cells = of_size[i]
+    cells = counts[i]
     missed = (1 - fraction) ** i
-    squared = (i * fraction**2 * (1 - fraction**2) ** (i - 1.0) * cells).sum()
-    known = (((1 - fraction**2) ** i - missed) * cells).sum()
+    numerator = (i * fraction**2 * (1 - fraction**2) ** (i - 1.0) * cells).sum()
+    denominator = (((1 - fraction**2) ** i - missed) * cells).sum()
     once = (i * fraction * (1 - fraction) ** (i - 1.0) * cells).sum()
-    return float(len(sizes) + (sizes == 1).sum() * squared / known * ((missed * cells).sum() / once) ** 2)
+    return float(
+        len(sizes) + (sizes == 1).sum() * numerator / denominator * ((missed * cells).sum() / once) ** 2
+    )
 
 
 def _alpha(beta: float, fraction: float, ratio: float) -> float:
@@ -315,7 +317,7 @@ def _alpha(beta: float, fraction: float, ratio: float) -> float:
     return float((root - b) / (2 * a) if b <= 0 else -2 * c / (b + root))
 
 
-def _one(beta: float, fraction: float, ratio: float) -> float:
+def _single_rate(beta: float, fraction: float, ratio: float) -> float:
     """Return the probability that a cell has one record in the file, divided by the sampling fraction."""
     alpha, w = _alpha(beta, fraction, ratio), (1 - beta) * (1 - fraction)
     return float((beta / (1 - w)) ** alpha * (1 + alpha * w / (1 - w)))

@@ -93,8 +93,8 @@ def conventions(codes: np.ndarray, bounds: Sequence[int]) -> pd.DataFrame:
         "wildcard": cell_sizes(codes, wildcard=True),
     }
     lines = {
-        name: [int((own > 0).sum()), *(k_anonymity_violations(own, k) for k in bounds)]
-        for name, own in sizes.items()
+        name: [int((cells > 0).sum()), *(k_anonymity_violations(cells, k) for k in bounds)]
+        for name, cells in sizes.items()
     }
     columns = ["n_records", *(f"below_{k}" for k in bounds)]
     return pd.DataFrame.from_dict(lines, "index", columns=columns).rename_axis("convention").reset_index()

@@ -105,21 +105,26 @@ class _Followed(NamedTuple):
 def _longer(part: _Followed, rows: np.ndarray, others: np.ndarray) -> list[_Followed]:
     """Return the same rows with beginnings that are longer by a variable, or two halves if these are too many."""
     at, start, beginning, group, record = part
-    own, value = rows[start : start + len(beginning), at], others[record, at]
-    base, n_groups = int(max(own.max(), value.max(initial=0))) + 1, int(beginning[-1]) + 1
-    keys, longer = np.unique(beginning * base + own, return_inverse=True)
+    levels, value = rows[start : start + len(beginning), at], others[record, at]
+    base, n_groups = int(max(levels.max(), value.max(initial=0))) + 1, int(beginning[-1]) + 1
+    keys, longer = np.unique(beginning * base + levels, return_inverse=True)
     first = np.searchsorted(keys, np.arange(n_groups + 1) * base)
-    known = value > 0
+    has_value = value > 0
     # A missing value of a record matches every longer beginning; another value those with the same one and the missing.
-    every = np.where(known, 0, np.diff(first)[group])
-    if n_groups > 1 and (2 * len(group) + every.sum() > MAX_FOLLOWED or n_groups * base > MAX_FOLLOWED):
+    n_children = np.where(has_value, 0, np.diff(first)[group])
+    if n_groups > 1 and (2 * len(group) + n_children.sum() > MAX_FOLLOWED or n_groups * base > MAX_FOLLOWED):
         return _halves(part, n_groups // 2)
     child = np.full(n_groups * base, -1, np.int32)
     child[keys] = np.arange(len(keys))
     cell = group.astype(np.int64) * base
-    parts = [(child[(cell + value)[known]], record[known]), (child[cell[known]], record[known])]
-    offset = np.arange(every.sum()) - np.repeat(np.cumsum(every) - every, every)
-    parts.append(((np.repeat(first[group], every) + offset).astype(np.int32), np.repeat(record, every)))
+    parts = [
+        (child[(cell + value)[has_value]], record[has_value]),
+        (child[cell[has_value]], record[has_value]),
+    ]
+    offset = np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children)
+    parts.append(
+        ((np.repeat(first[group], n_children) + offset).astype(np.int32), np.repeat(record, n_children))
+    )
     groups, records = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return [_Followed(at + 1, start, longer, groups[groups >= 0], records[groups >= 0])]
 

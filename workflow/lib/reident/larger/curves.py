@@ -64,10 +64,10 @@ class Held(NamedTuple):
 
     def linked(self, times: float, population: int | None) -> float:
         """Return the share of the PUF records whose people are in a file of this multiple of the size."""
-        held = self.n_held / self.n_puf
+        held_share = self.n_held / self.n_puf
         if times <= 1 or population is None or not self.consistent:
-            return min(1.0, held * times)
-        return held + (1 - held) * (times - 1) * self.share / (1 - self.share)
+            return min(1.0, held_share * times)
+        return held_share + (1 - held_share) * (times - 1) * self.share / (1 - self.share)
 
     @property
     def consistent(self) -> bool:
@@ -95,18 +95,21 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
     lines: list[dict[str, Any]] = []
     for metric in part.metrics:
         table = counts[metric]
-        at_size = observed(table, ranked=part.limits[metric] is not None)
+        at_sizes = observed(table, ranked=part.limits[metric] is not None)
         held = describe(part, metric, table)
         for quantity in QUANTITIES:
             status = "observed"
-            curve: list[dict[str, Any] | None] = [None] * len(at_size)
+            curve: list[dict[str, Any] | None] = [None] * len(at_sizes)
             if quantity in FITTED:
-                own = _fitted(part, metric, quantity, held)
-                status, curve = own.status, list(_curve(part, own, [*at_size["times"], *_sizes(part, held)]))
+                curve_options = _fitted(part, metric, quantity, held)
+                status, curve = (
+                    curve_options.status,
+                    list(_curve(part, curve_options, [*at_sizes["times"], *_sizes(part, held)])),
+                )
             for at, estimate in enumerate(curve):
                 line: dict[str, Any] = {"metric": metric, "quantity": quantity, "status": status}
-                if at < len(at_size):
-                    row = at_size.iloc[at]
+                if at < len(at_sizes):
+                    row = at_sizes.iloc[at]
                     line |= {"times": row["times"], "n_eif": row["n_eif"], "draws": row["draws"]}
                     line["observed"] = row[quantity]
                 lines.append(line | (estimate or {}))
@@ -115,13 +118,13 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
 
 def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
     """Return what the whole file holds, and whether a curve can be fitted."""
-    whole = table[table["share"] == 1]
-    linked = whole[whole["held"] == 1]
-    n_puf, n_eif = int(whole["n_records"].sum()), int(whole["n_eif"].iloc[0])
+    records = table[table["share"] == 1]
+    linked = records[records["held"] == 1]
+    n_puf, n_eif = int(records["n_records"].sum()), int(records["n_eif"].iloc[0])
     n_held = int(linked["n_records"].sum())
     n_confirmed = int(linked.loc[linked["links"] > 0, "n_records"].sum())
     rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=part.keep + 1).astype(np.int64)
-    before = _in_random_order(linked, part.keep)
+    before = _rivals_before(linked, part.keep)
     share = n_eif / part.population if part.population else n_held / n_puf
     if metric in part.fixed:
         status = "size_dependent"
@@ -134,16 +137,20 @@ def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
     return Held(n_puf, n_eif, n_held, n_confirmed, rivals, before, share, status)
 
 
-def _in_random_order(linked: pd.DataFrame, keep: int) -> np.ndarray:
+def _rivals_before(linked: pd.DataFrame, keep: int) -> np.ndarray:
     """Return the held records by the rivals that come before the true link, the mean over the orders of equal pairs."""
     before = np.zeros(keep + 1)
-    for rivals, better, own, n in linked[["rivals", "better", "own", "n_records"]].itertuples(index=False):
-        if not own:
+    for rivals, better, n_links, n in linked[["rivals", "better", "own", "n_records"]].itertuples(
+        index=False
+    ):
+        if not n_links:
             before[keep] += n
             continue
         equal = rivals - better
         at = np.arange(equal + 1)
-        before[better + at] += n * comb(equal - at + own - 1, own - 1) / comb(equal + own, own)
+        before[better + at] += (
+            n * comb(equal - at + n_links - 1, n_links - 1) / comb(equal + n_links, n_links)
+        )
     return before
 
 
@@ -163,18 +170,18 @@ def observed(table: pd.DataFrame, *, ranked: bool) -> pd.DataFrame:
         times, n_eif, draws and :data:`QUANTITIES`; fractions, missing where nothing is suspected.
     """
     rows = []
-    for (share, _), own in table.groupby(["share", "draw"]):
-        n = own["n_records"]
-        n_puf, suspected = int(n.sum()), int(n[own["candidates"] > 0].sum())
-        confirmed = int(n[own["links"] > 0].sum())
-        right = math.fsum((n * own["links"] / own["candidates"].clip(lower=1)).tolist())
+    for (share, _), group in table.groupby(["share", "draw"]):
+        n = group["n_records"]
+        n_puf, suspected = int(n.sum()), int(n[group["candidates"] > 0].sum())
+        confirmed = int(n[group["links"] > 0].sum())
+        right = math.fsum((n * group["links"] / group["candidates"].clip(lower=1)).tolist())
         best = math.fsum(
-            (n * own["own"] / (own["rivals"] + own["own"]).clip(lower=1))[own["better"] == 0].tolist()
+            (n * group["own"] / (group["rivals"] + group["own"]).clip(lower=1))[group["better"] == 0].tolist()
         )
         rows.append(
             {
                 "times": share,
-                "n_eif": int(own["n_eif"].iloc[0]),
+                "n_eif": int(group["n_eif"].iloc[0]),
                 "draws": 1,
                 "confirmed_rate": confirmed / n_puf,
                 "best_guess_rate": best / n_puf if ranked else right / n_puf,
@@ -190,8 +197,8 @@ def observed(table: pd.DataFrame, *, ranked: bool) -> pd.DataFrame:
 
 def _sizes(part: Extrapolating, held: Held) -> list[float]:
     """Return the multiples of the file that are asked for, and that of the whole population where the study has one."""
-    every = part.population / held.n_eif if part.population else 0.0
-    return sorted({*part.times, *([every] if every > 1 else [])})
+    population_multiple = part.population / held.n_eif if part.population else 0.0
+    return sorted({*part.times, *([population_multiple] if population_multiple > 1 else [])})
 
 
 class Fitted(NamedTuple):
@@ -222,16 +229,16 @@ def _fitted(part: Extrapolating, metric: str, quantity: str, held: Held) -> Fitt
     return Fitted(held, held.before, 1, "unranked" if limit is None else held.status)
 
 
-def _curve(part: Extrapolating, own: Fitted, times: list[float]) -> Iterator[dict[str, Any] | None]:
+def _curve(part: Extrapolating, fitted: Fitted, times: list[float]) -> Iterator[dict[str, Any] | None]:
     """Yield the estimate at each multiple of the file, with its interval beyond the file."""
-    held = own.held
-    if own.status != "ok":
+    held = fitted.held
+    if fitted.status != "ok":
         for multiple in times:
             beyond = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
             yield beyond if multiple > 1 else None
         return
-    known = rarity(own.counts, held.share)
-    weight = smooth(known)
+    rarity_ = rarity(fitted.counts, held.share)
+    weight = smooth(rarity_)
     for multiple in times:
         line: dict[str, Any] = {}
         if multiple > 1:
@@ -239,20 +246,20 @@ def _curve(part: Extrapolating, own: Fitted, times: list[float]) -> Iterator[dic
         if multiple * held.share > 1 + 1e-9:
             yield line | {"status": "beyond_population"}
             continue
-        yield line | _estimate(part, own, known, weight, multiple)
+        yield line | _estimate(part, fitted, rarity_, weight, multiple)
 
 
 def _estimate(
-    part: Extrapolating, own: Fitted, known: Rarity, weight: np.ndarray, times: float
+    part: Extrapolating, fitted: Fitted, rarity_: Rarity, weight: np.ndarray, times: float
 ) -> dict[str, float]:
     """Return the rate with a file of a multiple of the size, and its interval where that is above 1."""
-    held = own.held
+    held = fitted.held
     linked = held.linked(times, part.population)
-    values = found(known, times * held.share, own.limit)
+    values = found(rarity_, times * held.share, fitted.limit)
     estimate = linked * float(values @ weight)
     if times <= 1:
         return {"estimate": round(estimate, DECIMALS)}
-    low, high = likely(known, values, float(chdtri(1, 1 - part.level)) / 2)
+    low, high = likely(rarity_, values, float(chdtri(1, 1 - part.level)) / 2)
     # The larger file is a draw, too; without a population, the share that the file holds is itself an estimate.
     spread = estimate * (1 - estimate) / held.n_puf
     if part.population is None:

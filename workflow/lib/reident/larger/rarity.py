@@ -63,8 +63,8 @@ def rarity(counts: np.ndarray, share: float) -> Rarity:
     top = max(FARTHEST / share, EVERY + 20)
     people = np.unique(np.append(np.arange(EVERY + 1), np.rint(np.geomspace(EVERY, top, EVERY))))
     keep = len(counts) - 1
-    seen = np.stack([_binomial(number, people, share) for number in range(keep)])
-    chances = np.vstack([seen, np.maximum(1 - seen.sum(axis=0), 0)])
+    chances_ = np.stack([_binomial(number, people, share) for number in range(keep)])
+    chances = np.vstack([chances_, np.maximum(1 - chances_.sum(axis=0), 0)])
     never = np.append(np.zeros(keep), 1.0)
     return Rarity(counts.astype(np.float64), share, people, np.column_stack([chances, never]))
 
@@ -82,7 +82,7 @@ def _binomial(k: int, n: np.ndarray, p: float) -> np.ndarray:
     return np.where(n >= k, np.exp(logarithm), 0.0)
 
 
-def found(known: Rarity, share: float, limit: int) -> np.ndarray:
+def found(rarity_: Rarity, share: float, limit: int) -> np.ndarray:
     """Return the probability that at most `limit` − 1 rivals are among those held; float64 (J + 1,).
 
     Parameters
@@ -93,12 +93,12 @@ def found(known: Rarity, share: float, limit: int) -> np.ndarray:
     limit : int
         The rank limit.
     """
-    few = known.people < limit
-    many = np.where(few, limit, known.people)
-    return np.append(np.where(few, 1.0, bdtr(limit - 1, many.astype(np.int64), min(share, 1.0))), 0.0)
+    below = rarity_.people < limit
+    people = np.where(below, limit, rarity_.people)
+    return np.append(np.where(below, 1.0, bdtr(limit - 1, people.astype(np.int64), min(share, 1.0))), 0.0)
 
 
-def smooth(known: Rarity) -> np.ndarray:
+def smooth(rarity_: Rarity) -> np.ndarray:
     """Return the distribution of rivals in the population, smooth in their logarithm; float64 (J + 1,).
 
     Notes
@@ -106,15 +106,15 @@ def smooth(known: Rarity) -> np.ndarray:
     Source: METHODS §6.5; Efron 2016. The largest penalised likelihood of an exponential family on the grid; links that
     are never suspected have a share of their own.
     """
-    design, base = _design(known.people)
+    design, base = _design(rarity_.people)
     penalty = np.append(np.full(DEGREE, PENALTY), PENALTY / 5)
-    n = known.counts.sum()
+    n = rarity_.counts.sum()
 
     def loss(coefficients: np.ndarray) -> tuple[float, np.ndarray]:
         weight = _weights(base + design @ coefficients)
-        chance = np.maximum(known.chances @ weight, 1e-300)
-        score = known.chances.T @ (known.counts / chance) - n
-        value = -(known.counts * np.log(chance)).sum() + (penalty * coefficients**2).sum() / 2
+        chance = np.maximum(rarity_.chances @ weight, 1e-300)
+        score = rarity_.chances.T @ (rarity_.counts / chance) - n
+        value = -(rarity_.counts * np.log(chance)).sum() + (penalty * coefficients**2).sum() / 2
         return value, -design.T @ (weight * score) + penalty * coefficients
 
     start = np.zeros(design.shape[1])
@@ -136,7 +136,7 @@ def _weights(logarithms: np.ndarray) -> np.ndarray:
     return np.exp(logarithms - logsumexp(logarithms))
 
 
-def likely(known: Rarity, values: np.ndarray, drop: float) -> tuple[float, float]:
+def likely(rarity_: Rarity, values: np.ndarray, drop: float) -> tuple[float, float]:
     """Return the range of the mean of `values` over all distributions of rivals that the counts make likely.
 
     Parameters
@@ -152,11 +152,11 @@ def likely(known: Rarity, values: np.ndarray, drop: float) -> tuple[float, float
     The range is that of the profile likelihood, without any assumption on the shape of the distribution (Murphy and
     van der Vaart 2000). It is wide where the counts leave open how rare people are.
     """
-    best, largest = _most_likely(known)
+    best, largest = _most_likely(rarity_)
     middle = float(values @ best)
 
     def is_likely(mean: float) -> bool:
-        return _most_likely(known, values, mean)[1] >= largest - drop
+        return _most_likely(rarity_, values, mean)[1] >= largest - drop
 
     return _end(is_likely, middle, 0.0), _end(is_likely, middle, 1.0)
 
@@ -175,7 +175,7 @@ def _end(is_likely: Callable[[float], bool], inside: float, outside: float) -> f
 
 
 def _most_likely(
-    known: Rarity, values: np.ndarray | None = None, mean: float = 0.0
+    rarity_: Rarity, values: np.ndarray | None = None, mean: float = 0.0
 ) -> tuple[np.ndarray, float]:
     """Return the distribution of the largest likelihood, of those with a mean of `values`, and its logarithm.
 
@@ -183,21 +183,21 @@ def _most_likely(
     -----
     Rounds of least squares with weights of at least 0 (Wang 2007); the mean is held by rows of large weight.
     """
-    seen = known.counts > 0
-    chances, counts = known.chances[seen], known.counts[seen]
+    occurring = rarity_.counts > 0
+    chances, counts = rarity_.chances[occurring], rarity_.counts[occurring]
     n_points, firm = chances.shape[1], 1e3 * np.sqrt(counts.sum())
-    held, aims = [firm * np.ones((1, n_points))], [np.array([firm])]
+    constraints, aims = [firm * np.ones((1, n_points))], [np.array([firm])]
     weight = np.full(n_points, 1 / n_points)
     if values is not None:
-        held.append(firm * values[np.newaxis])
+        constraints.append(firm * values[np.newaxis])
         aims.append(np.array([firm * mean]))
-        rows = np.vstack([*held, 1e-3 * np.eye(n_points)])
+        rows = np.vstack([*constraints, 1e-3 * np.eye(n_points)])
         weight = _least_squares(rows, np.concatenate([*aims, 1e-3 * weight]))
     logarithm = _log_likelihood(chances, counts, weight)
     root = np.sqrt(counts)
     for _ in range(MAX_ROUNDS):
         chance = np.maximum(chances @ weight, 1e-12)
-        rows = np.vstack([(root / chance)[:, np.newaxis] * chances, *held])
+        rows = np.vstack([(root / chance)[:, np.newaxis] * chances, *constraints])
         goal = _least_squares(rows, np.concatenate([2 * root, *aims]))
         step, better = 1.0, -np.inf
         while step > 1e-4 and better < logarithm - 1e-12:

@@ -49,34 +49,34 @@ def rivals_of_uniques(
     puf, eif = (iuf[side].to_numpy()[inside] for side in ("puf", "eif"))
     rivals = np.full(len(stratum), NEVER, np.int64)
     for line in np.unique(stratum[puf]).tolist():
-        own = np.flatnonzero(stratum[puf] == line)
+        links = np.flatnonzero(stratum[puf] == line)
         pairing = comparison.pairing(line)
         places = [
-            np.searchsorted(comparison.rows(side, line), rows[own])
+            np.searchsorted(comparison.rows(side, line), rows[links])
             for side, rows in (("puf", puf), ("eif", eif))
         ]
-        found = _of_links(pairing.puf.codes, pairing.eif.codes, places[0], places[1], sets)
-        np.minimum.at(rivals, puf[own], found)
+        link_rivals = _link_rivals(pairing.puf.codes, pairing.eif.codes, places[0], places[1], sets)
+        np.minimum.at(rivals, puf[links], link_rivals)
     return rivals
 
 
-def _of_links(p: np.ndarray, e: np.ndarray, at_p: np.ndarray, at_e: np.ndarray, sets: str) -> np.ndarray:
+def _link_rivals(p: np.ndarray, e: np.ndarray, at_p: np.ndarray, at_e: np.ndarray, sets: str) -> np.ndarray:
     """Count the rivals of the links of a stratum; int64 (links,)."""
-    both = (p[at_p] >= 0) & (e[at_e] >= 0)
-    agree = both & (p[at_p] == e[at_e])
+    jointly = (p[at_p] >= 0) & (e[at_e] >= 0)
+    agree = jointly & (p[at_p] == e[at_e])
     possible = agree.any(axis=1)
     if sets == "full":
         possible &= agree.all(axis=1)
     elif sets == "jointly_observed":
-        possible &= (agree == both).all(axis=1)
+        possible &= (agree == jointly).all(axis=1)
     rivals = np.full(len(at_p), NEVER, np.int64)
     patterns, group = np.unique(agree[possible], axis=0, return_inverse=True)
     chosen = np.flatnonzero(possible)
     for number, pattern in enumerate(patterns):
-        own = chosen[group.reshape(-1) == number]
+        members = chosen[group.reshape(-1) == number]
         columns = list(np.concatenate([p[:, pattern], e[:, pattern]]).T)
         cell, n_cells = number_cells(columns, [int(column.max()) + 1 for column in columns])
         size = [np.bincount(side[side >= 0], minlength=n_cells) for side in np.split(cell, [len(p)])]
-        at = cell[at_p[own]]
-        rivals[own] = np.where(size[0][at] == 1, size[1][at] - 1, NEVER)
+        at = cell[at_p[members]]
+        rivals[members] = np.where(size[0][at] == 1, size[1][at] - 1, NEVER)
     return rivals

@@ -121,15 +121,15 @@ def thin(
     counts = [counted(whole(part, metric, tables, suspected), 1.0, 0, tables)]
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
     for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
-        own = drawn(tables, share, draw, part.seed)
+        part_tables = drawn(tables, share, draw, part.seed)
         weight = share / total
 
-        def tell(of_draw: float, before: float = done, weight: float = weight) -> None:
+        def tell(share_done: float, before: float = done, weight: float = weight) -> None:
             if progress is not None:
-                progress(before + of_draw * weight)
+                progress(before + share_done * weight)
 
         work = Work(threads, functions, tell)
-        counts.append(counted(attacked(part, metric, own, work), share, draw, own))
+        counts.append(counted(attacked(part, metric, part_tables, work), share, draw, part_tables))
         done += weight
     return pd.concat(counts, ignore_index=True)
 
@@ -190,14 +190,14 @@ def attacked(
     def ranked() -> Iterator[pa.Table]:
         nonlocal done
         for _, blocks in shards:
-            own = int(blocks["pairs"].sum()) / pairs
-            report = _part_of(work.progress, done, own)
+            share = int(blocks["pairs"].sum()) / pairs
+            report = _part_of(work.progress, done, share)
             batches: list[pa.Table] = []
             job = work._replace(weights=estimates, progress=report)
             score_shard(
                 part.scoring, metric, files, tables.strata, tables.manifest, blocks, job, batches.append
             )
-            done += own
+            done += share
             if part.assigning is None:
                 yield from _ranked(part, metric, batches, tables)
             else:
@@ -217,7 +217,7 @@ def _estimates(
 
 
 def _part_of(progress: Progress | None, done: float, share: float) -> Progress | None:
-    return None if progress is None else lambda of_shard: progress(done + of_shard * share)
+    return None if progress is None else lambda shard_share: progress(done + shard_share * share)
 
 
 def _ranked(part: Thinning, metric: Metric, batches: list[pa.Table], tables: Tables) -> list[pa.Table]:
@@ -234,7 +234,7 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
     n, links = tables.strata["puf"].num_rows, Links(tables.iuf)
     eif = held_lines(tables.strata["eif"], len(tables.manifest))
     truth = Truth(tables.iuf, tables.strata["puf"], eif).of(np.arange(n))
-    better, own, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
+    better, n_equal_links, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
     rivals = np.full(n, part.keep, np.int32)
     for rows in batches:
         is_crowded = pc.is_null(rows["eif"]).to_numpy()
@@ -249,8 +249,8 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
             record, at = np.unique(puf[linked_rows], return_index=True)
             best = np.full(n, -1)
             best[record] = needed[linked_rows[at]]
-            own += np.bincount(puf[link & (needed == best[puf])], minlength=n).astype(np.int32)
-            rivals[record] = best[record] - own[record]
+            n_equal_links += np.bincount(puf[link & (needed == best[puf])], minlength=n).astype(np.int32)
+            rivals[record] = best[record] - n_equal_links[record]
             better += np.bincount(puf[needed < best[puf]], minlength=n).astype(np.int32)
             within = needed <= part.max_pairs
         else:
@@ -259,7 +259,9 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
             rivals[puf[link]] = 0
         candidates += np.bincount(puf[within], minlength=n).astype(np.int32)
         right += np.bincount(puf[within & link], minlength=n).astype(np.int32)
-    return States((truth.inside > 0).astype(np.int32), rivals, better, own, first, candidates, right)
+    return States(
+        (truth.inside > 0).astype(np.int32), rivals, better, n_equal_links, first, candidates, right
+    )
 
 
 def _rivals(part: Thinning, tables: Tables, states: States) -> np.ndarray:
