@@ -267,6 +267,9 @@ EDITS = [
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),
+    ("a section of the report", "report/parts/front.py", {"report"}),
+    ("the pages of the edition", "report/edition/front.py", {"edition"}),
+    ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
     ("confirmation", "linkage/confirmation.py", {"confirm", "rate"}),
 ]
 

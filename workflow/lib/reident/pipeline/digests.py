@@ -62,7 +62,7 @@ def library_digest(rule: str, metric: str | None = None) -> str:
 def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
     """Return the modules of the library that a step runs, by name."""
     step = STEPS[rule]
-    named = {f"reident.{module.format(metric=metric)}" for module in step.modules}
+    named = {name for module in step.modules for name in _named(f"reident.{module.format(metric=metric)}")}
     todo, seen = [*named, "reident.ledger.running"], set()
     while todo:
         module = todo.pop()
@@ -80,13 +80,26 @@ _WITHOUT_EFFECT = ("study", "pipeline")
 """The floors whose modules reach a step by its part alone, or are named by it."""
 
 
+def _named(module: str) -> list[str]:
+    """Return a module by itself, or with ``.*`` a package and the modules in it, which a notebook imports."""
+    package = module.removesuffix(".*")
+    if package == module:
+        return [module]
+    return [package, *(f"{package}.{file.stem}" for file in _path(package).glob("[!_]*.py"))]
+
+
+def _path(module: str) -> Path:
+    return LIBRARY.joinpath(*module.split(".")[1:])
+
+
 def _files(module: str) -> list[Path]:
-    """Return the source of a module; for a package also the files beside its ``__init__`` that are no modules."""
-    base = LIBRARY.joinpath(*module.split(".")[1:])
+    """Return the source of a module; for a package also the files in its folder that belong to no module."""
+    base = _path(module)
     if not base.is_dir():
         return [base.with_suffix(".py")]
-    others = [file for file in base.glob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
-    return [base / "__init__.py", *sorted(others)]
+    folders = [base, *(folder for folder in base.iterdir() if not (folder / "__init__.py").exists())]
+    others = [file for folder in folders for file in folder.glob("*") if file.suffix not in (".py", ".pyc")]
+    return [base / "__init__.py", *sorted(file for file in others if file.is_file())]
 
 
 @cache
