@@ -144,7 +144,7 @@ def _check_pitman(sizes, fraction, found):
 def test_the_slide_negative_binomial_has_the_expected_uniques_and_pairs(alpha, beta, fraction):
     one, two = oracle.snb_expected(alpha, beta, fraction)
     assert superpopulation._alpha(beta, fraction, two / one) == pytest.approx(alpha, rel=1e-6)
-    assert superpopulation._one(beta, fraction, two / one) == pytest.approx(one / fraction, rel=1e-6)
+    assert superpopulation._single_rate(beta, fraction, two / one) == pytest.approx(one / fraction, rel=1e-6)
 
 
 @examples(25)

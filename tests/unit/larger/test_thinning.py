@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from making.populations import Kind, draw, ranked_pairs
 from reident.larger import thinning
-from reident.larger.rivals import NEVER, _of_links
+from reident.larger.rivals import NEVER, _link_rivals
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.scoring import Work
 
@@ -34,4 +34,4 @@ def test_the_largest_set_on_which_two_records_agree_decides(sets, expected):
     p = np.array([[1, 1], [2, 2], [3, 3], [3, 3], [-1, 4]], np.int32)
     e = np.array([[1, 5], [1, 6], [2, 2], [3, 3], [4, -1]], np.int32)
     links = np.array([0, 1, 2, 4]), np.array([0, 2, 3, 4])
-    assert _of_links(p, e, *links, sets).tolist() == expected
+    assert _link_rivals(p, e, *links, sets).tolist() == expected
