@@ -7,6 +7,7 @@ own relations.
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import defaultdict
 from functools import cache
@@ -71,6 +72,7 @@ class Attacker:
         for name in ("attack", "limits", "clusters", "file"):
             with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
                 tables[name] = list(csv.DictReader(stream))
+        self.record = json.loads((folder / "release.json").read_text(encoding="utf-8"))
         self.lines = [line for line in tables["attack"] if line["file"] == "released"]
         self.limits, self.clusters, self.file = tables["limits"], tables["clusters"], tables["file"]
         self.texts: dict[tuple[str, ...], str] = {}
@@ -145,6 +147,8 @@ class Attacker:
             self.at_most(
                 {c["n_confirmed"]: 1, c["n_single_confirmed"]: -1, c["n_suspected"]: -1, c["n_single"]: 1}
             )
+            if (pairs := self.high[self.cells[c["n_puf"]]] * self.high[self.cells[c["n_eif"]]]) < MOST:
+                self.at_most({c["n_links"]: 1}, pairs)
         self._add_up()
         self._rank()
         self._group()
@@ -211,6 +215,8 @@ class Attacker:
                 for cell in cells.values():
                     self.at_most({cell: 1, total: -1})
                 self.at_most({total: 1, **dict.fromkeys(cells.values(), -1)})
+                if self.record.get("nested_clusters"):
+                    self.at_most({total: -1, **dict.fromkeys(cells.values(), 1)})
 
     def _count_matches(self) -> None:
         """Records of one file come in cells; a missing value is left out, a category, or matches everything."""

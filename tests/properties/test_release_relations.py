@@ -132,6 +132,7 @@ def test_relations_of_the_attack_hold(case, one, other, percent):
     facts = Facts(
         strata=tuple(f"s{at}" for at in range(n_strata)),
         stratified=stratified,
+        puf_in_strata=all(at is not None for at in puf),
         one_to_one=all(len({pair[at] for pair in links}) == len(links) for at in range(2)),
         same_files=frozenset({"v"}),
         same_attack=frozenset({("v", "taxicab")}),

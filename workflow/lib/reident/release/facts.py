@@ -35,6 +35,8 @@ class Facts(NamedTuple):
         The labels of all strata of the released file; sums over fewer strata are at most the total.
     stratified : bool
         Whether the study has strata variables; without them every record is in the only stratum.
+    puf_in_strata : bool or None
+        Whether every PUF record is in a stratum; None where an earlier edition does not say it.
     unranked : frozenset of str
         Metrics without a rank limit, which have no ambiguous records.
     one_candidate : frozenset of (str, str)
@@ -46,8 +48,8 @@ class Facts(NamedTuple):
         Variants with the files, strata, links and clusters of the study.
     same_attack : frozenset of (str, str)
         Variants and metrics with the attack of the study, the rank limit aside; their files must be the same too.
-    nested_clusters : bool
-        Whether all records of a cluster are in the same stratum, or all of them in none.
+    nested_clusters : bool or None
+        Whether all records of a cluster are in the same stratum, or all of them in none; None where it is not public.
     file_is_puf : bool
         Whether the file whose risk is measured is the PUF.
     nested_scenarios : tuple of (str, str)
@@ -57,12 +59,13 @@ class Facts(NamedTuple):
 
     strata: tuple[str, ...] = ()
     stratified: bool = True
+    puf_in_strata: bool | None = None
     unranked: frozenset[str] = frozenset({"unicity"})
     one_candidate: frozenset[tuple[str, str]] = frozenset()
     one_to_one: bool = False
     same_files: frozenset[str] = frozenset()
     same_attack: frozenset[tuple[str, str]] = frozenset()
-    nested_clusters: bool = False
+    nested_clusters: bool | None = None
     file_is_puf: bool = False
     nested_scenarios: tuple[tuple[str, str], ...] = ()
     limits: tuple[Limit, ...] = ()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from reident.errors import InputError
+from reident.linkage.ranking import WHOLE
 from reident.pipeline import release as versions
 from reident.pipeline.parts import Releasing
 from reident.pipeline.steps import declared
@@ -24,7 +25,7 @@ from reident.release.collect import Naming, Typed
 from reident.release.earlier import Edition
 from reident.release.facts import Facts, Limit
 from reident.release.linear import ContradictionError, Relation
-from reident.release.relations import relations
+from reident.release.relations import RELEASED, relations
 from reident.sections.language import DEFAULT_LANGUAGE
 from reident.sections.linkage import Rates
 from reident.sections.release import Policy
@@ -94,7 +95,8 @@ def approve(
         tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
     )
     known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
-    work = _Audit(part, rounded, known, tuple(tables.strata.values()), policy, after, progress)
+    sums = _sums(counts)
+    work = _Audit(part, rounded, known, tuple(tables.strata.values()), sums, policy, after, progress)
     audited = work.run(limits)
     if limits and work.tell(audited):
         limits = []
@@ -102,7 +104,7 @@ def approve(
     shown = {cell: _shown(cell, rounded, audited) for cell in rounded}
     return Passed(
         tables.published(published.Rounded(shown, policy, part.interval, part.level), limits),
-        record(part, policy, shown, after),
+        record(part, policy, shown, after, sums),
         audit(shown, audited, known),
         audited.is_least,
     )
@@ -115,13 +117,14 @@ class _Audit(NamedTuple):
     rounded: Mapping[Cell, Published]
     known: Mapping[Cell, int]
     strata: tuple[str, ...]
+    sums: Mapping[str, bool]
     policy: Policy
     after: Sequence[Edition]
     progress: Callable[[float], None] | None
 
     def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
-        return relations(cells, facts(self.part, self.strata, limits))
+        return relations(cells, facts(self.part, self.strata, limits, self.sums))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
         """Suppress what the other counts and the outcomes would tell.
@@ -231,6 +234,18 @@ def _is_known(cell: Cell, part: Releasing) -> bool:
     return any(cell.quantity == KNOWN[file] for file in part.known)
 
 
+def _sums(counts: Mapping[Cell, int]) -> dict[str, bool]:
+    """Return whether strata sum to their total: readers guess it, so it is public, and the audit knows it."""
+    found: dict[str, bool] = {}
+    for name, quantity in (("puf_in_strata", "n_puf"), ("nested_clusters", "n_clusters")):
+        own = {cell.stratum: n for cell, n in counts.items() if cell[:3] == (quantity, RELEASED, "")}
+        if own and found.get(
+            "puf_in_strata", True
+        ):  # a cluster outside all strata would hide one in two of them
+            found[name] = own.pop(WHOLE) == sum(own.values())
+    return found
+
+
 def _required(by: Sequence[Policy]) -> suppression.Required:
     """Return the width that the policy of the edition, or of an earlier one, asks for of each count."""
 
@@ -246,7 +261,7 @@ def _shown(cell: Cell, rounded: Mapping[Cell, Published], audited: suppression.P
     return policies.WITHHELD if cell in audited.suppressed else rounded[cell]
 
 
-def facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit]) -> Facts:
+def facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit], sums: Mapping[str, bool]) -> Facts:
     """Return what the public knows of the study beside its counts.
 
     Parameters
@@ -256,10 +271,13 @@ def facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit]) -> Fact
         The label of each stratum.
     limits : list of Limit
         The limits whose outcome is published.
+    sums : mapping of bool
+        `puf_in_strata` and, of a study with clusters, `nested_clusters`.
     """
     return Facts(
         strata=strata,
         stratified=bool(part.strata),
+        **sums,
         unranked=frozenset(name for name, _ in part.metrics) - frozenset(part.ranked),
         one_candidate=frozenset(
             (variant, metric) for metric in part.one_candidate for variant in ("", *part.alike.files)
@@ -278,12 +296,18 @@ def facts_of(edition: Edition) -> Facts:
     return Facts(
         strata=edition.strata,
         stratified=bool(edition.record["strata"]),
+        puf_in_strata=edition.record.get("puf_in_strata"),
+        nested_clusters=edition.record.get("nested_clusters"),
         unranked=frozenset(edition.record["metrics"]) - ranked,
     )
 
 
 def record(
-    part: Releasing, policy: Policy, shown: Mapping[Cell, Published], after: Sequence[Edition] = ()
+    part: Releasing,
+    policy: Policy,
+    shown: Mapping[Cell, Published],
+    after: Sequence[Edition],
+    sums: Mapping[str, bool],
 ) -> str:
     """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts.
 
@@ -295,6 +319,8 @@ def record(
         What is published of every count.
     after : sequence of Edition
         The earlier editions.
+    sums : mapping of bool
+        `puf_in_strata` and, of a study with clusters, `nested_clusters`.
     """
     statuses = [_status(count) for count in shown.values()]
     heading = part.heading
@@ -314,6 +340,7 @@ def record(
         "metrics": dict(part.metrics),
         "ranked": list(part.ranked),
         "strata": list(part.strata),
+        **sums,
         "variables": list(part.linking_variables),
         "variants": {name: dict(labels) for name, labels in part.variants.items()},
         "counts": {name: statuses.count(name) for name in ("exact", "rounded", "small", "suppressed")},

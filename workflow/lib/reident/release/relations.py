@@ -237,17 +237,24 @@ class _Edition:
         terms, complete = [(1, cell) for cell in parts], self._complete(whole, parts)
         if name in CLUSTERS:
             yield from self._clusters_of_strata(whole, parts)
-        elif complete and (name in ATTACK or not self.facts.stratified):
+        elif complete and (name in ATTACK or self._in_strata(name)):
             yield from equal(f"{name}: the strata sum to the total", terms, [(1, total)])
         elif name in (*FILES, *ATTACK):
-            yield from at_most(f"{name}: the strata are part of the total", terms, [(1, total)])
+            outside = int(complete and name == "n_puf" and self.facts.puf_in_strata is False)
+            parts_and_total = [*terms, (-1, total)]
+            yield from between(
+                f"{name}: the strata are part of the total", parts_and_total, -math.inf, -outside
+            )
+
+    def _in_strata(self, name: str) -> bool:
+        """Return whether a count of a file is certainly the sum of its strata."""
+        return not self.facts.stratified or (name == "n_puf" and self.facts.puf_in_strata is True)
 
     def _clusters_of_strata(self, whole: Cell, parts: Sequence[Cell]) -> Iterator[Relation]:
         """Yield the same for clusters, which count in each of their strata and once in the whole study."""
         name, total = whole.quantity, whole if whole in self.cells else None
         terms, complete = [(1, cell) for cell in parts], self._complete(whole, parts)
-        single = self.facts.nested_clusters or not self.facts.stratified
-        if single:
+        if self.facts.nested_clusters or not self.facts.stratified:
             yield from at_most(f"{name}: the strata are part of the total", terms, [(1, total)])
         else:
             for cell in parts:
@@ -255,11 +262,10 @@ class _Edition:
         if complete and name != "n_clusters":
             yield from at_most(f"{name}: each is in a stratum", [(1, total)], terms)
         elif complete:
-            outside = [(1, self.get(whole, "n_puf"))]
-            outside += [(-1, self.get(cell, "n_puf")) for cell in parts]
-            yield from at_most(
-                "clusters outside the strata ≤ their records", [(1, total)], [*terms, *outside]
-            )
+            outside = [(-1, self.get(whole, "n_puf")), *((1, self.get(cell, "n_puf")) for cell in parts)]
+            more = [(1, total), *((-1, cell) for cell in parts), *outside]
+            twice = int(self.facts.nested_clusters is False)
+            yield from between("clusters outside the strata ≤ their records", more, -math.inf, -twice)
 
     def _outcome(self, limit: Limit) -> Iterator[Relation]:
         """Yield what the outcome of a limit says; of a limit with a large denominator, with ≥ in the place of >."""
