@@ -193,13 +193,42 @@ AUTHORITIES = Case(
     },
     frozenset({"studies with a population", "studies with households", "studies with sensitive variables"}),
 )
+BROKERS = Case(
+    {
+        "id": "brokers",
+        "simulate": {
+            "kind": "household-survey",
+            "households": 60,
+            "puf_records": 30,
+            "eif_records": 40,
+            "brokers": {"sources": ["1"], "person": True},
+        },
+        "linking_variables": HOUSEHOLDS.study["linking_variables"],
+        "metrics": {"taxicab": {}},
+        "variants": [
+            {
+                "name": "broker",
+                "combinations": {"first": {}, "second": {"simulate.brokers.sources": ["01"]}},
+            }
+        ],
+        "together": "broker",
+    },
+    ("together/rates.csv",),
+    {
+        "{key of the PUF}": ["pufid"],
+        "{key of the EIF}": ["broker", "serial"],
+        "{strata variables}": [],
+        "{linking variables}": ["sex"],
+    },
+    frozenset({"studies with `files.eif.person`", "studies with `simulate.brokers.person`"}),
+)
 SMALL_NAMES = {
     "{key of the PUF}": ["house", "person"],
     "{key of the EIF}": ["broker", "serial"],
     "{strata variables}": ["region"],
     "{linking variables}": ["age", "income", "rooms", "sex", "education", "tenure"],
 }
-CASES = (HOUSEHOLDS, AMOUNTS, SYNTHETIC, AUTHORITIES)
+CASES = (HOUSEHOLDS, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS)
 
 
 @pytest.fixture(scope="module")

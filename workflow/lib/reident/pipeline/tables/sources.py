@@ -56,6 +56,7 @@ HELD = (
     text("home", "tenure of the dwelling, in the broker's words"),
     text("home_cost", "housing cost"),
 )
+PERSON = text("person", "the person, as every broker names them", only="studies with `simulate.brokers.person`")
 SIMULATE = (
     Table(
         "puf",
@@ -68,7 +69,7 @@ SIMULATE = (
         "eif",
         "simulated/eif.csv",
         "The simulated EIF, one line per record of a data broker, in random order.",
-        (*BROKER, *HELD),
+        (*BROKER, PERSON, *HELD),
         "records",
     ),
     Table(
