@@ -25,6 +25,7 @@ from reident.pipeline.steps import STEPS
 from reident.release import gate, policies
 from reident.report.edition.make import pages
 from reident.report.edition.reading import Edition
+from reident.sections.decision import Decision
 from workflow.canaries import layers
 
 POLICIES = ("census-drb", "opensafely", "midpoint-6", "base-5-random", "base-3-random")
@@ -87,7 +88,15 @@ def test_a_column_that_does_not_say_how_it_leaves_stops_the_edition(path):
 
 
 @pytest.mark.parametrize(
-    "path", ["description/overlap.csv", "matching/scenarios.csv", "agreements.csv", "filerisk/classes.csv"]
+    "path",
+    [
+        "description/overlap.csv",
+        "matching/scenarios.csv",
+        "matching/closest.csv",
+        "together/rates.csv",
+        "agreements.csv",
+        "filerisk/classes.csv",
+    ],
 )
 def test_a_table_of_results_that_is_not_in_the_edition_stops_it(path):
     with pytest.raises(InputError, match=f"`{re.escape(path)}` is not a table of the releasable edition"):
@@ -97,6 +106,26 @@ def test_a_table_of_results_that_is_not_in_the_edition_stops_it(path):
 def test_a_file_that_no_step_declares_stops_the_edition():
     with pytest.raises(ValueError, match=r"extra\.csv is not declared as a table"):
         approve({RESULTS / "extra.csv": pd.DataFrame({"n_puf": [1]})})
+
+
+TOLD = {"conditional_rate_at_most", "single_rate_at_most", "confirmed_rate_at_most", "confirmed_at_most"}
+"""Limits on counts that are in the edition."""
+
+
+@pytest.mark.parametrize("outcome", ["passes", "breaks", "unsure", "nothing"])
+def test_the_outcome_of_a_limit_on_what_is_not_in_the_edition_is_withheld(outcome):
+    records = gated.draw(np.random.default_rng(3))
+    results = gated.tables(records)
+    names = [name for name in Decision.model_fields if re.search(r"_at_(most|least)$", name)]
+    names = [name for name in names if name not in TOLD]
+    assert {"together_confirmed_rate_at_most", "nearer_excess_at_most"} < set(names)
+    lines = [["attack", name, "taxicab", 0.25, 0.3, outcome] for name in names]
+    path = RESULTS / "verdict/limits.csv"
+    results[path] = pd.DataFrame(lines, columns=results[path].columns)
+    made = gated.passed(records, "none", results)
+    assert list(made.tables["limits"]["limit"]) == names
+    assert set(made.tables["limits"]["outcome"]) == {"withheld"}
+    assert "0.25" not in made.tables["limits"].to_csv(index=False)
 
 
 @pytest.mark.parametrize(
