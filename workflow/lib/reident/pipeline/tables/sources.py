@@ -56,7 +56,9 @@ HELD = (
     text("home", "tenure of the dwelling, in the broker's words"),
     text("home_cost", "housing cost"),
 )
-PERSON = text("person", "the person, as every broker names them", only="studies with `simulate.brokers.person`")
+PERSON = text(
+    "person", "the person, as every broker names them", only="studies with `simulate.brokers.person`"
+)
 SIMULATE = (
     Table(
         "puf",
