@@ -25,6 +25,7 @@ LOOKS = [
     ("nines less than twice as large", {99.0: 2, 49.6: 1}, set()),
     ("a single nine may be a code", {"9": 3, "1": 3}, set()),
     ("ninety-nine among codes of two digits", {"99": 3, "98": 3, "01": 1}, set()),
+    ("a suppressed value", {"*": 3, "a": 3}, {"*"}),
     ("nines beside words", {"99": 3, "a": 3}, {"99"}),
     ("nines alone", {"99": 3}, set()),
 ]

@@ -16,7 +16,7 @@ from reident.sections.linkage import Column
 Counts = Mapping[str | float, int]
 """Records by value, of one variable in one file."""
 
-_WORDS = {"", ".", "..", "-", "--", "?", "na", "n/a", "n.a.", "#n/a", "nan", "null", "missing"}
+_WORDS = {"", ".", "..", "-", "--", "?", "*", "na", "n/a", "n.a.", "#n/a", "nan", "null", "missing"}
 """Codes that look like missing ones, in any case."""
 
 _NEGATIVE = re.compile(r"-(9*[789]|7+|8+)")
