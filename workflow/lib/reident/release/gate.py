@@ -239,9 +239,8 @@ def _sums(counts: Mapping[Cell, int]) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for name, quantity in (("puf_in_strata", "n_puf"), ("nested_clusters", "n_clusters")):
         own = {cell.stratum: n for cell, n in counts.items() if cell[:3] == (quantity, RELEASED, "")}
-        if own and found.get(
-            "puf_in_strata", True
-        ):  # a cluster outside all strata would hide one in two of them
+        # A cluster in no stratum would make up in the sum for one that is in two.
+        if own and found.get("puf_in_strata", True):
             found[name] = own.pop(WHOLE) == sum(own.values())
     return found
 
