@@ -94,7 +94,7 @@ def faces(text: str) -> str:
     str
         One ``@font-face`` for each font that is needed, with the family :data:`FAMILY`; empty where none is.
     """
-    rest = {ord(character) for character in text if not _is_common(character)}
+    rest = {ord(character) for character in set(text) if not _is_common(character)}
     rules = []
     for font in (DEJAVU, *FONTS) if rest else ():
         if own := rest & _glyphs(font):
