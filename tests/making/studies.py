@@ -96,7 +96,7 @@ def manifest(*lines: tuple, names: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def pairs(*rows: str) -> pa.Table:
-    """Return pairs ``puf eif`` by row number, from 0; a crowded record has the EIF record ``~``."""
+    """Return pairs ``puf eif`` by row number, from 0; an ambiguous record has the EIF record ``~``."""
     cells = [row.split() for row in rows]
     columns = [[None if row[at] == "~" else int(row[at]) for row in cells] for at in range(2)]
     return pa.table(

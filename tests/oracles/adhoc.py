@@ -27,8 +27,8 @@ def variable_score(rule, p_code, e_code, p, e):
 
 
 def nearest(puf_codes, eif_codes, puf_values, eif_values, rules, *, above, keep):
-    """Rows (puf, eif, level), sorted by puf, level from the highest, eif, and whether a PUF record is crowded."""
-    rows, crowded = [], []
+    """Rows (puf, eif, level), sorted by puf, level from the highest, eif, and whether a PUF record is ambiguous."""
+    rows, ambiguous = [], []
     eif = list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
     for i, (p_codes, p_values) in enumerate(zip(puf_codes.tolist(), puf_values.tolist(), strict=True)):
         pairs = []
@@ -40,6 +40,6 @@ def nearest(puf_codes, eif_codes, puf_values, eif_values, rules, *, above, keep)
             pairs.append((-total, k))
         suspected = sorted(pair for pair in pairs if -pair[0] > above)
         kept = ranks_within([h for h, _ in suspected], keep)
-        crowded.append(bool(suspected) and not kept)
+        ambiguous.append(bool(suspected) and not kept)
         rows += [(i, k, -h) for h, k in suspected if h in kept]
-    return rows, crowded
+    return rows, ambiguous

@@ -40,7 +40,7 @@ def strata_of(tables):
 
 
 def by_keys(tables, table):
-    """The pairs of a table of row numbers with their keys and their stratum; crowded records are left out."""
+    """The pairs of a table of row numbers with their keys and their stratum; ambiguous records are left out."""
     table = table.filter(pc.is_valid(table["eif"]))
     columns = {}
     for side, names in tables.study.keys.items():
@@ -67,14 +67,14 @@ def keyed(tables, table, *columns):
     return dict(zip(pairs, zip(*values, strict=True), strict=True))
 
 
-def check_crowded(expected, found, tables):
+def check_ambiguous(expected, found, tables):
     """The records of which nothing is kept are those that are ambiguous where `keep` is the limit."""
     for table in (found.scores, found.suspected):
         rows = table.filter(pc.is_null(table["eif"]))
         records = tables.prepared["puf"].take(rows["puf"])
-        crowded = list(zip(*(records[name].to_pylist() for name in tables.study.keys["puf"]), strict=True))
-        assert len(crowded) == len(set(crowded))
-        assert set(crowded) == expected.ambiguous
+        ambiguous = list(zip(*(records[name].to_pylist() for name in tables.study.keys["puf"]), strict=True))
+        assert len(ambiguous) == len(set(ambiguous))
+        assert set(ambiguous) == expected.ambiguous
         assert all(rows[name].null_count == len(rows) for name in rows.column_names if name != "puf")
 
 

@@ -34,9 +34,9 @@ def threshold(alpha, norm):
 def nearest(
     puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep, whole_steps=False
 ):
-    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is crowded."""
+    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous."""
     highest = threshold(alpha, norm)
-    columns, rows, crowded = list(zip(numeric.tolist(), spread.tolist(), strict=True)), [], []
+    columns, rows, ambiguous = list(zip(numeric.tolist(), spread.tolist(), strict=True)), [], []
     eif = list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
     for i, (p_codes, p_values) in enumerate(zip(puf_codes.tolist(), puf_values.tolist(), strict=True)):
         pairs = []
@@ -50,6 +50,6 @@ def nearest(
             pairs.append((level(scores, norm), k))
         suspected = sorted(pair for pair in pairs if pair[0] < highest)
         kept = ranks_within([h for h, _ in suspected], keep)
-        crowded.append(bool(suspected) and not kept)
+        ambiguous.append(bool(suspected) and not kept)
         rows += [(i, k, h) for h, k in suspected if h in kept]
-    return rows, crowded
+    return rows, ambiguous

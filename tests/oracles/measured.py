@@ -38,13 +38,13 @@ def table_score(p, e, table):
 
 
 def nearest(puf, eif, level, suspected, best_is_low, keep):
-    """Rows (puf, eif, level), sorted by puf, best level, eif, and whether each PUF record is crowded."""
+    """Rows (puf, eif, level), sorted by puf, best level, eif, and whether each PUF record is ambiguous."""
     sign = 1 if best_is_low else -1
-    rows, crowded = [], []
+    rows, ambiguous = [], []
     for i, p in enumerate(puf):
         pairs = [(sign * level(p, e), k) for k, e in enumerate(eif)]
         pairs = [pair for pair in pairs if suspected(sign * pair[0])]
         kept = ranks_within([pair[0] for pair in pairs], keep)
-        crowded.append(bool(pairs) and not kept)
+        ambiguous.append(bool(pairs) and not kept)
         rows += [(i, k, sign * h) for h, k in sorted(pairs) if h in kept]
-    return rows, crowded
+    return rows, ambiguous

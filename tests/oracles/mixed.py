@@ -43,5 +43,5 @@ def spreads(values):
 
 
 def as_rows(result):
-    puf, eif, level, crowded = result
-    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), crowded.tolist()
+    puf, eif, level, ambiguous = result
+    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), ambiguous.tolist()

@@ -22,13 +22,13 @@ def ranks_within(levels, keep):
 
 
 def nearest(puf, eif, *, different, missing, limit, keep):
-    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is crowded."""
-    rows, crowded = [], []
+    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous."""
+    rows, ambiguous = [], []
     puf, eif = puf.tolist(), eif.tolist()
     for i, p in enumerate(puf):
         pairs = [(level(p, e, different, missing), k) for k, e in enumerate(eif)]
         suspected = [pair for pair in pairs if pair[0] <= limit]
         kept = ranks_within([pair[0] for pair in suspected], keep)
-        crowded.append(bool(suspected) and not kept)
+        ambiguous.append(bool(suspected) and not kept)
         rows += [(i, k, h) for h, k in sorted(suspected) if h in kept]
-    return rows, crowded
+    return rows, ambiguous

@@ -11,13 +11,13 @@ def total(p, e, weights, near):
 
 
 def nearest(puf, eif, weights, *, near, least, keep):
-    """Rows (puf, eif, total), sorted by puf, total from the highest, eif, and the PUF records that are crowded."""
-    rows, crowded = [], []
+    """Rows (puf, eif, total), sorted by puf, total from the highest, eif, and the PUF records that are ambiguous."""
+    rows, ambiguous = [], []
     weights = weights.tolist()
     for i, p in enumerate(puf.tolist()):
         totals = [(-total(p, e, weights, near), k) for k, e in enumerate(eif.tolist())]
         suspected = [pair for pair in totals if pair[0] <= -least]
         kept = ranks_within([pair[0] for pair in suspected], keep)
-        crowded.append(bool(suspected) and not kept)
+        ambiguous.append(bool(suspected) and not kept)
         rows += [(i, k, -h) for h, k in sorted(suspected) if h in kept]
-    return rows, crowded
+    return rows, ambiguous

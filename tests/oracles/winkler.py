@@ -101,18 +101,18 @@ def levels_of_many(puf, eif, m):
 
 
 def kept(counts, n_puf, min_agree, keep):
-    """Rows (puf, eif, agreements), sorted by puf, most agreements, eif, and whether each PUF record is crowded."""
+    """Rows (puf, eif, agreements), sorted by puf, most agreements, eif, and whether each PUF record is ambiguous."""
     costs = {pair: -n for pair, n in counts.items() if n >= min_agree}
-    rows, crowded = lowest(costs, n_puf, keep)
-    return [(i, k, -cost) for i, k, cost in rows], crowded
+    rows, ambiguous = lowest(costs, n_puf, keep)
+    return [(i, k, -cost) for i, k, cost in rows], ambiguous
 
 
 def lowest(costs, n_puf, keep):
     """The same for pairs of which the lowest are best."""
-    rows, crowded = [], []
+    rows, ambiguous = [], []
     for i in range(n_puf):
         own = [(cost, k) for (p, k), cost in costs.items() if p == i]
         levels = ranks_within([level for level, _ in own], keep)
-        crowded.append(bool(own) and not levels)
+        ambiguous.append(bool(own) and not levels)
         rows += [(i, k, level) for level, k in sorted(own) if level in levels]
-    return rows, crowded
+    return rows, ambiguous

@@ -84,7 +84,7 @@ def comparisons(draw):
 
 
 @given(comparisons())
-def test_pairs_levels_and_crowded_records_are_those_of_the_definition(comparison):
+def test_pairs_levels_and_ambiguous_records_are_those_of_the_definition(comparison):
     arrays, rules, options = comparison
     result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
     assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
@@ -113,10 +113,10 @@ def test_blocks_give_the_same_pairs_as_the_matrix_of_sums(n_puf, n_eif, block, k
     result = nearest_blocks(
         lambda rows, columns: sums[rows, columns], n_puf, n_eif, above=3, keep=keep, block=block
     )
-    rows, crowded = [], []
+    rows, ambiguous = [], []
     for i, row in enumerate(sums.tolist()):
         suspected = sorted((-total, k) for k, total in enumerate(row) if total > 3)
         kept = oracle.ranks_within([h for h, _ in suspected], keep)
-        crowded.append(bool(suspected) and not kept)
+        ambiguous.append(bool(suspected) and not kept)
         rows += [(i, k, -h) for h, k in suspected if h in kept]
-    assert as_rows(result) == (rows, crowded)
+    assert as_rows(result) == (rows, ambiguous)

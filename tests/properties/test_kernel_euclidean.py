@@ -56,7 +56,7 @@ def comparisons(draw):
 
 
 @given(comparisons())
-def test_pairs_levels_and_crowded_records_are_those_of_the_definition(comparison):
+def test_pairs_levels_and_ambiguous_records_are_those_of_the_definition(comparison):
     arrays, options = comparison
     assert as_rows(nearest(*arrays, **options)) == oracle.nearest(*arrays, **options)
 
@@ -67,8 +67,8 @@ def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
     (puf_codes, eif_codes, puf_values, eif_values, spread), options = comparison
     generator = np.random.default_rng(seed)
     p, e, v = (generator.permutation(n) for n in (len(puf_codes), len(eif_codes), len(spread)))
-    rows, crowded = as_rows(nearest(puf_codes, eif_codes, puf_values, eif_values, spread, **options))
-    shuffled, crowded_too = as_rows(
+    rows, ambiguous = as_rows(nearest(puf_codes, eif_codes, puf_values, eif_values, spread, **options))
+    shuffled, ambiguous_too = as_rows(
         nearest(
             puf_codes[p][:, v],
             eif_codes[e][:, v],
@@ -79,7 +79,7 @@ def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
         )
     )
     assert sorted((p[i], e[k], h) for i, k, h in shuffled) == sorted(rows)
-    assert np.array_equal(crowded_too, np.array(crowded, bool)[p])
+    assert np.array_equal(ambiguous_too, np.array(ambiguous, bool)[p])
 
 
 @given(comparisons())

@@ -18,8 +18,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def as_oracle(result):
-    puf, eif, level, crowded = result
-    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), crowded.tolist()
+    puf, eif, level, ambiguous = result
+    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), ambiguous.tolist()
 
 
 def table(generator, n, v, categories, missing, scale=1):
@@ -79,12 +79,12 @@ def by_numpy(puf, eif, *, different, missing, limit, keep):
     absent = (puf[:, None, :] < 0) | (eif[None, :, :] < 0)
     unlike = (puf[:, None, :] != eif[None, :, :]) & ~absent
     levels = different * unlike.sum(axis=2) + missing * absent.sum(axis=2)
-    rows, crowded = [], []
+    rows, ambiguous = [], []
     for i, of_record in enumerate(levels.tolist()):
         kept = set(pairs.ranks_within([h for h in of_record if h <= limit], keep))
-        crowded.append(not kept and min(of_record) <= limit)
+        ambiguous.append(not kept and min(of_record) <= limit)
         rows += sorted((i, h, k) for k, h in enumerate(of_record) if h in kept)
-    return [(i, k, h) for i, h, k in rows], crowded
+    return [(i, k, h) for i, h, k in rows], ambiguous
 
 
 @examples(100)
@@ -139,14 +139,14 @@ def test_order_of_records_and_variables_and_names_of_categories_do_not_matter(se
     def disguised(codes, records):
         return np.array([[names[c] for c in row] for row in codes[records][:, variables].tolist()], np.int32)
 
-    puf_2, eif_2, level_2, crowded_2 = nearest(
+    puf_2, eif_2, level_2, ambiguous_2 = nearest(
         disguised(puf, of_puf), disguised(eif, of_eif), **setting, method=method
     )
-    puf_1, eif_1, level_1, crowded_1 = nearest(puf, eif, **setting, method=method)
+    puf_1, eif_1, level_1, ambiguous_1 = nearest(puf, eif, **setting, method=method)
     assert sorted(zip(puf_1, eif_1, level_1, strict=True)) == sorted(
         zip(of_puf[puf_2], of_eif[eif_2], level_2, strict=True)
     )
-    np.testing.assert_array_equal(crowded_1[of_puf], crowded_2)
+    np.testing.assert_array_equal(ambiguous_1[of_puf], ambiguous_2)
 
 
 @pytest.mark.slow

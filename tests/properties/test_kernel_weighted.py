@@ -15,8 +15,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def as_oracle(result):
-    puf, eif, total, crowded = result
-    return list(zip(puf.tolist(), eif.tolist(), total.tolist(), strict=True)), crowded.tolist()
+    puf, eif, total, ambiguous = result
+    return list(zip(puf.tolist(), eif.tolist(), total.tolist(), strict=True)), ambiguous.tolist()
 
 
 @st.composite

@@ -67,8 +67,8 @@ def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
 
 def score(pairing, agreement, min_agree, keep, threads=1):
     options = Options(agreement=agreement, min_agree=min_agree)
-    puf, eif, score, crowded, _ = METRIC.score(pairing, options, Setting(keep, threads))
-    return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), crowded.tolist()
+    puf, eif, score, ambiguous, _ = METRIC.score(pairing, options, Setting(keep, threads))
+    return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), ambiguous.tolist()
 
 
 @given(comparisons(), st.sampled_from(AGREEMENTS), st.data())
@@ -105,11 +105,11 @@ def test_a_block_in_a_wider_scope(drawn, other, agreement, data):
     m = data.draw(st.integers(1, v))
     counts = oracle.agreements(puf, eif, numeric, scope, agreement)
     distances = oracle.distances(puf, eif, numeric, scope, m)
-    for rule, (rows, crowded) in (
+    for rule, (rows, ambiguous) in (
         (agreement, oracle.kept(counts, len(puf), 1, 5)),
         ({"closest": m}, oracle.lowest(distances, len(puf), 5)),
     ):
-        expected = [(i - start, *rest) for i, *rest in rows if start <= i < stop], crowded[start:stop]
+        expected = [(i - start, *rest) for i, *rest in rows if start <= i < stop], ambiguous[start:stop]
         assert score(as_pairing(numeric, puf, eif, slice(start, stop), scope), rule, 1, 5) == expected
 
 
@@ -145,12 +145,12 @@ def test_threads_make_no_difference():
 @pytest.mark.parametrize("rule", ["half_gap", {"closest": 2}, {"closest": 3}], ids=str)
 def test_blocks_make_no_difference(rule):
     whole = large()
-    rows, crowded = score(whole, rule, 1, 20)
+    rows, ambiguous = score(whole, rule, 1, 20)
     assert rows
     parts = [slice(0, 256), slice(256, 257), slice(257, 700)]
     pieces = [(part.start, score(whole._replace(puf=whole.puf.take(part)), rule, 1, 20)) for part in parts]
     assert [(start + i, *rest) for start, (part, _) in pieces for i, *rest in part] == rows
-    assert [one for _, (_, part) in pieces for one in part] == crowded
+    assert [one for _, (_, part) in pieces for one in part] == ambiguous
 
 
 @pytest.mark.parametrize("keep", [1, 5, 20])
@@ -159,14 +159,14 @@ def test_the_closest_of_many_records(m, keep):
     """Windows grow in steps, and steps are undone, which few records do not need."""
     pairing = large()
     levels = oracle.levels_of_many(pairing.puf.values, pairing.eif.values, m)
-    rows, crowded = [], []
+    rows, ambiguous = [], []
     for i, level in enumerate(levels):
         best, bound = np.sort(level)[[0, keep]]
         kept = np.flatnonzero((level < bound) & (level < np.inf))
         rows += [(i, k, level[k]) for k in sorted(kept.tolist(), key=lambda k: (level[k], k))]
-        crowded.append(bool(best == bound < np.inf))
-    assert score(pairing, {"closest": m}, 1, keep) == (rows, crowded)
-    assert rows if m > 1 else all(crowded)
+        ambiguous.append(bool(best == bound < np.inf))
+    assert score(pairing, {"closest": m}, 1, keep) == (rows, ambiguous)
+    assert rows if m > 1 else all(ambiguous)
 
 
 def test_the_closest_are_few_if_most_values_are_missing():
@@ -178,9 +178,9 @@ def test_the_closest_are_few_if_most_values_are_missing():
         eif=pairing.eif._replace(values=values), scope=Scope(pairing.puf.values, values)
     )
     levels = oracle.levels_of_many(pairing.puf.values, values, 3)
-    rows, crowded = score(pairing, {"closest": 3}, 1, 3000)
+    rows, ambiguous = score(pairing, {"closest": 3}, 1, 3000)
     assert {(i, k): level for i, k, level in rows} == {
         (i, k): levels[i, k] for i, k in np.argwhere(levels < np.inf).tolist()
     }
     assert rows
-    assert not any(crowded)
+    assert not any(ambiguous)

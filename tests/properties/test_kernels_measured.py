@@ -16,8 +16,8 @@ SHAPES = [(1, 0), (0, 1), (5, 0), (0, 4), (3, 3), (17, 2), (2, 17), (9, 9)]
 
 
 def as_oracle(result):
-    puf, eif, level, crowded = result
-    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), crowded.tolist()
+    puf, eif, level, ambiguous = result
+    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), ambiguous.tolist()
 
 
 def files(rng, sizes, shape, categories, missing):
@@ -77,7 +77,7 @@ def test_euclidean_equals_the_definition(seed):
         threads=int(rng.integers(1, 3)),
     )
     puf, eif = (plain(c, x, numeric) for c, x in zip(codes, values, strict=True))
-    expected, crowded = measured.nearest(
+    expected, ambiguous = measured.nearest(
         puf,
         eif,
         lambda p, e: measured.euclidean_level(p, e, numeric, spread, alpha, norm),
@@ -85,8 +85,8 @@ def test_euclidean_equals_the_definition(seed):
         best_is_low=True,
         keep=keep,
     )
-    rows, crowds = as_oracle(result)
-    assert crowds == crowded
+    rows, ambiguous_found = as_oracle(result)
+    assert ambiguous_found == ambiguous
     assert [row[:2] for row in rows] == [row[:2] for row in expected]
     # Two correct tanh may differ in the last place, which rounding can carry to 10^-12.
     assert np.allclose([row[2] for row in rows], [row[2] for row in expected], rtol=0, atol=1)

@@ -134,7 +134,7 @@ def test_the_pairs_of_many_strata_are_those_of_each_alone(name, data):
     )
     found = metric.score_small(comparison.pairings(chosen), options, setting)
     n_puf = n_eif = 0
-    expected = {field: [] for field in ("puf", "eif", "score", "crowded", "variables")}
+    expected = {field: [] for field in ("puf", "eif", "score", "ambiguous", "variables")}
     for stratum in chosen.tolist():
         pairing = comparison.pairing(stratum)
         alone = metric.score(pairing, options, setting)
@@ -157,15 +157,15 @@ def test_taxicab_of_small_strata_is_that_of_the_definition(both, v, rng, keep, l
     )
     puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
     found = taxicab.nearest(puf, eif, different=2, missing=1, limit=limit, keep=keep, starts=starts)
-    rows, crowded = [], []
+    rows, ambiguous = [], []
     for s in range(len(both)):
         p, e = starts.puf[s], starts.eif[s]
         own = puf[p : starts.puf[s + 1]], eif[e : starts.eif[s + 1]]
         kept, full = oracle.nearest(*own, different=2, missing=1, limit=limit, keep=keep)
         rows += [(i + p, k + e, h) for i, k, h in kept]
-        crowded += full
+        ambiguous += full
     assert [*zip(*(column.tolist() for column in found[:3]), strict=True)] == rows
-    assert found[3].tolist() == crowded
+    assert found[3].tolist() == ambiguous
 
 
 @given(

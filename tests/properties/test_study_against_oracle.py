@@ -5,7 +5,7 @@ from unittest.mock import patch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from making.examples import examples
-from oracles.checks import check_crowded, check_limit, check_study, rounding_splits_a_tie
+from oracles.checks import check_ambiguous, check_limit, check_study, rounding_splits_a_tie
 from oracles.strategies import studies
 from oracles.study import METRICS
 from oracles.study import run as judge
@@ -41,4 +41,4 @@ def test_a_study_is_what_the_oracle_says(drawn, n_shards, sizes, data):
     for metric in METRICS:
         if metric != "unicity":
             check_limit(limit, at_limit.metrics[metric], tables.metrics[metric], tables)
-            check_crowded(at_keep.metrics[metric], tables.metrics[metric], tables)
+            check_ambiguous(at_keep.metrics[metric], tables.metrics[metric], tables)

@@ -12,7 +12,7 @@ from oracles.strategies import studies
 from oracles.study import high_is_best
 from reident.errors import InputError
 from reident.linkage import together
-from reident.linkage.intervals import of_counts
+from reident.linkage.intervals import uncertainty
 from reident.linkage.parts import Joining
 from reident.pipeline import parts
 from workflow.library_run import run
@@ -154,7 +154,7 @@ def test_several_files_find_what_their_sets_say(drawn, persons):
             if key[1] == "exactly":
                 assert pd.isna(line["conditional_low"])
                 continue
-            (low_end, high_end), bound = of_counts(
+            (low_end, high_end), bound = uncertainty(
                 int(line["n_confirmed"]), int(line["n_suspected"]), tables[0].study.rates
             )
             ends = [line["conditional_low"], line["conditional_high"], line["conditional_bound"]]

@@ -89,7 +89,7 @@ def test_a_parquet_file_has_exactly_the_columns_of_its_contract_and_text_keys(fi
 
 
 def pairs_by_key(results, stage, metric):
-    """The pairs of a table as rows with keys; a crowded record, which has no pair, is left out."""
+    """The pairs of a table as rows with keys; an ambiguous record, which has no pair, is left out."""
     pairs = table(results, stage.format(metric))
     if "house" in pairs.column_names:
         return pairs.to_pylist()

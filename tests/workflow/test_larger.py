@@ -51,6 +51,6 @@ def test_the_curves_do_not_depend_on_cores_rows_and_shards(tmp_path):
         if metric == "unicity":
             assert guesses[metric] == pytest.approx(line["expected_correct"] / line["n_puf"], abs=1e-11)
         else:
-            least, crowded = line["best_rank_correct"] / line["n_puf"], line["n_ambiguous"] / line["n_puf"]
-            assert least - 1e-11 <= guesses[metric] <= least + crowded / 6 + 1e-11
+            least, ambiguous = line["best_rank_correct"] / line["n_puf"], line["n_ambiguous"] / line["n_puf"]
+            assert least - 1e-11 <= guesses[metric] <= least + ambiguous / 6 + 1e-11
     assert (lines.loc[lines["status"] == "ok", "estimate"].notna()).all()

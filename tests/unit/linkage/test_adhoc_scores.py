@@ -184,4 +184,4 @@ def every_score(rule, puf, eif, files, kind):
         stratum[side] = in_strata(*[0] * len(values))
     pairing = Comparison(parts.variables(model), tables, stratum, 1).pairing(0)
     found = REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, Setting(keep=40, functions=tuple(files)))
-    return found.puf, found.eif, found.score, found.crowded
+    return found.puf, found.eif, found.score, found.ambiguous

@@ -64,13 +64,13 @@ def test_a_chain_of_any_length_gives_way():
     assert (assign(puf, eif, weight) == np.append(np.arange(1, 2 * n, 2), 2 * n)).all()
 
 
-@given(pairs=many_pairs(), rows=st.integers(1, 12), crowded=st.sets(st.integers(0, 50)))
-def test_the_size_of_batches_changes_nothing(pairs, rows, crowded):
-    pairs = [pair for pair in pairs if pair[0] not in crowded]
+@given(pairs=many_pairs(), rows=st.integers(1, 12), ambiguous=st.sets(st.integers(0, 50)))
+def test_the_size_of_batches_changes_nothing(pairs, rows, ambiguous):
+    pairs = [pair for pair in pairs if pair[0] not in ambiguous]
     lines = sorted(
         [(puf, eif, float(weight), 1) for puf, eif, weight in pairs]
-        + [(puf, 0, 5.0, 9) for puf in crowded]  # beyond the rank limit
-        + [(puf, 1, 4.0, 9) for puf in crowded]
+        + [(puf, 0, 5.0, 9) for puf in ambiguous]  # beyond the rank limit
+        + [(puf, 1, 4.0, 9) for puf in ambiguous]
     )
     types = {"puf": pa.int32(), "eif": pa.int32(), "score": pa.float64(), "max_pairs": pa.int32()}
     table = pa.table(
@@ -78,7 +78,7 @@ def test_the_size_of_batches_changes_nothing(pairs, rows, crowded):
     )
     with patch.object(assignment, "SCALE", 1):
         found = pa.concat_tables(assigned(batches.merge([table], rows), 1)).to_pylist()
-    expected = [pairs[at] for at in oracle.solved(pairs)] + [(puf, None, None) for puf in crowded]
+    expected = [pairs[at] for at in oracle.solved(pairs)] + [(puf, None, None) for puf in ambiguous]
     assert [tuple(row.values()) for row in found] == sorted(expected, key=lambda pair: pair[0])
 
 
@@ -94,9 +94,9 @@ def scores(*rows):
     )
 
 
-def test_only_pairs_within_the_rank_limit_are_assigned_and_records_without_any_are_crowded():
+def test_only_pairs_within_the_rank_limit_are_assigned_and_records_without_any_are_ambiguous():
     shards = [
-        # Both 0 and 1 have 5 as their best; 0 gives way. 2 has too many of equal score. 4 is crowded already.
+        # Both 0 and 1 have 5 as their best; 0 gives way. 2 has too many of equal score. 4 is ambiguous already.
         scores((0, 5, 9.0), (0, 6, 8.5), (2, 1, 3.0), (2, 2, 3.0), (2, 3, 3.0)),
         scores((1, 5, 9.0), (3, 5, 1.0), (4, None, None)),
     ]

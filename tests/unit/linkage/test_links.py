@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from reident.linkage import batches
-from reident.linkage.links import LinksInStep
+from reident.linkage.links import SortedLinks
 
 ROWS = st.sampled_from([1, 2, 3, 100])
 
@@ -15,7 +15,7 @@ def test_links_of_a_file(tmp_path):
     links = [(at // 3, at % 5) for at in range(100)]
     pq.write_table(_table(links), tmp_path / "iuf.parquet", row_group_size=7)
     with patch.object(batches, "ROWS", 10):
-        held = LinksInStep(pq.ParquetFile(tmp_path / "iuf.parquet")).hold(
+        held = SortedLinks(pq.ParquetFile(tmp_path / "iuf.parquet")).hold(
             _table([(2, 1), (2, 9), (30, 0), (33, 4)])
         )
     assert held.tolist() == [True, False, True, True]

@@ -106,13 +106,13 @@ CLOSEST = [
 )
 def test_the_closest(masked, eif, m, levels):
     eif = np.array(eif, float)
-    puf, at, level, crowded = closest(
+    puf, at, level, ambiguous = closest(
         np.array([masked], float), eif, eif, numeric=np.ones(len(masked), bool), m=m, slack=0.0, keep=9
     )
     known = [(level, at) for at, level in enumerate(levels) if level is not None]
     assert list(zip(level.tolist(), at.tolist(), strict=True)) == sorted(known)
     assert puf.tolist() == [0] * len(known)
-    assert not crowded.any()
+    assert not ambiguous.any()
 
 
 def test_a_category_is_near_to_itself_alone():

@@ -136,7 +136,7 @@ def test_exhibits_are_the_numbers_of_their_tables(results):
         f"Confirmed records by {metric.capitalize()}: {before} before protection, {after} after it."
     )
     assert text["verdict"].startswith("Above the limit. Limits that are broken: ")
-    assert text["warnings"].startswith(f"There are {len(made.doubts)} warnings, of which 0 may invalidate")
+    assert text["warnings"].startswith(f"There are {len(made.warnings)} warnings, of which 0 may invalidate")
 
 
 def test_the_risk_of_a_file_is_shown_as_in_its_section(tmp_path):

@@ -175,9 +175,12 @@ TOLERANCE = [
 
 @pytest.mark.parametrize(("sentence", "shape", "expected"), TOLERANCE, ids=[case[0] for case in TOLERANCE])
 def test_a_threshold_that_cannot_work_is_a_warning(results, sentence, shape, expected):
-    doubts = results(**shape).doubts
+    warning_lines = results(**shape).warnings
     assert list(
-        doubts.loc[doubts["severity"] == "understates", "warning"].map(str.lower).str.split(".").str[0]
+        warning_lines.loc[warning_lines["severity"] == "understates", "warning"]
+        .map(str.lower)
+        .str.split(".")
+        .str[0]
     ) == [words.lower() for words in expected]
 
 

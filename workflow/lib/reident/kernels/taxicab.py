@@ -92,14 +92,14 @@ def best_pairs(
 ) -> Pairs:
     """Return what `nearest` does, for numbered records of both files, any costs, and a limit of at least 0."""
     n_puf = len(rows.puf)
-    crowded, parts = np.zeros(n_puf, np.bool_), {}
+    ambiguous, parts = np.zeros(n_puf, np.bool_), {}
     work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), method, workers.get("threads", 1))
 
     def keep_part(first: int, end: int) -> None:
-        parts[first], crowded[first:end] = work(first, end)
+        parts[first], ambiguous[first:end] = work(first, end)
 
     in_threads(keep_part, n_puf, block=block, **workers)
-    return Pairs(*_join(parts), crowded)
+    return Pairs(*_join(parts), ambiguous)
 
 
 Columns = list[np.ndarray]
@@ -128,16 +128,16 @@ def _search(
 
 
 def _settle(lists: Lists, first: int) -> tuple[list[Columns], np.ndarray]:
-    """Return the pairs that the rank filter keeps of the PUF records from ``first`` on, and which are crowded."""
+    """Return the pairs that the rank filter keeps of the PUF records from ``first`` on, and which are ambiguous."""
     n, entries = lists.levels.shape
-    parts, crowded = [], np.empty(n, np.bool_)
+    parts, ambiguous = [], np.empty(n, np.bool_)
     for start in range(0, n, MIN_BLOCK):
         chunk = Lists(*(array[start : start + MIN_BLOCK] for array in lists))
         best = empty_best(len(chunk.counts), entries - 1)
         settle_all(chunk.levels, chunk.eifs, chunk.counts, best)
-        puf, eif, level, crowded[start : start + MIN_BLOCK] = list_pairs(best)
+        puf, eif, level, ambiguous[start : start + MIN_BLOCK] = list_pairs(best)
         parts.append([(puf + first + start).astype(np.int32), eif.astype(np.int32), level])
-    return parts, crowded
+    return parts, ambiguous
 
 
 def _join(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -35,14 +35,14 @@ class Pairs(NamedTuple):
         Positions, sorted by puf, then by level (the best first), then by eif.
     level : int64 (m,)
         What the pairs are ranked by; the module of a metric says what it is.
-    crowded : bool (n_puf,)
+    ambiguous : bool (n_puf,)
         Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
     """
 
     puf: np.ndarray
     eif: np.ndarray
     level: np.ndarray
-    crowded: np.ndarray
+    ambiguous: np.ndarray
 
 
 class Workers(TypedDict, total=False):

@@ -73,7 +73,7 @@ class States(NamedTuple):
         are more than scoring keeps, or the true link is not suspected. Unicity: 0 where a true link is suspected
     better : the rivals that are better than its best true link; 0 where this is not kept. Unicity: 0
     own : the true links that are as good as its best one; 0 where this is not kept. Unicity: 0
-    first : the pairs of its best rank; 0 without a suspected pair, `keep` + 1 for a crowded record. Unicity: 1 with any
+    first : the pairs of its best rank; 0 without a suspected pair, `keep` + 1 for an ambiguous one. Unicity: 1 with any
     candidates : its suspected pairs within the rank limit
     links : the true links among these
     """
@@ -237,9 +237,9 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
     better, n_equal_links, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
     rivals = np.full(n, part.keep, np.int32)
     for rows in batches:
-        is_crowded = pc.is_null(rows["eif"]).to_numpy()
-        first[rows["puf"].to_numpy()[is_crowded]] = part.keep + 1
-        pairs = rows.filter(pa.array(~is_crowded))
+        is_ambiguous = pc.is_null(rows["eif"]).to_numpy()
+        first[rows["puf"].to_numpy()[is_ambiguous]] = part.keep + 1
+        pairs = rows.filter(pa.array(~is_ambiguous))
         puf, link = pairs["puf"].to_numpy(), links.hold(pairs)
         if metric.ranked:
             needed = pairs["max_pairs"].to_numpy()

@@ -80,7 +80,7 @@ def assigned(pairs: Iterable[pa.Table], max_pairs: int) -> Iterator[pa.Table]:
     ------
     pyarrow.Table
         puf, eif, score: at least one table, in the order of PUF records. A record without a pair within the limit,
-        because too many share its best score, is crowded: its eif and score are null.
+        because too many share its best score, is ambiguous: its eif and score are null.
     """
     candidates = [_within(table, max_pairs) for table in pairs]
     valid = pa.Table.from_batches(candidates, PAIRS)
@@ -103,9 +103,9 @@ def _within(pairs: pa.Table, max_pairs: int) -> pa.RecordBatch:
     within = pc.fill_null(pc.less_equal(pairs["max_pairs"], max_pairs), False).to_numpy()
     new = is_new(puf)
     number = np.cumsum(new) - 1
-    crowded = new & (np.bincount(number, within)[number] == 0)
-    kept = pa.array(within | crowded)
+    ambiguous = new & (np.bincount(number, within)[number] == 0)
+    kept = pa.array(within | ambiguous)
     columns = [pairs[name].combine_chunks().filter(kept) for name in PAIRS.names]
-    nothing = pa.array(crowded).filter(kept)
+    nothing = pa.array(ambiguous).filter(kept)
     columns[1:] = [pc.if_else(nothing, pa.scalar(None, column.type), column) for column in columns[1:]]
     return pa.RecordBatch.from_arrays(columns, schema=PAIRS)

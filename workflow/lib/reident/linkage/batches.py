@@ -49,7 +49,7 @@ def column(source: Source, name: str) -> pa.ChunkedArray:
     return (source if isinstance(source, pa.Table) else source.read([name], use_threads=False))[name]
 
 
-class InStep:
+class SortedRows:
     """Columns of a table with a row for each record, read once, in step with records in ascending order.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage.batches import InStep, size, split
+from reident.linkage.batches import SortedRows, size, split
 from reident.linkage.parts import Cutting
 from reident.linkage.quantiles import ascending, cut_points_of
 from reident.linkage.strata import lines
@@ -233,7 +233,7 @@ def _with_scope(
     options: Binning, source: Source, strata: Source, names: Sequence[str]
 ) -> Iterator[tuple[pa.Table, np.ndarray]]:
     """Yield some columns of a file in batches, with the scope of each record, -1 for none; int32 (n,)."""
-    strata_of, start = InStep(strata, ["stratum"]), 0
+    strata_of, start = SortedRows(strata, ["stratum"]), 0
     for batch in split(source, columns=names):
         stop = start + batch.num_rows
         if options.scope == "study":

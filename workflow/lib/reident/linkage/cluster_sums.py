@@ -62,7 +62,7 @@ class Clusters:
         """
         n_lines = 1 + self._n_strata
         for low in range(0, self._n, RANGE):
-            found, strata, start = _Numbers(), batches.InStep(self._strata, ["stratum"]), 0
+            found, strata, start = _Numbers(), batches.SortedRows(self._strata, ["stratum"]), 0
             for batch in batches.split(self._numbers, columns=["cluster"]):
                 cluster = batch["cluster"].to_numpy() - low
                 wanted = (cluster >= 0) & (cluster < RANGE)

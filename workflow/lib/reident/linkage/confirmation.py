@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage import sums
-from reident.linkage.batches import InStep, is_new, merge
-from reident.linkage.links import LinksInStep
+from reident.linkage.batches import SortedRows, is_new, merge
+from reident.linkage.links import SortedLinks
 from reident.linkage.parts import Confirming
 from reident.linkage.ranking import WHOLE
 from reident.linkage.record_keys import keys_of
@@ -67,7 +67,7 @@ def confirm(
     part : Confirming
     metric : Metric
     suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
-        Every pair that scoring kept and every crowded record, as :func:`reident.linkage.ranking.rank` leaves them.
+        Every pair that scoring kept and every ambiguous record, as :func:`reident.linkage.ranking.rank` leaves them.
     files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         The prepared tables ``puf`` and ``eif``, of which only keys are read.
     iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
@@ -90,19 +90,19 @@ def confirm(
         line for unicity, which has no rank limit.
     """
     names = pa.array(manifest["stratum"].astype(object), pa.string())
-    strata_of, puf_keys = InStep(strata, ["stratum"]), InStep(files["puf"], part.keys["puf"])
-    links, limits = LinksInStep(iuf), _Limits(len(manifest), part.keep)
+    strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], part.keys["puf"])
+    links, limits = SortedLinks(iuf), _Limits(len(manifest), part.keep)
     wanted = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
     with keys_of(files["eif"], part.keys["eif"], wanted, folder) as eif_keys:
         for batch in merge([suspected]):
             stratum = lines(strata_of.take(batch["puf"].to_numpy()))
             rows = batch.append_column("stratum", pa.array(stratum))
-            crowded = pc.is_null(rows["eif"])
-            pairs = rows.filter(pc.invert(crowded))
+            ambiguous = pc.is_null(rows["eif"])
+            pairs = rows.filter(pc.invert(ambiguous))
             pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
             if metric.ranked:
                 limits.count(pairs)
-                limits.count_crowded(rows.filter(crowded))
+                limits.count_ambiguous(rows.filter(ambiguous))
             pairs = _within(part, metric, pairs)
             positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
@@ -116,7 +116,7 @@ def export(confirmed: pa.Table) -> pd.DataFrame:
 
 
 def _within(part: Confirming, metric: Metric, rows: pa.Table) -> pa.Table:
-    """Return the pairs within the rank limit; a crowded record, where both columns are null, has none."""
+    """Return the pairs within the rank limit; an ambiguous record, where both columns are null, has none."""
     if not metric.ranked:
         return rows.filter(pc.is_valid(rows["eif"]))
     return rows.filter(pc.less_equal(rows["max_pairs"], part.max_pairs))
@@ -145,7 +145,7 @@ class _Limits:
         self.suspected, self.confirmed, self.pairs, self.confirmed_pairs = (
             np.zeros((n_strata, keep + 1), np.int64) for _ in range(4)
         )
-        self.crowded = np.zeros(n_strata, np.int64)
+        self.ambiguous = np.zeros(n_strata, np.int64)
         self.claims = Tally(["stratum", "max_pairs", "candidates"])
 
     def count(self, pairs: pa.Table) -> None:
@@ -165,9 +165,9 @@ class _Limits:
             counts[:] += np.bincount(cell[rows], minlength=counts.size).reshape(counts.shape)
         self.claims.add(_claims(puf, max_pairs, link, stratum))
 
-    def count_crowded(self, records: pa.Table) -> None:
+    def count_ambiguous(self, records: pa.Table) -> None:
         """Count records for which scoring kept no pair."""
-        self.crowded += np.bincount(records["stratum"].to_numpy(), minlength=len(self.crowded))
+        self.ambiguous += np.bincount(records["stratum"].to_numpy(), minlength=len(self.ambiguous))
 
     def table(self, strata: list[str]) -> pd.DataFrame:
         """Return the counts as :data:`LIMITS`."""
@@ -178,7 +178,7 @@ class _Limits:
             np.cumsum(np.vstack([counts.sum(axis=0), counts])[:, 1:], axis=1)
             for counts in (self.suspected, self.confirmed, self.pairs, self.confirmed_pairs)
         )
-        candidates = self.suspected.sum(axis=1) + self.crowded
+        candidates = self.suspected.sum(axis=1) + self.ambiguous
         counts = {
             "n_suspected": suspected,
             "n_confirmed": confirmed,

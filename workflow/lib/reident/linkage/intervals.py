@@ -158,7 +158,7 @@ class Uncertainty(NamedTuple):
     bound: float | None
 
 
-def of_counts(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
+def uncertainty(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
     """Return what is known of the conditional rate of another release made in the same way (METHODS §6).
 
     Parameters

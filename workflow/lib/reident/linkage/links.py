@@ -25,7 +25,7 @@ class Links:
         return among(self._links, _numbers(pairs["puf"].to_numpy(), pairs["eif"].to_numpy()))
 
 
-class LinksInStep:
+class SortedLinks:
     """The true links, read once, in step with PUF records in ascending order.
 
     Parameters

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage.assignment import assigned
-from reident.linkage.batches import InStep, is_new, merge
+from reident.linkage.batches import SortedRows, is_new, merge
 from reident.linkage.parts import Assigning
 from reident.linkage.strata import lines
 from reident.linkage.tally import Tally
@@ -83,16 +83,16 @@ def rank(
         The strata.
     suspected
         Takes every row of the shards in the order of PUF records: puf, eif, score, rank, max_pairs; all but puf are
-        null for a crowded record. For unicity: puf, eif, order.
+        null for an ambiguous record. For unicity: puf, eif, order.
     assigning : Assigning, optional
         For a one-to-one assignment. Its pairs have the rank 1.
 
     Returns
     -------
     pandas.DataFrame
-        stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; crowded records are not counted.
+        stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; ambiguous records are not counted.
     """
-    strata_of, level = InStep(strata, ["stratum"]), "rank" if metric.ranked else "order"
+    strata_of, level = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
     counts = Tally(["stratum", level])
     kept = merge(shards)
     if assigning is not None:
@@ -108,13 +108,13 @@ def rank(
 
 
 def _ranked(pairs: pa.Table) -> pa.Table:
-    crowded = pc.is_null(pairs["eif"]).to_numpy()
+    ambiguous = pc.is_null(pairs["eif"]).to_numpy()
     for name, values in ranks(pairs["puf"].to_numpy(), pairs["score"].to_numpy())._asdict().items():
-        pairs = pairs.append_column(name, pa.array(values, mask=crowded))
+        pairs = pairs.append_column(name, pa.array(values, mask=ambiguous))
     return pairs
 
 
-def _count(counts: Tally, pairs: pa.Table, strata: InStep, level: str) -> None:
+def _count(counts: Tally, pairs: pa.Table, strata: SortedRows, level: str) -> None:
     """Count records and pairs by stratum and level; the pairs of a record follow one another, best level first."""
     puf, value = pairs["puf"].to_numpy(), pairs[level].to_numpy()
     start = np.flatnonzero(is_new(puf) | is_new(value))

@@ -16,7 +16,7 @@ import pyarrow as pa
 from reident.linkage import batches, intervals, sums
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.confirmation import expected_correct
-from reident.linkage.links import LinksInStep
+from reident.linkage.links import SortedLinks
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.strata import held_lines, lines
@@ -86,7 +86,7 @@ class Truth:
     """
 
     def __init__(self, iuf: Source, strata: Source, eif: np.ndarray) -> None:
-        self._links, self._strata, self._eif = LinksInStep(iuf), batches.InStep(strata, ["stratum"]), eif
+        self._links, self._strata, self._eif = SortedLinks(iuf), batches.SortedRows(strata, ["stratum"]), eif
 
     def of(self, record: np.ndarray) -> Linked:
         """Return the links of different PUF records, all of them after those of the call before."""
@@ -339,8 +339,8 @@ def conditional_interval(
     if spreads:
         known = [intervals.of_clusters(spread, rates.level) for spread in spreads]
     else:  # Small strata have few different counts.
-        of_counts = cache(partial(intervals.of_counts, rates=rates))
-        known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
+        uncertainty = cache(partial(intervals.uncertainty, rates=rates))
+        known = [uncertainty(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
     ends = np.array([(*ends, bound) for ends, bound in known], float)
     return dict(zip(("conditional_low", "conditional_high", "conditional_bound"), ends.T, strict=True))
 

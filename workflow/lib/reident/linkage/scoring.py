@@ -73,7 +73,7 @@ def score_shard(
     work : Work
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
-        then eif. A crowded record (its best score alone is shared by more than `keep` pairs, so no pair of it is
+        then eif. An ambiguous record (its best score alone is shared by more than `keep` pairs, so no pair of it is
         kept) is one row with null eif and score. For unicity: puf, eif, order (int32) and variables (uint64): the
         first smallest interaction, bit j for linking variable j.
     """
@@ -196,7 +196,7 @@ def _records(block: Block, *, splits: bool) -> slice:
 
 
 class _Pairs(NamedTuple):
-    """The rows of a block, by row number in the whole files; -1 and NaN for a crowded record."""
+    """The rows of a block, by row number in the whole files; -1 and NaN for an ambiguous record."""
 
     puf: np.ndarray  # int32 (m,)
     eif: np.ndarray  # int32 (m,)
@@ -206,11 +206,11 @@ class _Pairs(NamedTuple):
 
 def _located(puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
     """Return the pairs of a pairing whose records have these row numbers."""
-    crowded = np.flatnonzero(scored.crowded)
+    ambiguous = np.flatnonzero(scored.ambiguous)
     return _Pairs(
-        puf[np.concatenate([scored.puf, crowded])].astype(np.int32),
-        np.append(eif[scored.eif], np.full(len(crowded), -1)).astype(np.int32),
-        np.append(scored.score, np.full(len(crowded), np.nan)),
+        puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
+        np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
+        np.append(scored.score, np.full(len(ambiguous), np.nan)),
         np.empty(0, np.uint64) if scored.variables is None else scored.variables,
     )
 

@@ -121,7 +121,7 @@ class Results:
         return limit.get(metric) if isinstance(limit, dict) else limit
 
     @property
-    def doubts(self) -> pd.DataFrame:
+    def warnings(self) -> pd.DataFrame:
         """Return every warning of the study, the gravest first."""
         if not self.has(WARNINGS):
             return pd.DataFrame(columns=["about", *Line._fields[:-1]])

@@ -161,7 +161,7 @@ class Decision(Section):
         "from their names to numbers. Source: METHODS §12.",
     )
 
-    def of_metric(self, metric: str) -> dict[str, float]:
+    def metric_limits(self, metric: str) -> dict[str, float]:
         """Return the limits of one metric that are given, by name."""
         return self._of_one(OF_METRICS, metric)
 

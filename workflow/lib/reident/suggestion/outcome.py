@@ -83,7 +83,7 @@ def risk(one: Tried, decision: Decision) -> float:
     if column == "conditional_rate" and decision.by == "upper":
         column = "conditional_high"
     lines = one.result.rates
-    own = lines[[limit in decision.of_metric(str(metric)) for metric in lines["metric"]]]
+    own = lines[[limit in decision.metric_limits(str(metric)) for metric in lines["metric"]]]
     values = [float(value) for value in own[column] if not math.isnan(float(value))]
     return max(values, default=0.0)
 

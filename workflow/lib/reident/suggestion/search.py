@@ -81,9 +81,9 @@ class Tried(NamedTuple):
 def judged(chosen: Chosen, result: Result, decision: Decision) -> Tried:
     """Compare the rates of a set with the limits of the study."""
     outcomes = [
-        limits.of_metric(line, name, bound, decision.by)
+        limits.judge_metric(line, name, bound, decision.by)
         for _, line in result.rates.iterrows()
-        for name, bound in decision.of_metric(str(line["metric"])).items()
+        for name, bound in decision.metric_limits(str(line["metric"])).items()
     ]
     broken = [one for one in outcomes if one.outcome == limits.BREAKS]
     excess = sum((one.value - one.bound) / one.value for one in broken)

@@ -90,11 +90,11 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     Judged
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
-    doubts = warnings.collect(part, tables)
-    invalid = set(doubts.loc[doubts["severity"] == INVALIDATES, "about"])
+    warning_lines = warnings.collect(part, tables)
+    invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
     lines = [] if part.decision is None else list(_outcomes(part.decision, tables, invalid))
     limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
-    return Judged(doubts, limits, _verdicts(limits, doubts))
+    return Judged(warning_lines, limits, _verdicts(limits, warning_lines))
 
 
 def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]) -> Iterator[Outcome]:
@@ -104,7 +104,8 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
         rates = tables["rates"]
         for _, line in rates[rates["stratum"] == WHOLE].iterrows():
             found += [
-                of_metric(line, *limit, decision.by) for limit in decision.of_metric(line["metric"]).items()
+                judge_metric(line, *limit, decision.by)
+                for limit in decision.metric_limits(line["metric"]).items()
             ]
     if "together" in tables:
         found += _of_joint(decision, tables["together"], tables["rates"])
@@ -125,7 +126,7 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
         yield one._replace(outcome=NONE) if WARNED.get(one.about, one.about) in invalid else one
 
 
-def of_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:
+def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:
     """Return the outcome of a limit for one metric.
 
     Parameters
@@ -227,31 +228,34 @@ def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
     return lines
 
 
-def _verdicts(limits: pd.DataFrame, doubts: pd.DataFrame) -> pd.DataFrame:
+def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on the whole study and on each thing that a limit is about."""
     abouts = [about for about in ABOUT if about in set(limits["about"])]
     parts = []
     for about in abouts:
-        own, others = limits[limits["about"] == about], doubts[doubts["about"] == WARNED.get(about, about)]
+        own, others = (
+            limits[limits["about"] == about],
+            warning_lines[warning_lines["about"] == WARNED.get(about, about)],
+        )
         parts.append(_line(about, _verdict(own, others), own, others))
     kinds = {part["verdict"] for part in parts}
     whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
-    return pd.DataFrame([_line(WHOLE, whole, limits, doubts), *parts])
+    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *parts])
 
 
-def _verdict(limits: pd.DataFrame, doubts: pd.DataFrame) -> str:
+def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     """Return the verdict on one thing that limits are about."""
     outcomes = set(limits["outcome"])
     if BREAKS in outcomes:
         return ABOVE
     if outcomes <= {NONE}:
         return UNKNOWN
-    return RESERVED if NONE in outcomes or UNDERSTATES in set(doubts["severity"]) else WITHIN
+    return RESERVED if NONE in outcomes or UNDERSTATES in set(warning_lines["severity"]) else WITHIN
 
 
-def _line(scope: str, verdict: str, limits: pd.DataFrame, doubts: pd.DataFrame) -> dict[str, Any]:
+def _line(scope: str, verdict: str, limits: pd.DataFrame, warning_lines: pd.DataFrame) -> dict[str, Any]:
     """Return one line of the table of verdicts."""
-    counts = doubts["severity"].value_counts()
+    counts = warning_lines["severity"].value_counts()
     broken = limits[limits["outcome"] == BREAKS]
     names = [
         f"{limit}: {', '.join(filter(None, group['metric']))}".removesuffix(": ")

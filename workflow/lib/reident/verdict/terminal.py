@@ -21,14 +21,14 @@ SEVERITY = {
 }
 
 
-def lines(name: str, verdict: pd.DataFrame, doubts: pd.DataFrame, file: str) -> list[str]:
+def lines(name: str, verdict: pd.DataFrame, warning_lines: pd.DataFrame, file: str) -> list[str]:
     """Return the lines on one study.
 
     Parameters
     ----------
     name : str
         The study's id.
-    verdict, doubts : pandas.DataFrame
+    verdict, warning_lines : pandas.DataFrame
         The tables of :class:`reident.verdict.limits.Judged`.
     file : str
         Where the warnings are.
@@ -38,14 +38,14 @@ def lines(name: str, verdict: pd.DataFrame, doubts: pd.DataFrame, file: str) -> 
     texts = [f"{name}: {VERDICTS[whole['verdict']]}{broken}"]
     texts += [
         f"{name}: warning, {SEVERITY[row.severity]}: {row.warning}"
-        for row in doubts.itertuples()
+        for row in warning_lines.itertuples()
         if row.severity != NOTABLE
     ]
-    if n := int((doubts["severity"] == NOTABLE).sum()):
+    if n := int((warning_lines["severity"] == NOTABLE).sum()):
         texts.append(f"{name}: {n} notable warning{'' if n == 1 else 's'} in {file}")
     return texts
 
 
-def log_lines(doubts: pd.DataFrame) -> list[str]:
+def log_lines(warning_lines: pd.DataFrame) -> list[str]:
     """Return every warning as a line of the step's log."""
-    return [f"{SEVERITY[row.severity]}: {row.warning}" for row in doubts.itertuples()]
+    return [f"{SEVERITY[row.severity]}: {row.warning}" for row in warning_lines.itertuples()]

@@ -248,7 +248,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             puf_codes, eif_codes = puf_codes.copy(), eif_codes.copy()
         for at, table in tables.items():
             puf_codes[:, at], eif_codes[:, at], rules[at] = table
-        puf, eif, level, crowded = adhoc.nearest(
+        puf, eif, level, ambiguous = adhoc.nearest(
             puf_codes,
             eif_codes,
             pairing.puf.values,
@@ -258,7 +258,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             scale=SCALE,
             **kernel_arguments(pairing, setting),
         )
-        return Scored(puf, eif, level / SCALE, crowded)
+        return Scored(puf, eif, level / SCALE, ambiguous)
 
     found = _score_all_pairs(pairing, rules, own_functions, above, setting)
     atexit.register(functions.mute)
@@ -280,7 +280,7 @@ def _score_all_pairs(
                 total += _rule_scores(pairing, at, rule, rows, columns)
         return total
 
-    puf, eif, level, crowded = blocks.nearest_blocks(
+    puf, eif, level, ambiguous = blocks.nearest_blocks(
         score_block,
         len(pairing.puf.codes),
         len(pairing.eif.codes),
@@ -288,7 +288,7 @@ def _score_all_pairs(
         keep=setting.keep,
         progress=setting.progress,
     )
-    return Scored(puf, eif, level / SCALE, crowded)
+    return Scored(puf, eif, level / SCALE, ambiguous)
 
 
 def _tabulate(
@@ -360,7 +360,7 @@ def score_small(pairings: Pairings, options: Options, setting: Setting) -> Score
             widths[at] = np.stack(_widths(pairings.spread[:, at]), axis=1)
         else:
             rules.append(_rule(pairings, at, rule))
-    puf, eif, level, crowded = adhoc.nearest(
+    puf, eif, level, ambiguous = adhoc.nearest(
         pairings.puf.codes,
         pairings.eif.codes,
         pairings.puf.values,
@@ -371,7 +371,7 @@ def score_small(pairings: Pairings, options: Options, setting: Setting) -> Score
         scale=SCALE,
         **kernel_arguments(pairings, setting),
     )
-    return Scored(puf, eif, level / SCALE, crowded)
+    return Scored(puf, eif, level / SCALE, ambiguous)
 
 
 def _widths(spread: np.ndarray) -> list[np.ndarray]:

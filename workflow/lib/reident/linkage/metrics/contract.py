@@ -36,7 +36,7 @@ class Scored(NamedTuple):
         the score is the better one, which may depend on the options.
     score : float64 (m,)
         The pair score as METHODS §4 defines it; for unicity the order of the interaction.
-    crowded : bool (n_puf,)
+    ambiguous : bool (n_puf,)
         Records whose best score is shared by more than ``keep`` pairs; none of their pairs are kept.
     variables : uint64 (m,) or None
         Unicity only: the linking variables of the first smallest interaction, bit j for variable j.
@@ -45,7 +45,7 @@ class Scored(NamedTuple):
     puf: np.ndarray
     eif: np.ndarray
     score: np.ndarray
-    crowded: np.ndarray
+    ambiguous: np.ndarray
     variables: np.ndarray | None = None
 
 
@@ -132,7 +132,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
         tolerance is known once these are.
     score_small : callable or None
         ``score_small(pairings, options, setting) -> Scored or None``: the same pairs as `score` of each of many small
-        strata, at once: positions in the pairings, ``crowded`` of all PUF records. None, from a metric that has it,
+        strata, at once: positions in the pairings, ``ambiguous`` of all PUF records. None, from a metric that has it,
         means that these options do not allow it. The result is that of `score`; only the speed depends on it.
     low_is_best : callable
         ``low_is_best(options)`` tells whether a lower score is the better one, as the order of pairs says too: an

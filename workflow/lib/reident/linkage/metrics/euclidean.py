@@ -56,7 +56,7 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
     """Suspected pairs of prepared records; scores are rounded to twelve decimals."""
     from reident.kernels import euclidean  # compiled code: loaded only where pairs are scored
 
-    puf, eif, level, crowded = euclidean.nearest(
+    puf, eif, level, ambiguous = euclidean.nearest(
         pairing.puf.codes,
         pairing.eif.codes,
         pairing.puf.values,
@@ -70,7 +70,7 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
         whole_steps=options.whole_steps,
         **kernel_arguments(pairing, setting),
     )
-    return Scored(puf, eif, level / SCALE, crowded)
+    return Scored(puf, eif, level / SCALE, ambiguous)
 
 
 def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:

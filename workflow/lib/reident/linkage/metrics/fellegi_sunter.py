@@ -187,7 +187,7 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
 
     records = compared(pairing, options.partial)
     weights, least = _weights(pairing, setting)
-    puf, eif, total, crowded = weighted.nearest(
+    puf, eif, total, ambiguous = weighted.nearest(
         records.puf,
         records.eif,
         weights,
@@ -195,7 +195,7 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
         least=least,
         **kernel_arguments(pairing, setting),
     )
-    return Scored(puf, eif, total / SCALE, crowded)
+    return Scored(puf, eif, total / SCALE, ambiguous)
 
 
 def _weights(pairing: Pairing | Pairings, setting: Setting) -> tuple[np.ndarray, int]:

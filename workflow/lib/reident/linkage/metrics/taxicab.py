@@ -51,10 +51,10 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
     from reident.kernels import taxicab  # compiled code: loaded only where pairs are scored
 
     levels = _levels(options, len(pairing.variables))
-    puf, eif, level, crowded = taxicab.nearest(
+    puf, eif, level, ambiguous = taxicab.nearest(
         pairing.puf.codes, pairing.eif.codes, **levels, **kernel_arguments(pairing, setting)
     )
-    return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), crowded)
+    return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), ambiguous)
 
 
 def _levels(options: Options, v: int) -> dict[str, Any]:

@@ -163,8 +163,8 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             place = np.searchsorted(own.masked, masked[known, at])
             low[known, at], high[known, at] = own.low[place], own.high[place]
         found = winkler.most_agreements(low, high, held, min_agree=options.min_agree, **limits)
-    puf, eif, level, crowded = found
-    return Scored(puf, eif, level.astype(np.float64), crowded)
+    puf, eif, level, ambiguous = found
+    return Scored(puf, eif, level.astype(np.float64), ambiguous)
 
 
 def _numbers(records: Records, numeric: np.ndarray) -> np.ndarray:

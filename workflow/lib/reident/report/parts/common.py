@@ -65,8 +65,8 @@ def size_tick(low: float, high: float | None) -> str:
 
 def reserved(results: Results, about: str) -> str:
     """Return the sentence on the warnings that put a verdict under reservation."""
-    doubts = results.doubts
-    n = int(((doubts["about"] == about) & (doubts["severity"] == UNDERSTATES)).sum())
+    warning_lines = results.warnings
+    n = int(((warning_lines["about"] == about) & (warning_lines["severity"] == UNDERSTATES)).sum())
     return FRONT("reserved", n=n)
 
 

@@ -28,8 +28,8 @@ TABLES = {
 
 def _links(results: Results, about: str, names: Iterable[str]) -> str:
     """Return the links to tables and figures by name, and to the warnings where there are any about the analysis."""
-    doubts = results.doubts
-    warned = ["all-warnings"] if results.has(WARNINGS) and (doubts["about"] == about).any() else []
+    warning_lines = results.warnings
+    warned = ["all-warnings"] if results.has(WARNINGS) and (warning_lines["about"] == about).any() else []
     links = [
         TEXT("link", title=TEXT(f"titles.{name}"), name=name) for name in dict.fromkeys([*names, *warned])
     ]

@@ -196,21 +196,21 @@ def code(comparison: Comparison) -> str:
 
 def verdicts(comparison: Comparison) -> str:
     """Return the verdict and the limits that changed, and the warnings of only one release."""
-    lines, doubts = comparison.lines("verdict"), comparison.lines("warnings")
+    lines, warning_lines = comparison.lines("verdict"), comparison.lines("warnings")
     texts: list[str | None] = []
     if lines:
         names = Column(TEXT("columns.what"), [f"`{_code(line.what)}`" for line in lines], "l", "1.4fr")
         texts.append(_limited(TEXT("verdicts.caption"), lines, names, *_values(lines)))
-    if doubts:
-        sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in doubts]
-        severities = [recorded(line.after or line.before, "severities") for line in doubts]
-        warnings = [escape(recorded(line.what, "warnings"), 400) for line in doubts]
+    if warning_lines:
+        sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in warning_lines]
+        severities = [recorded(line.after or line.before, "severities") for line in warning_lines]
+        warnings = [escape(recorded(line.what, "warnings"), 400) for line in warning_lines]
         columns = (
             Column(TEXT("columns.release"), sides, "l"),
             Column(TEXT("columns.severity"), severities, "l"),
             Column(TEXT("columns.warning"), warnings, "l", "1fr"),
         )
-        texts.append(_limited(TEXT("verdicts.warnings"), doubts, *columns))
+        texts.append(_limited(TEXT("verdicts.warnings"), warning_lines, *columns))
     return paragraphs(*texts) or TEXT("nothing")
 
 

@@ -19,9 +19,9 @@ TEXT = Sentences("warnings")
 @part(WARNINGS)
 def grave_warnings(results: Results) -> str:
     """Return the warnings that may invalidate or understate, in full, and the number of the others."""
-    doubts = results.doubts
-    grave = doubts[doubts["severity"] != NOTABLE]
-    others = len(doubts) - len(grave)
+    warning_lines = results.warnings
+    grave = warning_lines[warning_lines["severity"] != NOTABLE]
+    others = len(warning_lines) - len(grave)
     if grave.empty:
         return block("note", TEXT("front.notable", n=others) if others else TEXT("front.nothing"))
     return block("warning", *_shown(grave), *([TEXT("front.more", n=others)] if others else []))
@@ -30,9 +30,9 @@ def grave_warnings(results: Results) -> str:
 @part(WARNINGS)
 def warnings(results: Results) -> str | None:
     """Return every warning, set apart."""
-    if results.doubts.empty:
+    if results.warnings.empty:
         return None
-    return paragraphs(TEXT("text"), block("warning", *_shown(results.doubts), name="all-warnings"))
+    return paragraphs(TEXT("text"), block("warning", *_shown(results.warnings), name="all-warnings"))
 
 
 _CODE = re.compile(r"`([\w.:/ -]+)`")
@@ -44,9 +44,9 @@ def _with_code(text: str) -> str:
     return "".join(f"`{part}`" if at % 2 else whole(part) if part else "" for at, part in enumerate(parts))
 
 
-def _shown(doubts: pd.DataFrame) -> list[str]:
+def _shown(warning_lines: pd.DataFrame) -> list[str]:
     """Return warnings whole, each with its severity."""
     return [
         TEXT(f"lead.{row.severity}", text=_with_code(recorded(str(row.warning), "warnings")))
-        for row in doubts.itertuples()
+        for row in warning_lines.itertuples()
     ]

@@ -235,8 +235,8 @@ def why_carried_figure(results: Results) -> Figure | None:
 
     cells = []
     for metric in metrics:
-        of_metric = _of(shares["left_out"], metric, variables).items()
-        texts = ", ".join(f"{name} {percent(share)}" for name, share in of_metric)
+        left_out = _of(shares["left_out"], metric, variables).items()
+        texts = ", ".join(f"{name} {percent(share)}" for name, share in left_out)
         cells.append(TEXT("figure.cell", metric=title(metric), shares=texts))
     about: dict[str, Any] = {
         "alt": TEXT("figure.alt", cells=" ".join(cells)),
