@@ -124,7 +124,8 @@ class _Audit(NamedTuple):
 
     def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
-        return relations(cells, facts(self.part, self.strata, limits, self.sums))
+        public = {cell: Published(str(n), n, n, n) for cell, n in self.known.items()}
+        return relations({**cells, **public}, facts(self.part, self.strata, limits, self.sums))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
         """Suppress what the other counts and the outcomes would tell.
