@@ -148,7 +148,8 @@ class Attacker:
                 {c["n_confirmed"]: 1, c["n_single_confirmed"]: -1, c["n_suspected"]: -1, c["n_single"]: 1}
             )
             if (pairs := self.high[self.cells[c["n_puf"]]] * self.high[self.cells[c["n_eif"]]]) < MOST:
-                self.at_most({c["n_links"]: 1}, pairs)
+                for name in ("n_links", "n_suspected", "n_ambiguous"):
+                    self.at_most({c[name]: 1}, pairs)
         self._add_up()
         self._rank()
         self._group()
