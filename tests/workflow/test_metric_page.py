@@ -1,10 +1,13 @@
 """The metric of docs/how-to/metric.md is one, as it stands there."""
 
+import math
 import re
+import textwrap
 import types
 
 import numpy as np
 import pytest
+from reident.kernels.blocks import nearest_blocks
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Metric, Setting
 from reident.linkage.pairing import Pairing, Records, Scope
@@ -45,6 +48,22 @@ def test_the_metric_counts_agreements(agreements, at_least, n_eif):
     pairs = zip(found.puf.tolist(), found.eif.tolist(), strict=True)
     assert dict(zip(pairs, found.score.tolist(), strict=True)) == {
         pair: agree for pair, agree in count.items() if agree >= at_least
+    }
+
+
+def test_the_distance_finds_the_pairs_within_a_hundred_metres():
+    rng = np.random.default_rng(1)
+    puf, eif = (np.append(rng.uniform(0, 300, (n, 2)), [[np.nan, 0]], axis=0) for n in (30, 40))
+    sides = [Records(np.full(values.shape, -1, np.int32), values) for values in (puf, eif)]
+    names = {"np": np, "pairing": Pairing((), *sides, (None,) * 2, np.ones(2), Scope(puf, eif))}
+    exec(textwrap.dedent(shown("python", "def nearness")), names)  # noqa: S102 - the text of the page
+    found = nearest_blocks(names["nearness"], len(puf), len(eif), above=-101, keep=50)
+    distances = {
+        (p, e): math.ceil(math.dist(puf[p], eif[e])) for p in range(len(puf) - 1) for e in range(len(eif) - 1)
+    }
+    pairs = zip(found.puf.tolist(), found.eif.tolist(), strict=True)
+    assert dict(zip(pairs, (-found.level).tolist(), strict=True)) == {
+        pair: metres for pair, metres in distances.items() if metres <= 100
     }
 
 
