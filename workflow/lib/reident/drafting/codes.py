@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import pyarrow as pa
 
 from reident.intake.severity import MATERIAL
-from reident.intake.undeclared import look_missing
+from reident.intake.undeclared import MISSING_WORDS, look_missing
 from reident.sections.codes import clean, number
 
 MIN_RECORDS = 3
@@ -24,29 +24,12 @@ _UNKNOWN = frozenset(
 )  # fmt: skip
 """Words that say that a value is not known."""
 
-_MARKS = frozenset({"u", "x", "*", "na", "none"})
+_MARKS = frozenset({"u", "x", "na", "none"})
 _NINES = re.compile(r"9*[789]|7+|8+")
 """Codes of missing values such as 8, 77, 98, 997 and 999, without leading zeros."""
 
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
-_WORDS = (
-    "",
-    ".",
-    "..",
-    "-",
-    "--",
-    "?",
-    "*",
-    "na",
-    "n/a",
-    "n.a.",
-    "#n/a",
-    "nan",
-    "null",
-    "missing",
-    *sorted(_UNKNOWN),
-)
 _SPECIAL = [f".{letter}" for letter in "_abcdefghijklmnopqrstuvwxyz"]
 """The special missing values of SAS and Stata as reading writes them."""
 
@@ -59,7 +42,7 @@ def _suspects() -> list[str]:
         numbers += [f"-{'7' * width}", f"-{'8' * width}", *([nines + "9"] if width > 1 else [])]
     texts = [
         form
-        for word in (*_WORDS, *_SPECIAL)
+        for word in (*MISSING_WORDS, *sorted(_UNKNOWN), *_SPECIAL)
         for form in (word, word.upper(), word.capitalize(), word.title())
     ]
     decimals = [f"{text}.0" for text in numbers]

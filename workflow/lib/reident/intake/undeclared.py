@@ -16,7 +16,7 @@ from reident.sections.linkage import Column
 Counts = Mapping[str | float, int]
 """Records by value, of one variable in one file."""
 
-_WORDS = {"", ".", "..", "-", "--", "?", "*", "na", "n/a", "n.a.", "#n/a", "nan", "null", "missing"}
+MISSING_WORDS = ("", ".", "..", "-", "--", "?", "*", "na", "n/a", "n.a.", "#n/a", "nan", "null", "missing")
 """Codes that look like missing ones, in any case."""
 
 _NEGATIVE = re.compile(r"-(9*[789]|7+|8+)")
@@ -166,7 +166,7 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
             nines.add(value)
         elif own is not None and own > largest:
             largest = own
-        if text.casefold() in _WORDS:
+        if text.casefold() in MISSING_WORDS:
             words.add(value)
     looks = words if below_zero else words | negative
     looks |= {value for value in nines if largest <= (_number(value) or 0) / 2 and len(counts) > 1}

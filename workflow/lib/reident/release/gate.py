@@ -22,10 +22,10 @@ from reident.pipeline.tables import RELEASE
 from reident.release import collect, joint, outcomes, policies, published, suppression
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Naming, Typed
-from reident.release.earlier import Edition
+from reident.release.earlier import Edition, is_own
 from reident.release.facts import Facts, Limit
 from reident.release.linear import ContradictionError, Relation
-from reident.release.relations import RELEASED, relations
+from reident.release.relations import relations
 from reident.sections.language import DEFAULT_LANGUAGE
 from reident.sections.linkage import Rates
 from reident.sections.release import Policy
@@ -237,13 +237,13 @@ def _is_known(cell: Cell, part: Releasing) -> bool:
 
 def _sums(counts: Mapping[Cell, int]) -> dict[str, bool]:
     """Return whether strata sum to their total: readers guess it, so it is public, and the audit knows it."""
-    found: dict[str, bool] = {}
+    sums: dict[str, bool] = {}
     for name, quantity in (("puf_in_strata", "n_puf"), ("nested_clusters", "n_clusters")):
-        own = {cell.stratum: n for cell, n in counts.items() if cell[:3] == (quantity, RELEASED, "")}
+        strata = {cell.stratum: n for cell, n in counts.items() if cell.quantity == quantity and is_own(cell)}
         # A cluster in no stratum would make up in the sum for one that is in two.
-        if own and found.get("puf_in_strata", True):
-            found[name] = own.pop(WHOLE) == sum(own.values())
-    return found
+        if strata and sums.get("puf_in_strata", True):
+            sums[name] = strata.pop(WHOLE) == sum(strata.values())
+    return sums
 
 
 def _required(by: Sequence[Policy]) -> suppression.Required:

@@ -241,10 +241,8 @@ class _Edition:
             yield from equal(f"{name}: the strata sum to the total", terms, [(1, total)])
         elif name in (*FILES, *ATTACK):
             outside = int(complete and name == "n_puf" and self.facts.puf_in_strata is False)
-            parts_and_total = [*terms, (-1, total)]
-            yield from between(
-                f"{name}: the strata are part of the total", parts_and_total, -math.inf, -outside
-            )
+            of_total = [*terms, (-1, total)]
+            yield from between(f"{name}: the strata are part of the total", of_total, -math.inf, -outside)
 
     def _in_strata(self, name: str) -> bool:
         """Return whether a count of a file is certainly the sum of its strata."""
