@@ -74,6 +74,23 @@ def test_an_edition_has_the_intervals_of_its_study_or_none(interval, name, tmp_p
     assert (found > 0) == (interval != "clustered")
 
 
+@pytest.mark.parametrize("outside", [0, 1])
+@pytest.mark.parametrize("size", [1, 50])
+def test_the_record_says_whether_the_strata_are_complete_and_clusters_lie_in_one(size, outside):
+    records = gated.draw_wide(np.random.default_rng(1), largest=300)
+    assert len(records.n_eif) > 1
+    records = records._replace(cluster=np.arange(len(records.stratum)) // size)
+    strata = {number: set(records.stratum[records.cluster == number]) for number in records.cluster}
+    results = gated.tables(records)
+    rates = results[RESULTS / "rates.csv"]
+    rates.loc[rates["stratum"] == "ALL", "n_puf"] += outside
+    made = json.loads(gated.passed(records, "none", results, file_is_puf=False).record)
+    assert made["puf_in_strata"] == (outside == 0)
+    nested = all(len(places) == 1 for places in strata.values())
+    assert nested == (size == 1)
+    assert made.get("nested_clusters") == (None if outside else nested)
+
+
 # What is refused ----------------------------------------------------------------------------------
 
 
