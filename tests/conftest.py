@@ -20,7 +20,7 @@ os.environ["MPLBACKEND"] = "Agg"
 _COMPILING = [HealthCheck.too_slow]
 # The same examples in every run, so that a red test is red again; `nightly` looks for new ones.
 settings.register_profile(
-    "default", max_examples=25, deadline=None, derandomize=True, suppress_health_check=_COMPILING
+    "default", max_examples=10, deadline=None, derandomize=True, suppress_health_check=_COMPILING
 )
 settings.register_profile(
     "many", max_examples=100, deadline=None, derandomize=True, suppress_health_check=_COMPILING

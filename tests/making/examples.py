@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-FEWEST = 5
+FEWEST = 3
 
 
 def examples(number: int) -> settings:
@@ -11,6 +11,6 @@ def examples(number: int) -> settings:
     return settings(max_examples=max(FEWEST, number * settings.default.max_examples // many))
 
 
-def widths(few: list[int], many: list[int]) -> list[int]:
-    """Numbers of variables: a kernel is compiled for each of them, so that quick runs draw from few."""
+def few_or_many(few: list[int], many: list[int]) -> list[int]:
+    """Choose the cases of a quick run or of `make test-all`, as where each number of variables has its own kernel."""
     return few if settings.default.max_examples < settings.get_profile("many").max_examples else many

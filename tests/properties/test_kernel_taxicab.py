@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.examples import examples, widths
+from making.examples import examples, few_or_many
 from oracles import pairs
 from reident.kernels import bitslice, taxicab
 from reident.kernels.taxicab import nearest
 
 METHODS = ["pairs", "join", "auto"]
 # Compiled code is made per number of variables and of binary digits that the allowed differences take.
-VARIABLES = widths([3, 10], [1, 3, 10])
+VARIABLES = few_or_many([3, 10], [1, 3, 10])
 COSTS = [(2, 1), (3, 1), (3, 2), (1, 1), (1, 0), (2, 5)]
 EDGES = [63, 64, 65, 127, 129, 511, 512, 513, 700]
 SEEDS = st.integers(0, 2**32 - 1)

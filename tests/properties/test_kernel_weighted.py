@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.examples import examples, widths
+from making.examples import examples, few_or_many
 from oracles import weighted as oracle
 from reident.kernels import bitslice, taxicab
 from reident.kernels.weighted import nearest
 
 METHODS = ["pairs", "join", "auto"]
-VARIABLES = widths([3], [1, 3, 10])
+VARIABLES = few_or_many([3], [1, 3, 10])
 SEEDS = st.integers(0, 2**32 - 1)
 
 

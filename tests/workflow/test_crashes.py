@@ -26,7 +26,6 @@ pytestmark = pytest.mark.slow
 
 RATES = made("small", "study.json", "rates.csv", "description/overlap.csv")
 REPORT = ["reports/small/disclosure-review.pdf"]
-QUICK = ("scheduler KILL 0", "job KILL 0")
 SEEDS = 3
 
 
@@ -36,7 +35,7 @@ def kills() -> Iterator:
         for who in ("scheduler", "job", "all", "kernel"):
             for name in ("KILL", "INT", "TERM"):
                 case = f"{who} {name} {seed}"
-                marks = [pytest.mark.quick] if case in QUICK else [pytest.mark.long] if seed else []
+                marks = [pytest.mark.long] if seed else []
                 yield pytest.param(who, signal.Signals[f"SIG{name}"], seed, id=case, marks=marks)
 
 

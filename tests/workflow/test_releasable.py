@@ -59,7 +59,6 @@ def public(folder):
     return folder / "run" / "reports" / "small" / "releasable"
 
 
-@pytest.mark.quick
 def test_one_run_makes_both_editions(made):
     assert {path.name for path in public(made).iterdir()} == FILES
     review = (public(made).parent / "disclosure-review.html").read_text(encoding="utf-8")

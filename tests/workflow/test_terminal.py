@@ -15,7 +15,7 @@ import pytest
 from reident.pipeline.steps import STEPS
 from workflow.commands import CHECKOUT, SNAKEMAKE, ended, snakemake, start
 
-pytestmark = [pytest.mark.slow, pytest.mark.quick]
+pytestmark = pytest.mark.slow
 
 AGAIN = "Run the same command again to go on from here."
 CONTROL = re.compile(r"\x1b\[(\d*)([A-Za-z])|(\n)|(\r)|([^\x1b\r\n]+)")

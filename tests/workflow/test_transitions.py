@@ -84,7 +84,6 @@ def drawn(folder: Path, number: int) -> list[Transition]:
     return list(itertools.islice(transitions.transitions(SEED, folder), number))
 
 
-@pytest.mark.quick
 def test_results_after_another_study_are_those_of_the_study_alone(tmp_path):
     check(drawn(tmp_path / "draw", FEW), tmp_path)
 
