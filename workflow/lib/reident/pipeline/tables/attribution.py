@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from reident.pipeline.tables.columns import (
-    Column,
-    Table,
-    account,
-    boolean,
-    integer,
-    number,
-    text,
-    warnings,
-)
+from functools import partial
+
+from reident.pipeline.tables.columns import Column, account, boolean, declare, integer, number, text, warnings
+
+table = partial(declare, section="12")
 
 VALUES = Column(
     "{keys and targets}",
@@ -25,53 +20,39 @@ PERSON = (
 KEYS = text("keys", "the set of keys, joined by ` + `")
 TARGET = text("target", "the target")
 PREPARE_ATTRIBUTION = (
-    Table(
-        "original",
+    table(
         "attribution/prepared/original.parquet",
         "The coded original file, one row per record, by key or else by row.",
-        (*PERSON, VALUES),
-        "records",
-        section="12",
+        *PERSON,
+        VALUES,
     ),
-    Table(
-        "released",
+    table(
         "attribution/prepared/released.parquet",
         "The coded released files, one after the other, each in the order of its rows.",
-        (
-            integer(".file", "the released file, from 1", "file"),
-            integer(
-                ".original",
-                "row number of the same person in the prepared original file; null where it is not known",
-                "row number",
-            ),
-            VALUES,
+        integer(".file", "the released file, from 1", "file"),
+        integer(
+            ".original",
+            "row number of the same person in the prepared original file; null where it is not known",
+            "row number",
         ),
-        "records",
-        section="12",
+        VALUES,
     ),
-    Table(
-        "holdout",
+    table(
         "attribution/prepared/holdout.parquet",
         "The coded holdout, in the order of its rows; no row without one.",
-        (VALUES,),
-        "records",
-        section="12",
+        VALUES,
     ),
-    Table(
-        "categories",
+    table(
         "attribution/categories.csv",
         "The categories of keys and categorical targets, one line per variable and code.",
-        (
-            text("variable", "the variable"),
-            text("role", "`key` or `target`"),
-            integer("code", "the code in the prepared files, from 0", "code"),
-            text("label", "the category, or the bin of a numeric key in words"),
-            integer("n_original", "records of the original file"),
-            integer("n_released", "records of all released files together"),
-            boolean("missing", "whether it is the category of missing values"),
-        ),
-        "labels",
-        section="12",
+        text("variable", "the variable"),
+        text("role", "`key` or `target`"),
+        integer("code", "the code in the prepared files, from 0", "code"),
+        text("label", "the category, or the bin of a numeric key in words"),
+        integer("n_original", "records of the original file"),
+        integer("n_released", "records of all released files together"),
+        boolean("missing", "whether it is the category of missing values"),
+        holds="labels",
     ),
     account("attribution"),
     warnings("attribution"),
@@ -112,65 +93,44 @@ MEASURES = (
     number("guess_holdout", "correct best guesses of the holdout"),
 )
 ASSESS_ATTRIBUTION = (
-    Table(
-        "records",
+    table(
         "attribution/records.parquet",
         "What is disclosed of each record, one row per target and original record, with the most dangerous set of keys "
         "of the target.",
-        (
-            *PERSON,
-            TARGET,
-            KEYS,
-            number(
-                "cap", "share of the released records of its cell that have its value, mean over the files"
-            ),
-            integer("n_disclosed", "released files in which its value is disclosed and correct", "files"),
-        ),
-        "records",
-        section="12",
+        *PERSON,
+        TARGET,
+        KEYS,
+        number("cap", "share of the released records of its cell that have its value, mean over the files"),
+        integer("n_disclosed", "released files in which its value is disclosed and correct", "files"),
     ),
-    Table(
-        "summary",
+    table(
         "attribution/summary.csv",
         "The measures of attribute disclosure, one line per target, set of keys and file.",
-        (
-            TARGET,
-            KEYS,
-            integer("size", "number of keys", "variables"),
-            integer(
-                "danger",
-                "1 for the most dangerous set of the target: by DiSCO, then by CAP, of the mean",
-                "rank",
-            ),
-            text("file", "`1` … `m` for a released file, or `mean` for their mean"),
-            *MEASURES,
+        TARGET,
+        KEYS,
+        integer("size", "number of keys", "variables"),
+        integer(
+            "danger", "1 for the most dangerous set of the target: by DiSCO, then by CAP, of the mean", "rank"
         ),
+        text("file", "`1` … `m` for a released file, or `mean` for their mean"),
+        *MEASURES,
         reported=True,
-        section="12",
     ),
-    Table(
-        "targets",
+    table(
         "attribution/targets.csv",
         "The targets, what is learnt without any key, and the most dangerous set of keys, one line per target.",
-        (
-            TARGET,
-            text("type", "`categorical` or `numeric`"),
-            text("within", "`absolute` or `relative` and the size of the radius; empty for categories"),
-            integer("n_values", "distinct values in all files", "values"),
-            integer("n_missing", "original records that miss it, where they are left out"),
-            number("cap", "CAP without a key, the baseline of CAP"),
-            number("guess", "correct best guesses without a key"),
-            KEYS._replace(meaning="the most dangerous set of keys, joined by ` + `"),
-            text(
-                "level", "the category that most of its DiSCO records have; empty for numbers, or without one"
-            ),
-            number("level_share", "their share of its DiSCO records"),
-            boolean(
-                "dominated", "whether there are at least 50 of these per file, and their share is above 0.9"
-            ),
-        ),
-        "labels",
+        TARGET,
+        text("type", "`categorical` or `numeric`"),
+        text("within", "`absolute` or `relative` and the size of the radius; empty for categories"),
+        integer("n_values", "distinct values in all files", "values"),
+        integer("n_missing", "original records that miss it, where they are left out"),
+        number("cap", "CAP without a key, the baseline of CAP"),
+        number("guess", "correct best guesses without a key"),
+        KEYS._replace(meaning="the most dangerous set of keys, joined by ` + `"),
+        text("level", "the category that most of its DiSCO records have; empty for numbers, or without one"),
+        number("level_share", "their share of its DiSCO records"),
+        boolean("dominated", "whether there are at least 50 of these per file, and their share is above 0.9"),
+        holds="labels",
         reported=True,
-        section="12",
     ),
 )

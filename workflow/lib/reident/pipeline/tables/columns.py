@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
 Type = Literal[
@@ -124,6 +126,28 @@ class Table(NamedTuple):
     exported: bool = False
 
 
+class _MoreOfTable(TypedDict, total=False):
+    reported: bool
+    compared: Lines
+    section: str
+    released: Lines | bool
+    exported: bool
+
+
+def declare(
+    path: str,
+    meaning: str,
+    *columns: Column,
+    output: str = "",
+    holds: Holds | None = None,
+    **more: Unpack[_MoreOfTable],
+) -> Table:
+    """Declare a table with its columns: the output has the name of its file, and a Parquet file holds records."""
+    file = PurePosixPath(path)
+    holds = holds or ("records" if file.suffix == ".parquet" else "aggregates")
+    return Table(output or file.stem.replace("-", "_"), path, meaning, columns, holds, **more)
+
+
 class _More(TypedDict, total=False):
     section: str
     only: str
@@ -158,18 +182,24 @@ WHOLE = "ALL"
 """The stratum of lines about the whole study."""
 
 
+def select(columns: Sequence[Column], *names: str) -> tuple[Column, ...]:
+    """Return the columns of these names, in the order of the names."""
+    by_name = {column.name: column for column in columns}
+    return tuple(by_name[name] for name in names)
+
+
 def account(folder: str) -> Table:
     """Declare the row account of a step."""
-    columns = (
+    return declare(
+        f"{folder}/account.csv",
+        "The row account of the step. For each file, the rows in are the rows used and the rows left out.",
         text("step", "the step"),
         text("file", "the file, or the part of it, that the line is about"),
         text("cause", "`in`, `used`, or why rows were left out"),
         integer("rows", "number of rows", "rows"),
+        reported=True,
+        section="1",
     )
-    meaning = (
-        "The row account of the step. For each file, the rows in are the rows used and the rows left out."
-    )
-    return Table("account", f"{folder}/account.csv", meaning, columns, reported=True, section="1")
 
 
 WARNING = (
@@ -184,7 +214,10 @@ WARNING = (
 
 def warnings(folder: str) -> Table:
     """Declare the warnings of a step."""
-    meaning = (
-        "What was accepted but may not be what the analyst meant, one warning per line, the gravest first."
+    return declare(
+        f"{folder}/warnings.csv",
+        "What was accepted but may not be what the analyst meant, one warning per line, the gravest first.",
+        *WARNING,
+        holds="labels",
+        section="1",
     )
-    return Table("warnings", f"{folder}/warnings.csv", meaning, WARNING, "labels", section="1")

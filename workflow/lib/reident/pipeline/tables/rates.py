@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from reident.linkage.parts import COMPARED_RATES, SIDES
@@ -12,12 +13,15 @@ from reident.pipeline.tables.columns import (
     Kind,
     Lines,
     Rate,
-    Table,
+    declare,
     integer,
     number,
+    select,
     text,
 )
 from reident.pipeline.tables.linkage import DESCRIPTION, EXPECTED_CORRECT, STRATUM
+
+table = partial(declare, section="6")
 
 RATES = (
     text("metric", "the metric", kind=Dimension("metric")),
@@ -137,24 +141,20 @@ CLUSTERS = (
     ),
 )
 RATE = (
-    Table(
-        "rates",
+    table(
         "rates.csv",
         f"The rates, one line per metric for the whole study (`{WHOLE}`) and for each stratum.",
-        RATES,
+        *RATES,
         reported=True,
         compared=Lines("rates", "stratum", WHOLE),
-        section="6",
         released=True,
     ),
-    Table(
-        "clusters",
+    table(
         "clusters.csv",
         f"The rates of clusters, one line per metric for the whole study (`{WHOLE}`) and for each stratum; no line in "
         "a study without `rates.cluster`.",
-        CLUSTERS,
+        *CLUSTERS,
         reported=True,
-        section="6",
         released=True,
     ),
     *DESCRIPTION,
@@ -168,34 +168,29 @@ def _beside(kind: Kind | None, side: str) -> Kind:
 
 _FILES: dict[str, Literal["before", "released"]] = {"before": "before", "after": "released"}
 COMPARE_PROTECTION = (
-    Table(
-        "rates",
+    table(
         "protection/rates.csv",
         f"The rates before and after protection, one line per metric for the whole study (`{WHOLE}`) and for each "
         "stratum of one of the two files; strata with the same values are on one line.",
-        (
-            text("metric", "the metric", kind=Dimension("metric")),
-            text(
-                "stratum",
-                f"the stratum of the study; `{WHOLE}`, or empty for a stratum that it does not have",
-                kind=Dimension("stratum"),
-            ),
-            text(
-                "stratum_before",
-                "the stratum of the attack on the file before protection; empty as above",
-                kind="withheld",
-            ),
-            *(
-                column._replace(
-                    name=f"{column.name}_{side}",
-                    meaning=f"as in `rates.csv`, {side} protection",
-                    kind=_beside(column.kind, side),
-                )
-                for name in COMPARED_RATES
-                for column in RATES
-                if column.name == name
-                for side in SIDES
-            ),
+        text("metric", "the metric", kind=Dimension("metric")),
+        text(
+            "stratum",
+            f"the stratum of the study; `{WHOLE}`, or empty for a stratum that it does not have",
+            kind=Dimension("stratum"),
+        ),
+        text(
+            "stratum_before",
+            "the stratum of the attack on the file before protection; empty as above",
+            kind="withheld",
+        ),
+        *(
+            column._replace(
+                name=f"{column.name}_{side}",
+                meaning=f"as in `rates.csv`, {side} protection",
+                kind=_beside(column.kind, side),
+            )
+            for column in select(RATES, *COMPARED_RATES)
+            for side in SIDES
         ),
         reported=True,
         section="6.1",
@@ -204,41 +199,33 @@ COMPARE_PROTECTION = (
 )
 
 AGREEMENTS = (
-    Table(
-        "agreements",
+    table(
         "agreements.csv",
         "What the metric `winkler` finds with a larger `min_agree`, one line for each value from that of the study "
         "to the number of linking variables; one line with `closest`, which counts no agreements.",
-        (
-            text("stratum", f"`{WHOLE}`, the whole study"),
-            integer(
-                "min_agree",
-                "number of linking variables that must agree at least; empty with `closest`",
-                "variables",
-                section="4.5",
-            ),
-            *(
-                column
-                for name in (
-                    "n_puf",
-                    "n_pairs",
-                    "n_suspected",
-                    "n_confirmed",
-                    "n_confirmed_pairs",
-                    "suspected_rate",
-                    "confirmed_rate",
-                    "conditional_rate",
-                )
-                for column in RATES
-                if column.name == name
-            ),
-            integer("n_alone", "PUF records whose best rank is one pair, which is a link"),
-            integer("n_among_three", "PUF records with a link among the best ranks of at most three pairs"),
-            number("alone_rate", "n_alone / n_puf"),
-            number("among_three_rate", "n_among_three / n_puf"),
+        text("stratum", f"`{WHOLE}`, the whole study"),
+        integer(
+            "min_agree",
+            "number of linking variables that must agree at least; empty with `closest`",
+            "variables",
+            section="4.5",
         ),
+        *select(
+            RATES,
+            "n_puf",
+            "n_pairs",
+            "n_suspected",
+            "n_confirmed",
+            "n_confirmed_pairs",
+            "suspected_rate",
+            "confirmed_rate",
+            "conditional_rate",
+        ),
+        integer("n_alone", "PUF records whose best rank is one pair, which is a link"),
+        integer("n_among_three", "PUF records with a link among the best ranks of at most three pairs"),
+        number("alone_rate", "n_alone / n_puf"),
+        number("among_three_rate", "n_among_three / n_puf"),
         reported=True,
         compared=Lines("agreements", "stratum", WHOLE),
-        section="6",
     ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from reident.pipeline.tables.columns import Column, Table, integer, text
+from functools import partial
+
+from reident.pipeline.tables.columns import Column, declare, integer, select, text
 from reident.pipeline.tables.rates import RATES
 
 PUBLISHED = "as published: rounded, `x` where it is suppressed, empty where the edition does not have it"
@@ -20,12 +22,10 @@ def _published(*names: str) -> tuple[Column, ...]:
 
 _COUNTS = tuple(
     text(column.name, f"{column.meaning}; {PUBLISHED}")
-    for name in (
-        "n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
-        "n_single_confirmed",
+    for column in select(
+        RATES,
+        "n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed",
     )
-    for column in RATES
-    if column.name == name
 )  # fmt: skip
 _RATES = tuple(
     text(name, f"{meaning}, of the rounded counts; empty where one of them is not published")
@@ -41,13 +41,10 @@ _RATES = tuple(
 SHARES = ("share_below_2", "share_below_3", "share_below_5")
 
 
-def _table(output: str, meaning: str, *columns: Column) -> Table:
-    return Table(output, f"release/{output.replace('_', '-')}.csv", meaning, columns, "labels", section="11")
-
-
+table = partial(declare, holds="labels", section="11")
 RELEASE = (
-    _table(
-        "attack",
+    table(
+        "release/attack.csv",
         "The published counts and rates of the attack, one line per file, variant, metric, stratum and rank limit.",
         FILE,
         VARIANT,
@@ -57,8 +54,8 @@ RELEASE = (
         *_COUNTS,
         *_RATES,
     ),
-    _table(
-        "clusters",
+    table(
+        "release/clusters.csv",
         "The published counts and rates of clusters, one line per metric and stratum; no line in a study without "
         "`rates.cluster`.",
         METRIC,
@@ -67,15 +64,15 @@ RELEASE = (
             "n_clusters", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate", "conditional_rate"
         ),
     ),
-    _table(
-        "file",
+    table(
+        "release/file.csv",
         "The published numbers of records with few matches, one line per convention for missing values; no line in a "
         "study without `file_risk`.",
         text("convention", "`excluded`, `category` or `wildcard`"),
         *_published("n_records", "below_2", "below_3", "below_5", *SHARES),
     ),
-    _table(
-        "matching",
+    table(
+        "release/matching.csv",
         "The published numbers of targets by number of matches, one line per scenario, file and class; no line in a "
         "study without `matching`.",
         text("scenario", "the name of the set of known variables"),
@@ -84,8 +81,8 @@ RELEASE = (
         text("matches_to", "largest number of matches of the class; empty for the last class"),
         *_published("n_targets", "n_own", "share_own"),
     ),
-    _table(
-        "cut_points",
+    table(
+        "release/cut-points.csv",
         "The published bins of numeric linking variables, one line per scope, variable, cutting file and bin.",
         text("scope", "the stratum whose records are cut; `ALL` for the whole study"),
         text("variable", "the linking variable"),
@@ -94,8 +91,8 @@ RELEASE = (
         text("above", "the rounded cut point below the bin; empty for the first bin"),
         text("up_to", "the rounded cut point above the bin; empty for the last bin"),
     ),
-    _table(
-        "limits",
+    table(
+        "release/limits.csv",
         "The limits of the section `decision`, one line for each metric or scenario.",
         text("about", "what it is about: `attack`, `file_risk`, `matching` or `attribute_disclosure`"),
         text("limit", "the key of the limit"),
@@ -109,49 +106,42 @@ RELEASE = (
             "`passes`, `breaks`, or `withheld` where the outcome is not a relation of published counts",
         ),
     ),
-    Table(
-        "record",
+    declare(
         "release/release.json",
         "The rules that were applied, and what the edition says of the study, as JSON.",
+        output="record",
         section="11",
     ),
-    Table(
-        "audit",
+    declare(
         "release/audit.csv",
         "What can be derived of each published count from everything that is published, one line per count. It never "
         "leaves.",
-        (
-            text("quantity", "what is counted"),
-            FILE,
-            VARIANT,
-            text("metric", "the metric; empty for a count of no metric"),
-            STRATUM,
-            RANK_LIMIT,
-            text("other", "what else tells two counts of the quantity apart"),
-            text("published", "what is published: a number, `<…`, or `x` where it is suppressed"),
-            text(
-                "status", "`exact`, `rounded`, `small`, `suppressed`, or `public` where anybody can count it"
-            ),
-            integer("asked", "the width that the policy asks for", "counts"),
-            integer(
-                "required",
-                "the same, or the width with no count of the edition published, where that is less",
-                "counts",
-            ),
-            integer(
-                "width", "largest minus smallest count that all published numbers allow, at least", "counts"
-            ),
+        text("quantity", "what is counted"),
+        FILE,
+        VARIANT,
+        text("metric", "the metric; empty for a count of no metric"),
+        STRATUM,
+        RANK_LIMIT,
+        text("other", "what else tells two counts of the quantity apart"),
+        text("published", "what is published: a number, `<…`, or `x` where it is suppressed"),
+        text("status", "`exact`, `rounded`, `small`, `suppressed`, or `public` where anybody can count it"),
+        integer("asked", "the width that the policy asks for", "counts"),
+        integer(
+            "required",
+            "the same, or the width with no count of the edition published, where that is less",
+            "counts",
         ),
-        "labels",
+        integer("width", "largest minus smallest count that all published numbers allow, at least", "counts"),
+        holds="labels",
         reported=True,
         section="11.2",
     ),
 )
 EDITION = (
-    Table(
-        "notebook",
+    declare(
         "releasable.ipynb",
         "The executed notebook from which the releasable edition is rendered.",
+        output="notebook",
         holds="labels",
     ),
 )

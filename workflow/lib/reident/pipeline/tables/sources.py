@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from reident.pipeline.tables.columns import Column, Table, account, integer, number, text
+from reident.pipeline.tables.columns import Column, account, declare, integer, number, select, text
 
-RESOLVE = (Table("study", "study.json", "The study with every default filled in, as JSON."),)
+RESOLVE = (declare("study.json", "The study with every default filled in, as JSON."),)
 
 CHECKLIST = (
-    Table(
-        "questions",
+    declare(
         "checklist.csv",
         "The questions of the board's checklist with the answers of the study, one line per question, in their order.",
-        (
-            text("checklist", "the title of the checklist"),
-            text("topic", "the heading of the question"),
-            text("id", "the id of the question"),
-            text("question", "the question"),
-            text("why", "why the board asks it"),
-            text("exhibits", "the results of the report that answer it, joined by `, `; empty without one"),
-            text("answer", "the answer of the study; empty without one"),
-        ),
+        text("checklist", "the title of the checklist"),
+        text("topic", "the heading of the question"),
+        text("id", "the id of the question"),
+        text("question", "the question"),
+        text("why", "why the board asks it"),
+        text("exhibits", "the results of the report that answer it, joined by `, `; empty without one"),
+        text("answer", "the answer of the study; empty without one"),
+        output="questions",
         reported=True,
     ),
 )
@@ -60,41 +58,42 @@ PERSON = text(
     "person", "the person, as every broker names them", only="studies with `simulate.brokers.person`"
 )
 SIMULATE = (
-    Table(
-        "puf",
+    declare(
         "simulated/puf.csv",
         "The simulated PUF, one line per record, in random order.",
-        (PUFID, *LINKING, HEALTH),
-        "records",
+        PUFID,
+        *LINKING,
+        HEALTH,
+        holds="records",
     ),
-    Table(
-        "eif",
+    declare(
         "simulated/eif.csv",
         "The simulated EIF, one line per record of a data broker, in random order.",
-        (*BROKER, PERSON, *HELD),
-        "records",
+        *BROKER,
+        PERSON,
+        *HELD,
+        holds="records",
     ),
-    Table(
-        "iuf",
+    declare(
         "simulated/iuf.csv",
         "The true links, one line per link, with the values of the PUF record before protection, in random order.",
-        (PUFID, *BROKER, *LINKING),
-        "records",
+        PUFID,
+        *BROKER,
+        *LINKING,
+        holds="records",
     ),
 )
 
 SYNTHESIZE = (
-    Table(
-        "file",
+    declare(
         "simulated/{side}.csv",
         "The simulated confidential file (`confidential`), a synthetic file (`synthetic_1`, `synthetic_2` …) or the "
         "holdout (`holdout`). Row i of every file but the holdout is about the same person.",
-        (
-            *LINKING[:6],
-            *(column for name in ("TENURE", "OCC", "INCOME") for column in LINKING if column.name == name),
-            HEALTH,
-        ),
-        "records",
+        *LINKING[:6],
+        *select(LINKING, "TENURE", "OCC", "INCOME"),
+        HEALTH,
+        output="file",
+        holds="records",
         section="8",
     ),
 )
@@ -102,12 +101,12 @@ SYNTHESIZE = (
 PERSON = text("person", "the key of the record")
 AMOUNTS = text("x{1 … v}", "a positive amount")
 SIMULATE_AMOUNTS = (
-    Table(
-        "original",
+    declare(
         "simulated/original.csv",
         "A simulated file of skewed positive amounts, one line per record, by key.",
-        (PERSON, AMOUNTS),
-        "records",
+        PERSON,
+        AMOUNTS,
+        holds="records",
         section="9",
     ),
 )
@@ -128,20 +127,19 @@ AREA = (
     text("ILLNESS", "long-term illness"),
 )
 POPULATE = (
-    Table(
-        "survey",
+    declare(
         "simulated/survey.csv",
         "The simulated survey, the same fraction of each local authority, in random order.",
-        (text("SERIAL", "the key of the record"), *AREA),
-        "records",
+        text("SERIAL", "the key of the record"),
+        *AREA,
+        holds="records",
         section="7",
     ),
-    Table(
-        "population",
+    declare(
         "simulated/population.csv",
         "The simulated census of two local authorities, one line per person.",
-        AREA,
-        "records",
+        *AREA,
+        holds="records",
         section="7",
     ),
 )
@@ -155,46 +153,43 @@ def _values(meaning: str) -> Column:
 
 
 MICROAGGREGATE = (
-    Table(
-        "puf",
+    declare(
         "microaggregation/puf.csv",
         "The masked records that are released, by key. A source file of the steps that follow.",
-        (MASKED_KEY, _values("the values that the study uses, masked where the study lists them")),
-        "records",
+        MASKED_KEY,
+        _values("the values that the study uses, masked where the study lists them"),
+        holds="records",
         section="9",
     ),
-    Table(
-        "eif",
+    declare(
         "microaggregation/eif.csv",
         "The file that the intruder holds, by key. A source file of the steps that follow.",
-        (ORIGINAL_KEY, _values("the original values that the study uses, or values that deviate from them")),
-        "records",
+        ORIGINAL_KEY,
+        _values("the original values that the study uses, or values that deviate from them"),
+        holds="records",
         section="9",
     ),
-    Table(
-        "iuf",
+    declare(
         "microaggregation/iuf.csv",
         "The true links between the two files, by key of the PUF. A source file of the steps that follow.",
-        (MASKED_KEY, ORIGINAL_KEY),
-        "records",
+        MASKED_KEY,
+        ORIGINAL_KEY,
+        holds="records",
         section="9",
     ),
-    Table(
-        "variables",
+    declare(
         "microaggregation/variables.csv",
         "What masking did, one line per masked variable in the order of the study. Fractions have six decimals.",
-        (
-            text("variable", "the column of the original file"),
-            integer("n_records", "records of the original file"),
-            integer("n_missing", "records in which the value is missing"),
-            integer("n_distinct", "distinct original values", "values"),
-            integer("n_masked", "distinct masked values", "values"),
-            integer("n_groups", "groups", "groups"),
-            integer("n_smallest", "size of the smallest group"),
-            integer("n_largest", "size of the largest group"),
-            number("variance_kept", "variance of the masked values, divided by that of the original values"),
-            number("largest_r2", "largest R² of the original values with another masked variable"),
-        ),
+        text("variable", "the column of the original file"),
+        integer("n_records", "records of the original file"),
+        integer("n_missing", "records in which the value is missing"),
+        integer("n_distinct", "distinct original values", "values"),
+        integer("n_masked", "distinct masked values", "values"),
+        integer("n_groups", "groups", "groups"),
+        integer("n_smallest", "size of the smallest group"),
+        integer("n_largest", "size of the largest group"),
+        number("variance_kept", "variance of the masked values, divided by that of the original values"),
+        number("largest_r2", "largest R² of the original values with another masked variable"),
         reported=True,
         section="9",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, Table, integer, number, text
+from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, declare, integer, number, text
 
 ABOUT = text(
     "about",
@@ -10,62 +10,57 @@ ABOUT = text(
     kind="parameter",
 )
 JUDGE = (
-    Table(
-        "warnings",
+    declare(
         "verdict/warnings.csv",
         "Every warning of the study, those of its steps and those that only its results show, the gravest first.",
-        (ABOUT, *WARNING[:-1]),
+        ABOUT,
+        *WARNING[:-1],
         reported=True,
         section="1",
     ),
-    Table(
-        "limits",
+    declare(
         "verdict/limits.csv",
         "Every limit of the section `decision`, one line for each metric, scenario or target.",
-        (
-            ABOUT,
-            text("limit", "the key of the limit", kind="parameter"),
-            text(
-                "metric",
-                "the metric, the scenario of matching or `file_risk`, or the target; empty for the whole key and for "
-                "`closest`",
-                kind="parameter",
-            ),
-            number(
-                "value",
-                "what is compared with the limit; empty where it is undefined",
-                "as of the limit",
-                kind="withheld",
-            ),
-            number("bound", "the limit", "as of the limit", kind="parameter"),
-            text(
-                "outcome",
-                "`breaks`, `passes`, `unsure` (passes, but the interval reaches above the limit), `nothing` (nothing "
-                "to judge, which passes) or `none` (no verdict)",
-                kind="outcome",
-            ),
+        ABOUT,
+        text("limit", "the key of the limit", kind="parameter"),
+        text(
+            "metric",
+            "the metric, the scenario of matching or `file_risk`, or the target; empty for the whole key and for "
+            "`closest`",
+            kind="parameter",
+        ),
+        number(
+            "value",
+            "what is compared with the limit; empty where it is undefined",
+            "as of the limit",
+            kind="withheld",
+        ),
+        number("bound", "the limit", "as of the limit", kind="parameter"),
+        text(
+            "outcome",
+            "`breaks`, `passes`, `unsure` (passes, but the interval reaches above the limit), `nothing` (nothing "
+            "to judge, which passes) or `none` (no verdict)",
+            kind="outcome",
         ),
         reported=True,
         section="6",
         released=True,
     ),
-    Table(
-        "verdict",
+    declare(
         "verdict/summary.csv",
         f"The verdict on the whole study (`{WHOLE}`), then on each thing that a limit is about.",
-        (
-            text("scope", f"`{WHOLE}`, or what the line is about, as in `verdict/limits.csv`"),
-            text(
-                "verdict",
-                "`above`, `within`, `reservations` (within, with reservations), `none` or `open` (no limit)",
-            ),
-            integer("n_limits", "limits, one for each metric or scenario", "limits"),
-            integer("n_broken", "of these, limits that are broken", "limits"),
-            text("broken", "the broken limits with their metrics; empty without one"),
-            integer("invalidates", "warnings that may invalidate the results", "warnings"),
-            integer("understates", "warnings that may understate the risk", "warnings"),
-            integer("notable", "other warnings", "warnings"),
+        text("scope", f"`{WHOLE}`, or what the line is about, as in `verdict/limits.csv`"),
+        text(
+            "verdict",
+            "`above`, `within`, `reservations` (within, with reservations), `none` or `open` (no limit)",
         ),
+        integer("n_limits", "limits, one for each metric or scenario", "limits"),
+        integer("n_broken", "of these, limits that are broken", "limits"),
+        text("broken", "the broken limits with their metrics; empty without one"),
+        integer("invalidates", "warnings that may invalidate the results", "warnings"),
+        integer("understates", "warnings that may understate the risk", "warnings"),
+        integer("notable", "other warnings", "warnings"),
+        output="verdict",
         reported=True,
         compared=Lines("verdict", "scope", WHOLE),
         section="6",
