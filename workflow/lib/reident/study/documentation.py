@@ -1,4 +1,4 @@
-"""Generate the JSON Schema for editors and config/README.md from the study model.
+"""Generate the JSON Schema for editors and the tables of config/README.md from the study model.
 
 ``make docs`` writes both; a test fails if a file differs from the model.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -24,173 +24,34 @@ from reident.study import settings
 from reident.study.bundled import CONFIG
 from reident.study.model import Study
 
-INTRODUCTION = """\
-# The study file
-
-<!-- Generated from the study model by `make docs`; change the descriptions there. -->
-
-A study is one YAML file. Every number of its report depends only on this file, the files that it names, and the code;
-running the study again gives the same bytes. [studies/example.yaml](studies/example.yaml) is an example with comments
-that you can run at once. To run your own studies, give their paths:
-
-    .venv/bin/snakemake --config study=path/to/study.yaml
-    .venv/bin/snakemake --config study=one.yaml,two.yaml
-
-- Paths in a study file are relative to the study file.
-- Codes are read as written: `NO`, `012` and `22:30` are text, and so is every value until the study gives it a type.
-- A key that is given twice, or that is not listed below, is an error.
-- Mistakes are reported before anything is computed, with the line, the key, what is wrong and what to do.
-- After a change, the study reruns the steps that the change affects, and no others.
-- Editors that support the YAML language server complete and check a study file if its first line is this comment, with
-  the path from the study file to [the schema](../workflow/schemas/study.schema.json):
-
-      # yaml-language-server: $schema=../workflow/schemas/study.schema.json
-
-## A full example
-"""
-
-EXAMPLE = """\
-id: travel-2026
-title: Travel survey 2026, public use file
-agency: Statistical office of Examplia
-date: 2026-03-31
-
-files:
-  puf: {path: release/travel.csv, id: [pufid]}
-  eif: {path: broker/persons.csv.gz, id: [broker, serial], delimiter: ";", encoding: cp1252}
-  iuf: {path: internal/links.parquet, puf_id: [pufid], eif_id: [broker, serial]}
-
-strata: [region]                      # a column of both files; only records of the same region are compared
-
-linking_variables:
-  - {name: age, type: numeric, missing: ["-9"]}
-  - {name: income, type: numeric, puf: INCOME, eif: income_est, missing: {puf: ["-9", "-8"], eif: [""]}}
-  - {name: sex, type: categorical, eif: GENDER, recode: {eif: {M: "1", F: "2"}}, missing: ["-9", ""]}
-  - {name: education, type: categorical, order: [low, middle, high], missing: [""]}
-  - {name: rooms, type: categorical, integer_coded: true, missing: [""]}
-
-binning: {bins: 5, cutpoints: puf, scope: stratum}
-
-metrics:                              # the metrics to compute; {} takes the defaults of a metric
-  unicity: {}
-  taxicab: {alpha: 0.5}
-  euclidean: {norm: rms}
-  adhoc:
-    scores:                           # variables that are not named take the default score
-      sex: exact
-      age: {bands: [{within: 0, score: 5}, {within: 2, score: 3}]}
-      income: {bands: [{within: 0.1, relative: true, score: 5}, {within: 0.25, relative: true, score: 2}]}
-      education: {table: [{puf: high, eif: high, score: 5}, {puf: high, eif: middle, score: 2}]}
-
-rank_filter: {max_pairs: 5, keep: 20}
-rates: {interval: clopper-pearson, level: 0.95}
-decision: {conditional_rate_at_most: 0.05}
-"""
-
-KEYS = """\
-## Keys
-
-In the names of keys, a dot separates a section from a key in it, `[]` means each item of a list, `*` for each key
-that you choose yourself, and `[word]` for the section whose `kind` is that word. *Required* means required in its
-section; a section that is optional may be left out. *Source* refers to a section of
-[docs/METHODS.md](../docs/METHODS.md).
-"""
-
-RUNS = """\
-## config.yaml
-
-[config.yaml](config.yaml) is not a study: it has the settings of a run, on which no number depends.
-
-- `snakemake` reads `config/config.yaml` in the working directory, which `--directory` names. If there is none, it reads
-  the file that comes with the workflow.
-- Paths in `studies`, in `study` and of `--configfile` are relative to the working directory. Only the `studies` of the
-  file that comes with the workflow are relative to its checkout.
-- A workflow that has this one as a module gives its own configuration (`config: config`). Keys that are not in this
-  table are ignored, with one warning.
-"""
+_END = "<!-- End of generated table -->"
 
 
-VARIANTS = """\
-## Variants
+def fill(page: str, generated: Mapping[str, str]) -> str:
+    """Return a page with each generated text between the comments that enclose it.
 
-A study can list values to compare: of one key, of several keys that take the same value, or of several keys that vary
-together. Every combination of these values is a *variant*: the study that you would get by writing the values into the
-file.
+    Parameters
+    ----------
+    page : str
+        The page, with ``<!-- NAME, generated by `make docs` -->`` before and ``<!-- End of generated table -->`` after
+        each text.
+    generated : mapping
+        The texts by these names.
 
-```yaml
-variants:
-  - {set: metrics.taxicab.alpha, values: [0.25, 0.5, 0.75]}   # a key of the study, with dots between its sections
-  - name: protection                                          # several keys that vary together, under labels
-    combinations:
-      released: {}                                            # the values of the study
-      swapped: {simulate.treatment.swapping: 0.25, binning.bins: 3}
-```
-
-- The study itself, without `variants`, is always computed. Its report is complete, and has a section that compares it
-  with the variants. A combination that equals the study itself is not computed twice. To compare only the listed
-  values, write one of them into the study.
-- The name of a variant consists of the values that it sets, here `alpha-0.25_protection-swapped`. Its `rates.csv` is in
-  `results/{id}/variants/{variant}`. The comparison is in `results/{id}/comparison/` and has one line per variant and
-  metric: `variant` is the name of the variant, `reference` is `yes` for the study itself, and the columns `set_…` have
-  the value or label of each item of `variants`.
-- Results that a value does not affect are computed once. Results that several variants share are stored with the study,
-  or with a variant that sets only the values on which they depend, such as `results/{id}/variants/alpha-0.25`. After a
-  value is added or changed, only the results that it affects are computed.
-- A value that is a list or a section must have a label: `values: {label: value}`. An empty value takes the default.
-- A variant can drop a variable, `{set: linking_variables.occupation, values: {without: null}}`, or exchange a file,
-  `{set: files.puf.path, values: {swapped: puf-swapped.csv}}`. The value of `files.puf` as a whole is a section.
-- Mistakes in variants are reported with their line before anything is computed: an unknown key, a wrong type, two
-  combinations that are the same study, or a combination that is not a valid study.
-- To make the report of a variant, with all of its steps, ask for it:
-  `snakemake --config study=… -- reports/{id}/variants/{variant}/disclosure-review.html`.
-
-[studies/example-variants.yaml](studies/example-variants.yaml) compares three protections and three scores of a missing
-value, and asks what an intruder with a larger file would confirm.
-[studies/example-protection.yaml](studies/example-protection.yaml) leaves out one treatment at a time, attacks the file
-before protection, and draws the risk against the loss of utility.
-"""
-
-
-SIGN_OFF = """\
-## The file of a sign-off
-
-`reident sign` takes the decision of a board from a YAML file of its own, and adds it to a sealed study:
-
-    .venv/bin/reident sign reports/ID/sealed/ID-DIGEST.zip signoff.yaml --key ~/.ssh/id_ed25519
-
-```yaml
-board: Disclosure review board
-decision: approved with conditions
-conditions: [The variable rooms is released in three groups.]
-names: [{name: A. Example, role: chair}]
-date: 2026-03-31
-```
-"""
-
-
-CHECKLISTS = """\
-## Checklists
-
-`checklist.file` names a file of questions: one of [checklists](checklists), or a copy of it that you change. The report
-shows each question with the answer of the study and the exhibits, which are results; a question that has neither is
-*not assessed*, and its number is on the page that the board signs. `exhibits` lists the names that a question may use;
-an exhibit whose results the study does not have answers nothing.
-"""
-
-
-POLICIES = """\
-## Rounding policies
-
-`release.policy` names a file of rules: one of [rounding](rounding), or a copy of it that you change. The bundled
-policies are `census-drb`, `opensafely`, `midpoint-6`, `base-5-random`, `base-3-random` and, for internal use, `none`;
-each names its public source, and says what becomes of zero and why. docs/METHODS.md, §11.1, has the rules in full.
-
-```yaml
-release:
-  policy: census-drb                         # or ours.yaml, beside the study file
-  after: [../2025/reports/travel/releasable] # earlier editions of the same data
-```
-"""
+    Raises
+    ------
+    ValueError
+        If the page does not have both comments of a text.
+    """
+    for name, text in generated.items():
+        before, start, rest = page.partition(f"<!-- {name}, generated by `make docs` -->")
+        _, end, after = rest.partition(_END)
+        if not end:
+            raise ValueError(f"a page must have comments around `{name}`, which `make docs` generates")
+        indent = before[before.rfind("\n") + 1 :]
+        lines = "".join(f"{indent}{line}".rstrip() + "\n" for line in text.strip().splitlines())
+        page = f"{before}{start}\n\n{lines}\n{indent}{end}{after}"
+    return page
 
 
 class _EditorSchema(GenerateJsonSchema):
@@ -237,25 +98,31 @@ class Key(NamedTuple):
 
 
 def readme() -> str:
-    """Return the text of config/README.md."""
-    root = schema()
-    parts = [INTRODUCTION, f"```yaml\n{EXAMPLE}```\n", KEYS, "### The study\n"]
-    sections = {
-        name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()
-    }
-    parts.append(_table([keys[0] for keys in sections.values()]))
-    for name, keys in sections.items():
-        if len(keys) > 1:
-            parts += [f"### `{name}`\n", _table(keys[1:])]
-    asked, policy, decision = (_table_of(model) for model in (Questions, Policy, SignOff))
-    return "\n".join(
-        [*parts, VARIANTS, CHECKLISTS, asked, POLICIES, policy, RUNS, _settings(), SIGN_OFF, decision]
+    """Return config/README.md with the keys of every file that a user writes."""
+    bundled = yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8"))
+    return fill(
+        (CONFIG / "README.md").read_text(encoding="utf-8"),
+        {
+            "Keys of a study": _study_keys(),
+            "Keys of a checklist": _table_of(Questions),
+            "Keys of a rounding policy": _table_of(Policy),
+            "Settings of a run": settings.table(bundled),
+            "Keys of a sign-off": _table_of(SignOff),
+        },
     )
 
 
-def _settings() -> str:
-    """Return the table of config/config.yaml."""
-    return settings.table(yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8")))
+def _study_keys() -> str:
+    """Return the table of the keys of a study, and a table of each section."""
+    root = schema()
+    sections = {
+        name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()
+    }
+    parts = ["### The study\n", _table([keys[0] for keys in sections.values()])]
+    for name, keys in sections.items():
+        if len(keys) > 1:
+            parts += [f"### `{name}`\n", _table(keys[1:])]
+    return "\n".join(parts)
 
 
 def _table_of(model: type[Section]) -> str:
