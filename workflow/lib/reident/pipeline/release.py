@@ -1,6 +1,6 @@
 """What the code of this checkout is: version, commit, and the digest of its sources (METHODS §10).
 
-The commit is read from git's files, without a process: every step records it. Only the digest of the sources tells what
+Every step records the commit; the first process of a run asks git for it. Only the digest of the sources tells what
 ran, and it is the same in a clone, a worktree and an unpacked archive, whatever the line ends, time stamps and caches.
 Nothing is computed again because of what this module returns.
 """
@@ -51,12 +51,10 @@ KINDS = frozenset(
 COPY = "release.json"
 """Beside the Snakefile of a copy without git: what :func:`describe` returned where the copy was made."""
 
-MODIFIED = "REIDENT_MODIFIED"
-"""The environment variable that tells the processes of a run whether the sources differ from the commit."""
+ANSWER = "REIDENT_GIT"
+"""The environment variable that tells the processes of a run what git answered, for which sources."""
 
-_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-MAX_LINKS = 5
-"""References that lead from one to the next, as git follows them."""
+_COMMIT = re.compile(rb"# branch\.oid ([0-9a-f]{40,64})")
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
@@ -96,13 +94,13 @@ def recorded(root: Path = ROOT) -> dict[str, Any]:
         where nothing tells; ``tree``, the SHA-256 of the sources.
     """
     tree = tree_digest(root)
-    if (root / ".git").exists():
-        known = commit(root)
-        modified = None if known is None else _is_modified(root, f"{known} {tree}")
-    else:
-        copied = _copied(root, tree)
-        known, modified = copied.get("commit"), copied.get("modified")
-    return {"version": version(root), "commit": known, "modified": modified, "tree": tree}
+    state = _state(root, tree) if (root / ".git").exists() else _copied(root, tree)
+    return {
+        "version": version(root),
+        "commit": state.get("commit"),
+        "modified": state.get("modified"),
+        "tree": tree,
+    }
 
 
 def named(found: Any) -> str:
@@ -160,64 +158,45 @@ def _copied(root: Path, tree: str) -> dict[str, Any]:
 # git
 
 
-def commit(root: Path = ROOT) -> str | None:
-    """Return the commit that is checked out; None without one, or if git's files are not as they are known."""
-    try:
-        folder = _git_folder(root)
-        shared = folder / "commondir"  # of a worktree: where the references of all worktrees are
-        common = folder / shared.read_text(encoding="utf-8").strip() if shared.is_file() else folder
-        value = (folder / "HEAD").read_text(encoding="utf-8").strip()
-        for _ in range(MAX_LINKS):
-            if _COMMIT.fullmatch(value):
-                return value
-            value = _reference(folder, common, value.removeprefix("ref: "))
-    except (OSError, ValueError):
-        pass
-    return None
+def _state(root: Path, tree: str) -> dict[str, Any]:
+    """Return the commit that is checked out, and whether the sources differ from it; nothing if git does not answer.
 
-
-def _git_folder(root: Path) -> Path:
-    """Return git's folder; in a worktree or a submodule, a file names it."""
-    path = root / ".git"
-    if path.is_dir():
-        return path
-    return root / path.read_text(encoding="utf-8").strip().removeprefix("gitdir: ")
-
-
-def _reference(folder: Path, common: Path, name: str) -> str:
-    """Return what a reference holds: its own file is newer than the packed ones."""
-    for path in (folder / name, common / name):
-        if path.is_file():
-            return path.read_text(encoding="utf-8").strip()
-    for line in (common / "packed-refs").read_text(encoding="utf-8").splitlines():
-        value, _, packed = line.partition(" ")
-        if packed == name:
-            return value
-    raise ValueError
-
-
-def _is_modified(root: Path, state: str) -> bool | None:
-    """Return whether sources differ from the commit, or are in no commit; None where git does not answer.
-
-    The first process of a run asks git, and the others find its answer in their environment. It holds for the state of
-    the sources that it names.
+    The first process of a run asks git, and the others find its answer in their environment. It holds for the sources
+    that it names.
     """
-    asked, _, answer = os.environ.get(MODIFIED, "").rpartition(" ")
-    if asked != state:
-        answer = str(_ask_git(root))
-        os.environ[MODIFIED] = f"{state} {answer}"
-    return {"True": True, "False": False}.get(answer)
+    key = [str(root), tree]
+    with contextlib.suppress(KeyError, ValueError):
+        answer = json.loads(os.environ[ANSWER])
+        if answer[:2] == key:
+            return dict(answer[2])
+    state = _ask_git(root)
+    os.environ[ANSWER] = json.dumps([*key, state])
+    return state
 
 
-def _ask_git(root: Path) -> bool | None:
+def _ask_git(root: Path) -> dict[str, Any]:
     # Nothing of a user's settings, or of a hook that runs this, may lead git to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "--no-optional-locks", "status")
-    options = ("--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", *SOURCES)
+    command = ("git", f"--git-dir={root / '.git'}", f"--work-tree={root}", "-c", "safe.directory=*")
+    options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--", *SOURCES)
     try:
         ended = subprocess.run(  # noqa: S603
-            [*command, *options], cwd=root, env=environment, capture_output=True, timeout=60, check=True
+            [*command, "-c", "core.fsmonitor=false", "--no-optional-locks", "status", *options],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            timeout=60,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return None
-    return any(_is_source(os.fsdecode(line[3:])) for line in ended.stdout.split(b"\0") if line)
+        return {}
+    headers, changes = [], []
+    for line in filter(None, ended.stdout.split(b"\0")):
+        (headers if line.startswith(b"# ") else changes).append(line)
+    commit = next(filter(None, map(_COMMIT.fullmatch, headers)), None)
+    if commit is None:
+        return {}
+    # A changed file has eight fields before its path, a file in conflict ten, a new one the letter `?`.
+    fields = {b"1": 8, b"u": 10, b"?": 1}
+    paths = [os.fsdecode(line.split(b" ", fields[line[:1]])[-1]) for line in changes]
+    return {"commit": commit[1].decode(), "modified": any(map(_is_source, paths))}
