@@ -38,7 +38,7 @@ def test_a_variant_is_one_intruder_without_the_limits_for_several(tmp_path):
     own = family(tmp_path, decision=LIMITS)
     variant = own.at("variants/broker-two")
     assert variant.together is None
-    assert variant.decision.of_together == []
+    assert not variant.decision.given("together")
     assert variant.decision.conditional_rate_at_most == 0.1
     assert [member.place for member in own.members] == ["", "variants/broker-two"]
     only = family(tmp_path, decision={"together_confirmed_rate_at_most": 0.2})

@@ -96,7 +96,7 @@ def _weighed(study: Study) -> bool:
 
 
 def _limited(study: Study) -> bool:
-    return _linked(study) and study.decision is not None and bool(study.decision.of_metrics)
+    return _linked(study) and study.decision is not None and bool(study.decision.given("metrics"))
 
 
 def _sampled(study: Study) -> bool:

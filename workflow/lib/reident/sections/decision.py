@@ -34,21 +34,23 @@ Counts = Annotated[
     Discriminator(_form),
 ]
 
-OF_METRICS = (
-    "conditional_rate_at_most",
-    "expected_correct_rate_at_most",
-    "single_rate_at_most",
-    "confirmed_rate_at_most",
-    "reach_at_most",
-    "confirmed_at_most",
-)
-OF_TOGETHER = ("together_confirmed_rate_at_most", "together_best_rank_correct_rate_at_most")
-OF_FILE = ("k_anonymity_at_least", "dis_at_most")
-OF_SCENARIOS = ("unique_share_at_most",)
-OF_TARGETS = ("disco_at_most",)
-OF_MATCHING = ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least")
-OF_CLOSEST = ("nearer_excess_at_most",)
-"""The limits by what they are about, in the order of the report."""
+LIMITS: dict[str, tuple[str, ...]] = {
+    "metrics": (
+        "conditional_rate_at_most",
+        "expected_correct_rate_at_most",
+        "single_rate_at_most",
+        "confirmed_rate_at_most",
+        "reach_at_most",
+        "confirmed_at_most",
+    ),
+    "together": ("together_confirmed_rate_at_most", "together_best_rank_correct_rate_at_most"),
+    "file_risk": ("k_anonymity_at_least", "dis_at_most"),
+    "file_risk.scenarios": ("unique_share_at_most",),
+    "matching": ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least"),
+    "matching.closest.holdout": ("nearer_excess_at_most",),
+    "attribute_disclosure": ("disco_at_most",),
+}
+"""The limits by the section that they are for, in the order of the report."""
 
 _PER_METRIC = "One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6."
 
@@ -161,78 +163,26 @@ class Decision(Section):
         "from their names to numbers. Source: METHODS §12.",
     )
 
-    def metric_limits(self, metric: str) -> dict[str, float]:
-        """Return the limits of one metric that are given, by name."""
-        return self._of_one(OF_METRICS, metric)
+    def given(self, section: str, name: str | None = None) -> dict[str, Any]:
+        """Return the limits for a section that are given, by key.
 
-    def of_joint(self, metric: str) -> dict[str, float]:
-        """Return the limits of one metric for an intruder with several files that are given, by name."""
-        return self._of_one(OF_TOGETHER, metric)
-
-    def of_scenario(self, scenario: str) -> dict[str, float]:
-        """Return the limits of one scenario of the risk of one file that are given, by name."""
-        return self._of_one(OF_SCENARIOS, scenario)
-
-    def of_target(self, target: str) -> dict[str, float]:
-        """Return the limits of one target of attribute disclosure that are given, by name."""
-        return self._of_one(OF_TARGETS, target)
-
-    def _of_one(self, names: tuple[str, ...], one: str) -> dict[str, float]:
-        limits = {name: getattr(self, name) for name in names}
-        chosen = {
-            name: limit.get(one) if isinstance(limit, Mapping) else limit for name, limit in limits.items()
-        }
-        return {name: limit for name, limit in chosen.items() if limit is not None}
-
-    @property
-    def of_metrics(self) -> list[str]:
-        """The limits for metrics that are given."""
-        return [name for name in OF_METRICS if getattr(self, name) is not None]
-
-    @property
-    def of_together(self) -> list[str]:
-        """The limits for an intruder with several files that are given."""
-        return [name for name in OF_TOGETHER if getattr(self, name) is not None]
-
-    @property
-    def of_file(self) -> dict[str, float]:
-        """The limits for the risk of one file that are given."""
-        limits = {name: getattr(self, name) for name in OF_FILE}
-        return {name: limit for name, limit in limits.items() if limit is not None}
-
-    @property
-    def of_scenarios(self) -> list[str]:
-        """The limits for scenarios of the risk of one file that are given."""
-        return [name for name in OF_SCENARIOS if getattr(self, name) is not None]
-
-    @property
-    def of_targets(self) -> list[str]:
-        """The limits for targets of attribute disclosure that are given."""
-        return [name for name in OF_TARGETS if getattr(self, name) is not None]
-
-    @property
-    def of_matching(self) -> dict[str, float]:
-        """The limits for matching that are given."""
-        limits = {name: getattr(self, name) for name in OF_MATCHING}
-        return {name: limit for name, limit in limits.items() if limit is not None}
-
-    @property
-    def of_closest(self) -> list[str]:
-        """The limits for distances to the closest record that are given."""
-        return [name for name in OF_CLOSEST if getattr(self, name) is not None]
+        Parameters
+        ----------
+        section : str
+            One of :data:`LIMITS`.
+        name : str, optional
+            A metric, scenario or target: its limits alone, as numbers.
+        """
+        limits = {key: getattr(self, key) for key in LIMITS[section]}
+        if name is not None:
+            limits = {
+                key: limit.get(name) if isinstance(limit, Mapping) else limit for key, limit in limits.items()
+            }
+        return {key: limit for key, limit in limits.items() if limit is not None}
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> Decision:
-        given = (
-            self.of_metrics,
-            self.of_together,
-            self.of_file,
-            self.of_scenarios,
-            self.of_matching,
-            self.of_closest,
-            self.of_targets,
-        )
-        if not any(given):
+        if not any(map(self.given, LIMITS)):
             raise ValueError("must have at least one limit. Add a limit, or remove `decision`.")
         return self
 
@@ -263,40 +213,23 @@ class Decision(Section):
         ------
         ValueError
         """
-        given = {
-            "metrics": self.of_metrics,
-            "together": self.of_together,
-            "file_risk": self.of_file,
-            "file_risk.scenarios": self.of_scenarios,
-            "matching": self.of_matching,
-            "matching.closest.holdout": self.of_closest,
-            "attribute_disclosure": self.of_targets,
-        }
-        for section, names in given.items():
-            for name in names:
-                if sections[section] is None:
+        for section in LIMITS:
+            for key, limit in self.given(section).items():
+                names = sections[section]
+                if names is None:
                     raise ValueError(
-                        f"`.decision.{name}` must not be given without `{section}`. Remove it, or add `{section}`."
+                        f"`.decision.{key}` must not be given without `{section}`. Remove it, or add `{section}`."
                     )
-                self._check_names(name, _KINDS.get(section), sections[section] or ())
-
-    def _check_names(self, name: str, kind: tuple[str, str] | None, known: Sequence[str]) -> None:
-        """Refuse a limit for a metric, scenario or target that the study does not have."""
-        limit = getattr(self, name)
-        for one in limit if kind and isinstance(limit, Mapping) else ():
-            if kind and one not in known:
-                raise ValueError(f"`.decision.{name}.{one}` must be a limit of {kind[0]}. {kind[1]}")
+                for name in limit if isinstance(limit, Mapping) else ():
+                    if name not in names:
+                        kind, remedy = _NAMED[section]
+                        raise ValueError(f"`.decision.{key}.{name}` must be a limit of {kind}. {remedy}")
 
 
-_KINDS = {
-    "metrics": (
-        "a metric that the study computes",
-        "Correct the metric, or add it to `metrics`.",
-    ),
-    "together": (
-        "a metric that the study computes",
-        "Correct the metric, or add it to `metrics`.",
-    ),
+_METRIC = ("a metric that the study computes", "Correct the metric, or add it to `metrics`.")
+_NAMED = {
+    "metrics": _METRIC,
+    "together": _METRIC,
     "file_risk.scenarios": (
         "a scenario of `file_risk`",
         "Correct the name, or add it to `file_risk.scenarios`.",

@@ -481,7 +481,7 @@ class Study(Section):
                     "`.why` must not be given without `metrics`. Add `metrics`, or remove `why`."
                 )
             self.why.check({one.name: one.type for one in self.linking_variables})
-            if self.why.suggest and not (self.decision and self.decision.of_metrics):
+            if self.why.suggest and not (self.decision and self.decision.given("metrics")):
                 raise ValueError(
                     "`.why.suggest` must not be `true` without a limit on the rates. Add one to `decision`, such as "
                     "`conditional_rate_at_most: 0.1`, or remove `suggest`."

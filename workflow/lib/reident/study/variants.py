@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reident.sections.decision import OF_TOGETHER
+from reident.sections.decision import LIMITS
 from reident.sections.simulation import UNTREATED, HouseholdSurvey
 from reident.sections.variants import MAX_ID_LENGTH, Path, Varied, names, slug, split
 from reident.study.model import Study
@@ -196,7 +196,7 @@ def with_settings(
 def _drop_joint_limits(content: dict[str, Any]) -> None:
     """Remove the limits for an intruder with several files: a variant has one file."""
     if isinstance(limits := content.get("decision"), dict):
-        for name in [name for name in limits if str(name).replace("-", "_") in OF_TOGETHER]:
+        for name in [name for name in limits if str(name).replace("-", "_") in LIMITS["together"]]:
             del limits[name]
         if not limits:
             del content["decision"]

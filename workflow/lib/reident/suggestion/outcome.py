@@ -78,12 +78,12 @@ def words(one: Tried, changes: Mapping[str, Sequence[Change]]) -> str:
 
 def risk(one: Tried, decision: Decision) -> float:
     """Return the first rate that has a limit, the largest of the metrics; 0 where nothing is suspected."""
-    limit = decision.of_metrics[0]
+    limit = next(iter(decision.given("metrics")))
     column = COLUMNS[limit]
     if column == "conditional_rate" and decision.by == "upper":
         column = "conditional_high"
     lines = one.result.rates
-    own = lines[[limit in decision.metric_limits(str(metric)) for metric in lines["metric"]]]
+    own = lines[[limit in decision.given("metrics", str(metric)) for metric in lines["metric"]]]
     values = [float(value) for value in own[column] if not math.isnan(float(value))]
     return max(values, default=0.0)
 

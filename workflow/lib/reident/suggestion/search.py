@@ -83,7 +83,7 @@ def judged(chosen: Chosen, result: Result, decision: Decision) -> Tried:
     outcomes = [
         limits.judge_metric(line, name, bound, decision.by)
         for _, line in result.rates.iterrows()
-        for name, bound in decision.metric_limits(str(line["metric"])).items()
+        for name, bound in decision.given("metrics", str(line["metric"])).items()
     ]
     broken = [one for one in outcomes if one.outcome == limits.BREAKS]
     excess = sum((one.value - one.bound) / one.value for one in broken)

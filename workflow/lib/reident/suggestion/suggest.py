@@ -92,7 +92,7 @@ def _prevented(
     """Return the share of confirmed records that each change alone prevents, added up over the metrics with limits."""
     total: dict[tuple[str, int], float] = {}
     for name, own in part.attacks.items():
-        if not part.decision.metric_limits(name):
+        if not part.decision.given("metrics", name):
             continue
         work = explanation.Work(setting.threads, setting.functions)
         lines = explanation.prevented(own, REGISTRY[name], setting.files, positions[name], work)

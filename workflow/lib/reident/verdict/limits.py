@@ -105,7 +105,7 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
         for _, line in rates[rates["stratum"] == WHOLE].iterrows():
             found += [
                 judge_metric(line, *limit, decision.by)
-                for limit in decision.metric_limits(line["metric"]).items()
+                for limit in decision.given("metrics", line["metric"]).items()
             ]
     if "together" in tables:
         found += _of_joint(decision, tables["together"], tables["rates"])
@@ -158,7 +158,7 @@ def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
     for line in lines.to_dict("records"):
-        for limit, bound in decision.of_joint(line["metric"]).items():
+        for limit, bound in decision.given("together", line["metric"]).items():
             column = limit.removeprefix("together_").removesuffix("_at_most")
             value = float(line[column])
             compared = value if column == "confirmed_rate" else round(value, DECIMALS)
@@ -188,7 +188,7 @@ def _of_scenarios(decision: Decision, known: pd.DataFrame) -> Iterator[Outcome]:
     for row in known[known["scenario"].fillna("") != ""].to_dict("records"):
         compared = int(row["n_compared"])
         value = int(row["n_unique"]) / compared if compared else float("nan")
-        for limit, bound in decision.of_scenario(row["scenario"]).items():
+        for limit, bound in decision.given("file_risk.scenarios", row["scenario"]).items():
             outcome = BREAKS if value > bound else PASSES if compared else NONE
             yield Outcome(FILE, limit, str(row["scenario"]), value, bound, outcome)
 
@@ -197,7 +197,7 @@ def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
     """Yield the limits for every target of attribute disclosure: of its most dangerous set, the mean over the files."""
     for row in learnt[(learnt["danger"] == 1) & (learnt["file"].astype(str) == "mean")].to_dict("records"):
         value = float(row["disco"])
-        for limit, bound in decision.of_target(str(row["target"])).items():
+        for limit, bound in decision.given("attribute_disclosure", str(row["target"])).items():
             outcome = BREAKS if round(value, DECIMALS) > bound else NONE if pd.isna(value) else PASSES
             yield Outcome(ATTRIBUTES, limit, str(row["target"]), value, bound, outcome)
 
@@ -205,7 +205,7 @@ def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
 def _of_matching(decision: Decision, scenarios: pd.DataFrame, pooled: pd.DataFrame) -> Iterator[Outcome]:
     """Yield the limits for every intruder that the study lists."""
     lines = worst(scenarios, pooled).reset_index()
-    for limit, bound in decision.of_matching.items():
+    for limit, bound in decision.given("matching").items():
         column, most = limit.removesuffix("_at_most").removesuffix("_at_least"), limit.endswith("_at_most")
         for row in lines.to_dict("records"):
             value = float(row[column])
