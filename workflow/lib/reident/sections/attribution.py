@@ -79,6 +79,9 @@ def _form_of_released(value: Any) -> str:
 class AttributeDisclosure(Section):
     """What an intruder who knows the keys of a person could learn about a target."""
 
+    original: ComparedFile | None = Field(
+        None, description="The file with the true values; required with a list of released files, only then."
+    )
     released: Annotated[
         Annotated[Literal["puf", "synthetic"], Tag("word")]
         | Annotated[tuple[ComparedFile, ...], Field(min_length=1, max_length=1000), Tag("list")],
@@ -87,9 +90,6 @@ class AttributeDisclosure(Section):
         description="The released files: `puf`, which is compared with `files.original`; `synthetic`, all synthetic "
         "files of `matching`, which are compared with its confidential file; or a list of files, which are compared "
         "with `original`."
-    )
-    original: ComparedFile | None = Field(
-        None, description="The file with the true values; required with a list of released files, only then."
     )
     holdout: SourceFile | None = Field(
         None,
@@ -139,20 +139,6 @@ class AttributeDisclosure(Section):
         files: dict[str, SourceFile] = {TRUTH: self.original} if self.original else {}
         files |= {released_side(at): file for at, file in enumerate(released, start=1)}
         return files | ({HOLDOUT: self.holdout} if self.holdout else {})
-
-    @property
-    def named_files(self) -> dict[tuple[str | int, ...], str]:
-        """The paths that the section names, by their location in the study file."""
-        section = "attribute_disclosure"
-        named: dict[tuple[str | int, ...], str] = {}
-        if self.original is not None:
-            named[section, "original", "path"] = self.original.path
-        if isinstance(self.released, tuple):
-            for at, file in enumerate(self.released):
-                named[section, "released", at, "path"] = file.path
-        if self.holdout is not None:
-            named[section, "holdout", "path"] = self.holdout.path
-        return named
 
     def variables(
         self, linking: Sequence[LinkingVariable], matched: Mapping[str, MatchedVariable]

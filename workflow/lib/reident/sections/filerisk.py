@@ -231,18 +231,6 @@ class FileRisk(Section):
             sources[POPULATION] = self.population.file or SIMULATED_POPULATION
         return sources
 
-    @property
-    def named_files(self) -> dict[tuple[str | int, ...], str]:
-        """The paths that the section names, by their location in the study file."""
-        paths: dict[tuple[str | int, ...], str] = {}
-        if isinstance(self.file, RiskFile):
-            paths["file_risk", "file", "path"] = self.file.path
-        if self.original is not None:
-            paths["file_risk", "original", "path"] = self.original.path
-        if self.population is not None and self.population.file is not None:
-            paths["file_risk", "population", "file", "path"] = self.population.file.path
-        return paths
-
     def key(self, linking: Sequence[LinkingVariable]) -> tuple[KeyVariable, ...]:
         """Return the key variables; a linking variable is taken over as it is declared."""
         declared = self._declared(linking)

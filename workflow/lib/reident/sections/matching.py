@@ -277,18 +277,6 @@ class Matching(Section):
         return self.closest.holdout if self.closest else None
 
     @property
-    def named_files(self) -> dict[tuple[str | int, ...], str]:
-        """The paths that the section names, by their location in the study file."""
-        named: dict[tuple[str | int, ...], str] = {}
-        if self.confidential is not None:
-            named["matching", "confidential", "path"] = self.confidential.path
-        for at, copy in enumerate(self.synthetic):
-            named["matching", "synthetic", at, "path"] = copy.path
-        if self.holdout is not None:
-            named["matching", "closest", "holdout", "path"] = self.holdout.path
-        return named
-
-    @property
     def population_count(self) -> str | None:
         """The column with population counts, if the study names one."""
         return self.uncertain_targets.population_count if self.uncertain_targets else None

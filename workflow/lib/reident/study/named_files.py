@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reident.errors import InputError
 from reident.linkage.metrics import adhoc
-from reident.sections.microaggregation import ORIGINAL
+from reident.sections.base import Section
+from reident.sections.files import SourceFile
 from reident.study import reading as studyfile
 
 if TYPE_CHECKING:
@@ -34,18 +35,7 @@ class Problem(NamedTuple):
 
 def named_files(study: Study) -> dict[Location, str]:
     """Return the files that a study names, as written, by their location in the study file."""
-    named: dict[Location, str] = {}
-    if study.files is not None:
-        declared = {**study.linked_sources, ORIGINAL: study.files.original}
-        named = {("files", side, "path"): source.path for side, source in declared.items() if source}
-    if study.microaggregate is not None and study.microaggregate.path:
-        named["microaggregate", "path"] = study.microaggregate.path
-    if study.matching is not None:
-        named |= study.matching.named_files
-    if study.file_risk is not None:
-        named |= study.file_risk.named_files
-    if study.attribute_disclosure is not None:
-        named |= study.attribute_disclosure.named_files
+    named = dict(_source_files(study, ()))
     if study.checklist is not None and study.checklist.path is not None:
         named["checklist", "file"] = study.checklist.path
     if study.release is not None:
@@ -56,6 +46,18 @@ def named_files(study: Study) -> dict[Location, str]:
             if rule.function is not None:
                 named["metrics", "adhoc", "scores", name, "function"] = f"{rule.function.split(':')[0]}.py"
     return named
+
+
+def _source_files(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
+    """Yield the location and the path of every source file in a section, in the order of the keys."""
+    if isinstance(value, SourceFile) and value.path:
+        yield (*location, "path"), value.path
+    if isinstance(value, Section):
+        for name in type(value).model_fields:
+            yield from _source_files(getattr(value, name), (*location, name))
+    elif isinstance(value, tuple):
+        for at, item in enumerate(value):
+            yield from _source_files(item, (*location, at))
 
 
 def check_files(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
