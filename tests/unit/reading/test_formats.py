@@ -51,10 +51,10 @@ def prepared_bytes(example, kind, folder):
         **model.model_dump(mode="json", exclude={"simulate", "files", "metrics"}),
         "metrics": {"taxicab": {}},
     }
-    declared = model.link_file.model_dump(include={"puf_id", "eif_id"})
+    declared = model.linked_files.iuf.model_dump(include={"puf_id", "eif_id"})
     files["iuf"] |= declared
     for side in ("puf", "eif"):
-        files[side]["id"] = list(model.record_files[side].id)
+        files[side]["id"] = list(getattr(model.linked_files, side).id)
     stored = study.Study.model_validate({**described, "files": files})
     sources = {
         side: read_source(preparing(stored), side, folder / stored.sources[side].path) for side in files

@@ -71,4 +71,4 @@ ACCEPTED = [
 
 @pytest.mark.parametrize(("sentence", "column"), ACCEPTED, ids=[case[0] for case in ACCEPTED])
 def test_what_a_study_may_pad(sentence, column):
-    assert padding({"c": 2, "p": 4}, **column).record_files["puf"].pad == {"c": 2, "p": 4}
+    assert padding({"c": 2, "p": 4}, **column).linked_files.puf.pad == {"c": 2, "p": 4}

@@ -21,7 +21,7 @@ def many_unknown(links):
 
 
 SPELLINGS = [
-    ("one key column needs no list", plain(), lambda s: s.record_files["puf"].id, ("p",)),
+    ("one key column needs no list", plain(), lambda s: s.linked_files.puf.id, ("p",)),
     ("the column is the name", plain(), lambda s: (first(s).puf, first(s).eif), ("x", "x")),
     (
         "a file may name it differently",
@@ -112,7 +112,7 @@ SPELLINGS = [
     (
         "thousands apart",
         plain(files=many_unknown("1_000")),
-        lambda s: s.link_file.unknown_links_at_most,
+        lambda s: s.linked_files.iuf.unknown_links_at_most,
         1000,
     ),
     ("a date", plain(date="2026-03-02"), lambda s: s.date.isoformat(), "2026-03-02"),

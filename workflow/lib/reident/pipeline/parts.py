@@ -45,7 +45,7 @@ from reident.linkage.parts import (
 from reident.matching.parts import ClosestRules, MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
 from reident.sections.attribution import SYNTHETIC
-from reident.sections.base import Section
+from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import rational_text
 from reident.sections.filerisk import POPULATION, UNPERTURBED
@@ -57,9 +57,6 @@ from reident.study.model import Study
 from reident.suggestion.parts import Suggesting
 from reident.utility.parts import Measuring
 from reident.verdict.parts import Judging
-
-SectionT = TypeVar("SectionT", bound=Section)
-
 
 MakeT = TypeVar("MakeT", bound=Callable[..., Any])
 _PARTS: dict[str, tuple[Callable[..., Any], Callable[[Study], Any]]] = {}
@@ -110,9 +107,7 @@ def resolving(study: Study) -> Study:
 @_part_of("simulate", "synthesize", "simulate_amounts", "populate")
 def simulating(study: Study) -> Section:
     """Return the section `simulate`."""
-    if study.simulate is None:
-        raise ValueError("the study has no section `simulate`")
-    return study.simulate
+    return required(study.simulate, "simulate")
 
 
 @_part_of("microaggregate")
@@ -184,9 +179,7 @@ def confirming(study: Study) -> Confirming:
 @_part_of("explain")
 def explaining(study: Study, metric: str) -> Explaining:
     """Return what the explanation of confirmed records takes."""
-    if study.why is None:
-        raise ValueError("the study has no section `why`")
-    return attacking(study, metric, study.why)
+    return attacking(study, metric, required(study.why, "why"))
 
 
 def attacking(study: Study, metric: str, why: Why) -> Explaining:
@@ -237,8 +230,6 @@ def directions(study: Study) -> dict[str, bool]:
 @_part_of("thin")
 def thinning(study: Study, metric: str) -> Thinning:
     """Return what thinning the external intruder file takes, for a metric."""
-    if study.larger_intruder is None:
-        raise ValueError("the study has no section `larger_intruder`")
     return Thinning(
         cutting(study),
         scoring(study, metric),
@@ -246,24 +237,23 @@ def thinning(study: Study, metric: str) -> Thinning:
         assigning(study, metric),
         study.rank_filter.max_pairs,
         study.rank_filter.keep,
-        study.larger_intruder.seed,
+        required(study.larger_intruder, "larger_intruder").seed,
     )
 
 
 @_part_of("extrapolate")
 def extrapolating(study: Study) -> Extrapolating:
     """Return what the rates of a larger intruder take."""
-    if study.larger_intruder is None:
-        raise ValueError("the study has no section `larger_intruder`")
+    options = required(study.larger_intruder, "larger_intruder")
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
-    fixed = tuple(name for name, options in study.chosen.items() if _depends_on_size(options))
+    fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
     return Extrapolating(
         tuple(study.chosen),
         limits,
         fixed,
         study.rank_filter.keep,
-        study.larger_intruder.times,
-        study.larger_intruder.population,
+        options.times,
+        options.population,
         study.rates.level,
     )
 
@@ -302,8 +292,6 @@ def counting(study: Study) -> Counting:
 @_part_of("measure_utility")
 def measuring(study: Study) -> Measuring:
     """Return what measuring utility takes."""
-    if study.utility is None:
-        raise ValueError("the study has no section `utility`")
     strata = tuple(
         Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata
     )
@@ -313,15 +301,13 @@ def measuring(study: Study) -> Measuring:
         study.binning.bins,
         study.binning.ranks,
         study.rates.level,
-        study.utility,
+        required(study.utility, "utility"),
     )
 
 
 @_part_of("try_recodings")
 def suggesting(study: Study) -> Suggesting:
     """Return what the search for coarser values takes."""
-    if study.decision is None:
-        raise ValueError("the study has no section `decision`")
     options, why = study.utility or Utility(), study.why or Why()
     # A regression cannot be compared without its variables, and pMSE tells any file without one of them apart.
     update = {"regression": None, "loss": "univariate"}
@@ -330,7 +316,7 @@ def suggesting(study: Study) -> Suggesting:
         {name: attacking(study, name, why) for name in study.chosen},
         confirming(study),
         study.rates,
-        study.decision,
+        required(study.decision, "decision"),
         measuring(measured),
     )
 
@@ -427,16 +413,15 @@ def intruder_rules(study: Study) -> IntruderRules:
 def modelling(study: Study) -> Modelling:
     """Return what the models of the population take."""
     options = study.risk
-    if options.population_models is None:
-        raise ValueError("the study has no section `file_risk.population_models`")
+    models = required(options.population_models, "file_risk.population_models")
     return Modelling(
         study.risk_id,
         tuple(variable.name for variable in study.risk_key),
         options.sampling_fraction,
         options.missing == "wildcard",
-        options.population_models.log_linear,
-        options.population_models.household is not None,
-        options.population_models.seed,
+        models.log_linear,
+        models.household is not None,
+        models.seed,
     )
 
 
@@ -522,9 +507,7 @@ def attribution_rules(study: Study) -> AttributionRules:
 @_part_of("checklist")
 def answering(study: Study) -> Mapping[str, str]:
     """Return the answers to the board's checklist, by question."""
-    if study.checklist is None:
-        raise ValueError("the study has no section `checklist`")
-    return study.checklist.answers
+    return required(study.checklist, "checklist").answers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -617,16 +600,15 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
         The label of each thing that varies, by variant.
     alike : Alike
     """
-    if study.release is None:
-        raise ValueError("the study has no section `release`")
+    release = required(study.release, "release")
     unicity: Any = study.chosen.get("unicity")
     sets = [known for known in study.matched.sets if known.listed] if study.matching else []
     known = {one.name: set(one.known) for one in sets}
     return Releasing(
         study=study.id,
         heading=heading(study),
-        seed=study.release.seed or "",
-        known=study.release.known,
+        seed=release.seed or "",
+        known=release.known,
         metrics=tuple((name, REGISTRY[name].title) for name in study.chosen),
         ranked=tuple(name for name in study.chosen if REGISTRY[name].ranked),
         one_candidate=("unicity",) if unicity is not None and unicity.interactions == "full" else (),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Section, name_alone, refuse_repeats
+from reident.sections.base import Section, name_alone, refuse_repeats, word_or
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import (
     MAX_SETS,
@@ -72,10 +72,6 @@ class Target(KeyVariable):
 Targets = tuple[Annotated[Target, BeforeValidator(name_alone, json_schema_input_type=Name | Target)], ...]
 
 
-def _form_of_released(value: Any) -> str:
-    return "word" if isinstance(value, str) else "list"
-
-
 class AttributeDisclosure(Section):
     """What an intruder who knows the keys of a person could learn about a target."""
 
@@ -85,7 +81,7 @@ class AttributeDisclosure(Section):
     released: Annotated[
         Annotated[Literal["puf", "synthetic"], Tag("word")]
         | Annotated[tuple[ComparedFile, ...], Field(min_length=1, max_length=1000), Tag("list")],
-        Discriminator(_form_of_released),
+        Discriminator(word_or("list")),
     ] = Field(
         description="The released files: `puf`, which is compared with `files.original`; `synthetic`, all synthetic "
         "files of `matching`, which are compared with its confidential file; or a list of files, which are compared "

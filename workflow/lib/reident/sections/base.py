@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -18,6 +18,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
 
@@ -95,6 +96,9 @@ class Section(BaseModel):
         return value
 
 
+SectionT = TypeVar("SectionT", bound=Section)
+
+
 def _leaves(annotation: Any) -> Iterator[Any]:
     """Yield the types that an annotation is composed of."""
     parts = get_args(annotation)
@@ -143,9 +147,33 @@ class Pattern(NamedTuple):
         return value
 
 
+def exactly_one(*names: str) -> Any:
+    """Return a validator, for the body of a section, that requires exactly one of two keys."""
+
+    def check(section: SectionT) -> SectionT:
+        if sum(getattr(section, name) is not None for name in names) != 1:
+            keys = " and ".join(f"`{name}`" for name in names)
+            raise ValueError(f"must have exactly one of {keys}. Remove the other, or add one.")
+        return section
+
+    return model_validator(mode="after")(check)
+
+
+def required(section: SectionT | None, name: str) -> SectionT:
+    """Return a section that the study must have where this is called: a step asks for its part only then."""
+    if section is None:
+        raise ValueError(f"the study has no section `{name}`")
+    return section
+
+
 def one_or_many(kind: type) -> Callable[[Any], Any]:
     """Return a function that puts a value of this type into a list, and leaves other values as they are."""
     return lambda value: [value] if isinstance(value, kind) else value
+
+
+def word_or(other: str) -> Callable[[Any], str]:
+    """Return a function that gives the tag of a value: `word` for a text, and another one for anything else."""
+    return lambda value: "word" if isinstance(value, str) else other
 
 
 def name_alone(value: Any) -> Any:

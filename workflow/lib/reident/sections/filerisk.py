@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Pattern, Section, refuse_repeats
+from reident.sections.base import Pattern, Section, exactly_one, refuse_repeats, word_or
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import Collapse, KeyVariable, KeyVariables, of_linking, taken_over
 from reident.sections.population_models import PopulationModels
@@ -106,10 +106,6 @@ class Population(Section):
     )
 
 
-def _form_of_file(value: Any) -> str:
-    return "word" if isinstance(value, str) else "section"
-
-
 Side = Annotated[
     str,
     Pattern(
@@ -124,7 +120,7 @@ class FileRisk(Section):
     """The risk of one file: sample uniques, DIS, SUDA and DIS-SUDA."""
 
     file: Annotated[
-        Annotated[Side, Tag("word")] | Annotated[RiskFile, Tag("section")], Discriminator(_form_of_file)
+        Annotated[Side, Tag("word")] | Annotated[RiskFile, Tag("section")], Discriminator(word_or("section"))
     ] = Field(
         "puf",
         description="The file whose risk is measured: a file of the study (`puf`, `eif`, `confidential`, `synthetic_1` "
@@ -330,13 +326,7 @@ class FileRisk(Section):
                     "has this name. Give the variable another `name`, or rename the column."
                 )
 
-    @model_validator(mode="after")
-    def _one_fraction(self) -> FileRisk:
-        if (self.sampling_fraction is None) == (self.weight is None):
-            raise ValueError(
-                "must have exactly one of `sampling_fraction` and `weight`. Remove the other, or add one."
-            )
-        return self
+    _one_fraction = exactly_one("sampling_fraction", "weight")
 
     @model_validator(mode="after")
     def _names_fit(self) -> FileRisk:

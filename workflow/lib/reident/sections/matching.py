@@ -6,16 +6,15 @@ import operator
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
-from math import comb
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Section, name_alone, one_or_many, refuse_repeats
+from reident.sections.base import Section, exactly_one, name_alone, one_or_many, refuse_repeats, word_or
 from reident.sections.codes import Codes, IntegerCoded, both_spellings
 from reident.sections.exact import Rational
 from reident.sections.files import Name, Names, SourceFile
+from reident.sections.keys import MAX_SETS, n_sets_up_to, sets_up_to
 
 ALL_SUBSETS = "all-subsets"
 HOLDOUT = "holdout"
@@ -24,7 +23,6 @@ HOLDOUT = "holdout"
 KNOWN = "known"
 """The name of the set of known variables that the study declares under the key `known`."""
 
-MAX_SETS = 10_000
 RESERVED = {"scenario", "row", "risk"}
 """Columns of the record table, beside those of the key."""
 
@@ -83,13 +81,7 @@ class Radius(Section):
         None, description="An absolute radius d: y equals x if abs(y − x) ≤ d. Source: METHODS §8."
     )
 
-    @model_validator(mode="after")
-    def _one_of_them(self) -> Radius:
-        if (self.relative is None) == (self.absolute is None):
-            raise ValueError(
-                "must have exactly one of `relative` and `absolute`. Remove the other, or add one."
-            )
-        return self
+    _one_of_them = exactly_one("relative", "absolute")
 
     @property
     def size(self) -> Fraction:
@@ -160,13 +152,7 @@ class UncertainTargets(Section):
         "the record on all known and synthesized variables; positive for every target. Source: METHODS §8.",
     )
 
-    @model_validator(mode="after")
-    def _one_of_them(self) -> UncertainTargets:
-        if (self.sampling_fraction is None) == (self.population_count is None):
-            raise ValueError(
-                "must have exactly one of `sampling_fraction` and `population_count`. Remove the other, or add one."
-            )
-        return self
+    _one_of_them = exactly_one("sampling_fraction", "population_count")
 
 
 class Closest(Section):
@@ -193,10 +179,6 @@ class NamedSet(NamedTuple):
     listed: bool
 
 
-def _form_of_known(value: Any) -> str:
-    return "word" if isinstance(value, str) else "list"
-
-
 class Matching(Section):
     """Matching-based identification risk of synthetic data."""
 
@@ -209,7 +191,7 @@ class Matching(Section):
     known: (
         Annotated[
             Annotated[Variables, Tag("list")] | Annotated[Literal["all-subsets"], Tag("word")],
-            Discriminator(_form_of_known),
+            Discriminator(word_or("list")),
         ]
         | None
     ) = Field(
@@ -300,11 +282,10 @@ class Matching(Section):
         ]
         if self.known == ALL_SUBSETS:
             names = [variable.name for variable in self.candidates]
-            for size in range(1, min(self.max_known, len(names)) + 1):
-                sets += [
-                    NamedSet(name=" + ".join(known), known=known, listed=False)
-                    for known in combinations(names, size)
-                ]
+            sets += [
+                NamedSet(" + ".join(known), known, listed=False)
+                for known in sets_up_to(names, self.max_known)
+            ]
         return sets
 
     def file(self, number: int | None = None) -> SourceFile:
@@ -338,8 +319,7 @@ class Matching(Section):
                 "`.candidates` must be given with `known: all-subsets`, and only then. Add the variables that an "
                 "intruder may know as `candidates`, or list the known variables under `known`."
             )
-        n = len(self.candidates)
-        if (sets := sum(comb(n, size) for size in range(1, min(self.max_known, n) + 1))) > MAX_SETS:
+        if (sets := n_sets_up_to(len(self.candidates), self.max_known)) > MAX_SETS:
             raise ValueError(
                 f"`.known` must result in at most {MAX_SETS:,} sets, but results in {sets:,}. Reduce "
                 "`max_known`, or shorten `candidates`."

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from reident.sections.base import Section, one_or_many, refuse_repeats
+from reident.sections.base import Section, one_or_many, refuse_repeats, word_or
 from reident.sections.files import Name, Names
-
-
-def _form_of_model(value: Any) -> str:
-    return "word" if isinstance(value, str) else "list"
-
 
 Interaction = Annotated[tuple[Name, ...], Field(min_length=2)]
 LogLinear = Annotated[
     Annotated[Literal["main", "two-way"], Tag("word")]
     | Annotated[tuple[Interaction, ...], Field(min_length=1), Tag("list")],
-    Discriminator(_form_of_model),
+    Discriminator(word_or("list")),
 ]
 """A log-linear model: of main effects, of all two-way interactions, or of main effects and these interactions."""
 

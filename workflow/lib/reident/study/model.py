@@ -17,15 +17,14 @@ from pydantic import (
     model_validator,
 )
 
-from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.sections.attribution import AttributeDisclosure
 from reident.sections.attribution import Target as AttributeTarget
-from reident.sections.base import Day, Pattern, Section
+from reident.sections.base import Day, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
-from reident.sections.files import SIMULATED, Files, LinkFile, RecordFile, SourceFile
+from reident.sections.files import SIMULATED, Files, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.larger import LargerIntruder
@@ -200,16 +199,6 @@ class Study(Section):
         return self.linked_files.keys
 
     @property
-    def record_files(self) -> dict[str, RecordFile]:
-        """The descriptions of ``puf`` and ``eif``, declared, simulated or micro-aggregated."""
-        return {"puf": self.linked_files.puf, "eif": self.linked_files.eif}
-
-    @property
-    def link_file(self) -> LinkFile:
-        """The description of ``iuf``, declared, simulated or micro-aggregated."""
-        return self.linked_files.iuf
-
-    @property
     def linked_files(self) -> Files:
         """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
@@ -231,31 +220,29 @@ class Study(Section):
     @property
     def microaggregated(self) -> Microaggregate:
         """The section `microaggregate`."""
-        if self.microaggregate is None:
-            raise ValueError("the study has no section `microaggregate`")
-        return self.microaggregate
+        return required(self.microaggregate, "microaggregate")
 
     @property
     def matched(self) -> Matching:
         """The section `matching` with its files, declared or simulated."""
-        if self.matching is None:
-            raise ValueError("the study has no section `matching`")
-        if self.matching.confidential is not None or not isinstance(self.simulate, SyntheticSurvey):
-            return self.matching
+        matching = required(self.matching, "matching")
+        if matching.confidential is not None or not isinstance(self.simulate, SyntheticSurvey):
+            return matching
         numbers = range(1, self.simulate.copies + 1)
         files: dict[str, Any] = {
             "confidential": ConfidentialFile(path="confidential.csv"),
             "synthetic": tuple(SyntheticFile(path=f"synthetic_{number}.csv") for number in numbers),
         }
-        if self.matching.closest is not None and self.simulate.holdout:
+        if matching.closest is not None and self.simulate.holdout:
             held = SourceFile(path=f"{HOLDOUT}.csv")
-            files["closest"] = self.matching.closest.model_copy(update={"holdout": held})
-        return self.matching.model_copy(update=files)
+            files["closest"] = matching.closest.model_copy(update={"holdout": held})
+        return matching.model_copy(update=files)
 
     @property
     def linked_sources(self) -> dict[str, SourceFile]:
         """The descriptions of ``puf``, ``eif`` and ``iuf``, declared or simulated; empty without `metrics`."""
-        return {} if self.metrics is None else {**self.record_files, "iuf": self.link_file}
+        files = self.linked_files
+        return {} if self.metrics is None else {"puf": files.puf, "eif": files.eif, "iuf": files.iuf}
 
     @property
     def matched_sources(self) -> dict[str, SourceFile]:
@@ -274,9 +261,7 @@ class Study(Section):
     @property
     def risk(self) -> FileRisk:
         """The section `file_risk`."""
-        if self.file_risk is None:
-            raise ValueError("the study has no section `file_risk`")
-        return self.file_risk
+        return required(self.file_risk, "file_risk")
 
     @property
     def risk_key(self) -> tuple[KeyVariable, ...]:
@@ -294,7 +279,7 @@ class Study(Section):
         """The columns that identify a record of the file of `file_risk`; empty if the row number does."""
         side = self.risk.side
         if side in ("puf", "eif"):
-            return self.record_files[side].id
+            return tuple(getattr(self.linked_files, side).id)
         if side == SURVEY:
             return self.risk.described_file.id or ()
         return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)
@@ -308,9 +293,7 @@ class Study(Section):
     @property
     def attributed(self) -> AttributeDisclosure:
         """The section `attribute_disclosure`."""
-        if self.attribute_disclosure is None:
-            raise ValueError("the study has no section `attribute_disclosure`")
-        return self.attribute_disclosure
+        return required(self.attribute_disclosure, "attribute_disclosure")
 
     @property
     def attribution_variables(self) -> tuple[tuple[KeyVariable, ...], tuple[AttributeTarget, ...]]:
@@ -569,6 +552,3 @@ def canonical_json(study: Study) -> str:
 def parse(text: str) -> Study:
     """Return the study of a canonical JSON text, see :func:`canonical_json`."""
     return Study.model_validate_json(text)
-
-
-__all__ = ["InputError", "Study", "canonical_json", "load", "parse", "plain"]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from reident.sections.codes import Coding, clean
 from reident.sections.filerisk import SURVEY
 from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
 from reident.sections.microaggregation import ORIGINAL
 from reident.sections.recodes import OTHERWISE, span
 
@@ -127,27 +128,18 @@ def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = F
     return Coding("numeric" if numeric else "categorical", codes, integer_coded=integer_coded)
 
 
+def _of_keys(variables: Iterable[KeyVariable]) -> list[_Variable]:
+    return [_Variable(own.name, own.column, own.coding()) for own in variables]
+
+
 def _assessed(study: Any) -> Iterator[_File]:
     options, sources = study.risk, study.risk_sources
-    variables, targets = (
-        [
-            _Variable(
-                own.name,
-                own.column,
-                Coding(own.type, own.missing, own.recode, own.order, own.integer_coded),
-            )
-            for own in every
-        ]
-        for every in (study.risk_key, study.risk_sensitive)
-    )
-    named = "file_risk.file" if options.side == SURVEY else f"files.{options.side}"
-    if match := re.fullmatch(r"synthetic_(\d+)", options.side):
-        named = f"matching.synthetic[{match[1]}]"
-    elif options.side == "confidential":
-        named = "matching.confidential"
+    variables = _of_keys(study.risk_key)
+    named = "file_risk.file" if options.side == SURVEY else _named(options.side)
     weight = [options.weight] if options.weight else []
     models = options.population_models
     household = (models.household or ()) if models else ()
+    targets = _of_keys(study.risk_sensitive)
     yield _File(named, sources[options.side], [*variables, *targets], [*study.risk_id, *weight, *household])
     if options.original is not None:
         names = options.original.id or study.risk_id
@@ -158,25 +150,19 @@ def _assessed(study: Any) -> Iterator[_File]:
         yield _File("file_risk.population.file", options.population.file, variables, strata)
 
 
-_NAMES = {ORIGINAL: "files.original", "puf": "files.puf", "confidential": "matching.confidential"}
-"""Where the study file has a file that several sections read, by its side."""
-
-
 def _attributed(study: Any) -> Iterator[_File]:
-    variables = [
-        _Variable(
-            own.name,
-            own.column,
-            Coding(own.type, own.missing, own.recode, own.order, own.integer_coded),
-        )
-        for own in itertools.chain(*study.attribution_variables)
-    ]
+    variables = _of_keys(itertools.chain(*study.attribution_variables))
     ids = study.attribution_ids
     for side, source in study.attribution_sources.items():
-        if match := re.fullmatch(r"synthetic_(\d+)", side):
-            named = f"matching.synthetic[{match[1]}]"
-        elif match := re.fullmatch(r"attribution_released_(\d+)", side):
-            named = f"attribute_disclosure.released[{match[1]}]"
-        else:
-            named = _NAMES.get(side, f"attribute_disclosure.{side.removeprefix('attribution_')}")
-        yield _File(named, source, variables, ids.get(side, ()))
+        yield _File(_named(side), source, variables, ids.get(side, ()))
+
+
+def _named(side: str) -> str:
+    """Return where the study file has a file that several sections may read, by its side."""
+    section, _, number = side.rpartition("_")
+    lists = {"synthetic": "matching.synthetic", "attribution_released": "attribute_disclosure.released"}
+    if section in lists:
+        return f"{lists[section]}[{number}]"
+    if side == "confidential":
+        return "matching.confidential"
+    return f"files.{side}" if section != "attribution" else f"attribute_disclosure.{number}"

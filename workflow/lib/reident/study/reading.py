@@ -13,17 +13,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.sections.base import Quoted, Section
+from reident.sections.base import Quoted, Section, SectionT
 from reident.sections.variants import split
 from reident.study import syntax
-
-SectionT = TypeVar("SectionT", bound=Section)
 
 MAX_FILE = 20_000_000
 MAX_LINE = 1_000_000
