@@ -11,7 +11,7 @@ Makes  attribution/prepared/{original,released,holdout}.parquet: keys and target
 rule prepare_attribution:
     """Read and type the original file and the released files, and give every key and target a code."""
     input:
-        unpack(PLAN.attribution_sources()),
+        unpack(PLAN.files("attribution")),
     output:
         original="results/{study}/attribution/prepared/original.parquet",
         released="results/{study}/attribution/prepared/released.parquet",
@@ -40,7 +40,7 @@ rule prepare_attribution:
 rule assess_attribution:
     """Measure what each set of keys tells about each target, on a chain of steps that closes."""
     input:
-        unpack(PLAN.attribution_sources("source_")),
+        unpack(PLAN.files("attribution", "source_")),
         original=PLAN.result("prepare_attribution", "attribution/prepared/original.parquet"),
         released=PLAN.result("prepare_attribution", "attribution/prepared/released.parquet"),
         holdout=PLAN.result("prepare_attribution", "attribution/prepared/holdout.parquet"),

@@ -38,7 +38,7 @@ rule populate:
 rule prepare_filerisk:
     """Read and type the file, its population and its original records, and give every value of the key a code."""
     input:
-        unpack(PLAN.risk_sources()),
+        unpack(PLAN.files("risk")),
     output:
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
@@ -67,7 +67,7 @@ rule prepare_filerisk:
 rule assess_file:
     """Find the minimal sample uniques of every record and what they come to, on a chain of steps that closes."""
     input:
-        unpack(PLAN.risk_sources("source_")),
+        unpack(PLAN.files("risk", "source_")),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
         original="results/{study}/filerisk/prepared/original.parquet",
@@ -111,7 +111,7 @@ rule assess_file:
 rule model_population:
     """Estimate the risk in the population by models, beside the truth where the population is known."""
     input:
-        unpack(PLAN.risk_sources("source_")),
+        unpack(PLAN.files("risk", "source_")),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
@@ -139,7 +139,7 @@ rule model_population:
 rule assess_scenarios:
     """Measure the risk of the file for each scenario and each set of key variables."""
     input:
-        unpack(PLAN.risk_sources("source_")),
+        unpack(PLAN.files("risk", "source_")),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
@@ -166,7 +166,7 @@ rule assess_scenarios:
 rule sample_population:
     """Draw samples of the population and set their DIS and DIS-SUDA beside it."""
     input:
-        unpack(PLAN.risk_sources("source_")),
+        unpack(PLAN.files("risk", "source_")),
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
         by_sample="results/{study}/filerisk/by_sample.csv",

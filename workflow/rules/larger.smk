@@ -40,7 +40,7 @@ rule thin:
 rule extrapolate:
     """Fit the curve of each metric, and extrapolate it."""
     input:
-        counts=PLAN.thinned,
+        counts=PLAN.results("thin", "larger/{metric}.counts.csv"),
     output:
         rates=report(
             "results/{study}/larger/rates.csv",

@@ -36,7 +36,7 @@ rule synthesize:
 rule prepare_matching:
     """Read and type the confidential file and the synthetic files, and put their rows beside each other."""
     input:
-        unpack(PLAN.matched_sources()),
+        unpack(PLAN.files("matched")),
     output:
         confidential="results/{study}/matching/prepared/confidential.parquet",
         synthetic="results/{study}/matching/prepared/synthetic.parquet",
@@ -65,7 +65,7 @@ rule prepare_matching:
 rule match:
     """Count the synthetic records that match each confidential one, on a chain of steps that closes."""
     input:
-        unpack(PLAN.matched_sources("source_")),
+        unpack(PLAN.files("matched", "source_")),
         confidential=PLAN.result("prepare_matching", "matching/prepared/confidential.parquet"),
         synthetic=PLAN.result("prepare_matching", "matching/prepared/synthetic.parquet"),
     output:
@@ -100,7 +100,7 @@ rule match:
 rule measure_distances:
     """Search the closest confidential record, and the closest of a holdout, for each synthetic one."""
     input:
-        unpack(PLAN.matched_sources("source_")),
+        unpack(PLAN.files("matched", "source_")),
         confidential=PLAN.result("prepare_matching", "matching/prepared/confidential.parquet"),
         synthetic=PLAN.result("prepare_matching", "matching/prepared/synthetic.parquet"),
         holdout=PLAN.result("prepare_matching", "matching/prepared/holdout.parquet"),

@@ -11,7 +11,7 @@ Makes  rates.csv: one line per metric and stratum, and for the whole study;
 rule rate:
     """Compute the rates, on a chain of steps that closes, and count what the report shows of linking variables."""
     input:
-        unpack(PLAN.linked_sources),
+        unpack(PLAN.files("linked", "source_")),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -22,8 +22,8 @@ rule rate:
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
         accounts=PLAN.accounts,
-        pairs=PLAN.confirmed("pairs.parquet"),
-        limits=PLAN.confirmed("limits.csv"),
+        pairs=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
+        limits=PLAN.results("confirm", "confirmed/{metric}.limits.csv"),
         model=PLAN.weights("model"),
     output:
         rates=report(

@@ -18,7 +18,7 @@ rule explain:
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
-        confirmed=PLAN.confirmed("pairs.parquet"),
+        confirmed=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
         functions=PLAN.functions,
     output:
         pairs="results/{study}/why/{metric}.parquet",

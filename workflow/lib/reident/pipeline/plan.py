@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from snakemake.io import local
 
@@ -180,19 +180,29 @@ class Plan:
 
     # Results
 
-    def home(self, study: str, rule: str, metric: str | None) -> Path:
-        """Return where the results of a step are: with the study, or with that of which a variant shares them."""
-        members, place = self.family(study)
-        return RESULTS / members.study.id / members.home(place, rule, metric)
+    def path(
+        self, wildcards: Any, rule: str, path: str, metric: str | None = None, place: str | None = None
+    ) -> str:
+        """Return a result of a step, with the study or with that of which a variant shares it.
+
+        ``path`` is from the study's results folder; ``place`` is another study of the family than that of the job.
+        """
+        members, own = self.family(wildcards.study)
+        home = members.home(own if place is None else place, rule, metric)
+        return str(RESULTS / members.study.id / home / path)
 
     def result(self, rule: str, path: str, metric: str | None = None) -> Asked:
         """Give a result of a step, wherever it is."""
+        return lambda wildcards: self.path(
+            wildcards, rule, path.format(**wildcards), metric or wildcards.get("metric")
+        )
 
-        def ask(wildcards: Any) -> str:
-            home = self.home(wildcards.study, rule, metric or wildcards.get("metric"))
-            return f"{home}/{path}".format(**wildcards)
-
-        return ask
+    def results(self, rule: str, path: str) -> Asked:
+        """Give a result of a step for every metric of the study."""
+        return lambda wildcards: [
+            self.path(wildcards, rule, path.format(metric=metric), metric)
+            for metric in self.study(wildcards).chosen
+        ]
 
     def accounts(self, wildcards: Any) -> list[str]:
         """Return the row accounts of a study."""
@@ -209,20 +219,6 @@ class Plan:
             for name, path in JUDGED.items()
             if path in makers
         }
-
-    def confirmed(self, kind: str) -> Asked:
-        """Give a file that confirmation makes for every metric of the study."""
-        return lambda wildcards: [
-            f"{self.home(wildcards.study, 'confirm', metric)}/confirmed/{metric}.{kind}"
-            for metric in self.study(wildcards).chosen
-        ]
-
-    def thinned(self, wildcards: Any) -> list[str]:
-        """Return the counts of the attacks with parts of the intruder's file, of every metric of the study."""
-        return [
-            f"{self.home(wildcards.study, 'thin', metric)}/larger/{metric}.counts.csv"
-            for metric in self.study(wildcards).chosen
-        ]
 
     @property
     def exported(self) -> list[str]:
@@ -242,7 +238,7 @@ class Plan:
         def ask(wildcards: Any) -> str:
             reads = REGISTRY[wildcards.metric].reads
             rule = "bin" if reads == "binned" else "prepare"
-            return f"{self.home(wildcards.study, rule, wildcards.metric)}/{reads}/{side}.parquet"
+            return self.path(wildcards, rule, f"{reads}/{side}.parquet", wildcards.metric)
 
         return ask
 
@@ -254,7 +250,7 @@ class Plan:
             metrics = [metric] if metric else self.study(wildcards).chosen
             if not any(REGISTRY[name].weighs for name in metrics):
                 return []
-            return [f"{self.home(wildcards.study, 'weigh', metric)}/weights/{table}.csv"]
+            return [self.path(wildcards, "weigh", f"weights/{table}.csv", metric)]
 
         return ask
 
@@ -273,7 +269,7 @@ class Plan:
         """Return the rates and the strata of a study, and those of the attack on the file before protection."""
         members, place = self.family(wildcards.study)
         return [
-            str(self.home(f"{members.study.id}/{at}".rstrip("/"), rule, None) / path)
+            self.path(wildcards, rule, path, place=at)
             for at in (place, members.before(place))
             for rule, path in (("rate", "rates.csv"), ("stratify", "strata/manifest.csv"))
         ]
@@ -286,15 +282,16 @@ class Plan:
         members, _ = self.family(wildcards.study)
         places, metrics = members.intruders.values(), members.study.chosen
 
-        def of(at: str, rule: str, path: str, metric: str | None = None) -> str:
-            return str(self.home(f"{members.study.id}/{at}".rstrip("/"), rule, metric) / path)
-
         pairs = [
-            of(at, "confirm", f"confirmed/{name}.pairs.parquet", name) for name in metrics for at in places
+            self.path(wildcards, "confirm", f"confirmed/{name}.pairs.parquet", name, at)
+            for name in metrics
+            for at in places
         ]
         return {
-            "puf": [of(at, "prepare", "prepared/puf.parquet") for at in ("", *places)],
-            "eif": [of(at, "prepare", "prepared/eif.parquet") for at in places],
+            "puf": [
+                self.path(wildcards, "prepare", "prepared/puf.parquet", place=at) for at in ("", *places)
+            ],
+            "eif": [self.path(wildcards, "prepare", "prepared/eif.parquet", place=at) for at in places],
             "pairs": pairs,
         }
 
@@ -302,7 +299,7 @@ class Plan:
         """Return the prepared records of a study before protection, and after it."""
         members, place = self.family(wildcards.study)
         return [
-            f"{self.home(f'{members.study.id}/{at}'.rstrip('/'), 'prepare', None)}/prepared/puf.parquet"
+            self.path(wildcards, "prepare", "prepared/puf.parquet", place=at)
             for at in (members.before(place), place)
         ]
 
@@ -346,7 +343,7 @@ class Plan:
             study = self.study(wildcards)
             if (folder := study.made.get(side)) is None:
                 return _outside(self.sources(wildcards.study)[side])
-            return f"{self.home(wildcards.study, _maker(study, side), None)}/{folder}/{side}.csv"
+            return self.path(wildcards, _maker(study, side), f"{folder}/{side}.csv")
 
         return ask
 
@@ -378,33 +375,25 @@ class Plan:
         """Return the digests of the policy and the earlier editions, as :meth:`source_digests`."""
         return [digests.sha256(Path(path)) for path in self.rounding(wildcards).values()]
 
-    def linked_sources(self, wildcards: Any) -> dict[str, str]:
-        """Return the sources that the rates depend on: the three files, and what they were made from."""
-        study = self.study(wildcards)
-        sides = [*study.linked_sources, *([ORIGINAL] if ORIGINAL in study.sources else [])]
-        return self._sides(sides, wildcards, "source_")
-
     def original(self, wildcards: Any) -> dict[str, str]:
         """Return the public use file before protection, where the study declares it."""
         files = self.study(wildcards).files
         return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
-    def matched_sources(self, prefix: str = "") -> Asked:
-        """Give the confidential file, the synthetic files and the holdout of a study, by side."""
+    def files(self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = "") -> Asked:
+        """Give the source files of an analysis by side; the rates depend on what linked files were made from too."""
 
         def ask(wildcards: Any) -> dict[str, str]:
             study = self.study(wildcards)
-            return self._sides([*study.matched_sources, *study.holdout_sources], wildcards, prefix)
+            sides = {
+                "linked": [*study.linked_sources, *({ORIGINAL} & study.sources.keys())],
+                "matched": [*study.matched_sources, *study.holdout_sources],
+                "risk": study.risk_sources,
+                "attribution": study.attribution_sources,
+            }
+            return self._sides(sides[kind], wildcards, prefix)
 
         return ask
-
-    def risk_sources(self, prefix: str = "") -> Asked:
-        """Give the file whose risk is measured, and its population, by side."""
-        return lambda wildcards: self._sides(self.study(wildcards).risk_sources, wildcards, prefix)
-
-    def attribution_sources(self, prefix: str = "") -> Asked:
-        """Give the original file, the released files and the holdout of `attribute_disclosure`, by side."""
-        return lambda wildcards: self._sides(self.study(wildcards).attribution_sources, wildcards, prefix)
 
     def _sides(self, sides: Any, wildcards: Any, prefix: str) -> dict[str, str]:
         return {prefix + side: self.source(side)(wildcards) for side in sides}
@@ -421,8 +410,11 @@ class Plan:
 
     def all_shards(self, wildcards: Any) -> list[str]:
         """Return the scores of every shard of a metric."""
-        home = self.home(wildcards.study, "score", wildcards.metric)
-        return [f"{home}/scores/{wildcards.metric}/{shard}.parquet" for shard in self._shards]
+        metric = wildcards.metric
+        return [
+            self.path(wildcards, "score", f"scores/{metric}/{shard}.parquet", metric)
+            for shard in self._shards
+        ]
 
 
 def _outside(path: Path) -> str:
