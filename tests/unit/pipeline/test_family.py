@@ -163,11 +163,7 @@ REFUSED = [
         [{"set": "rank_filter.max_pairs", "values": [5, 25]}],
         "variant `max-pairs-25`: `rank_filter.keep` must be at least `max_pairs` (25), but is 20",
     ),
-    (
-        "the same value twice",
-        [{**ALPHA, "values": [0.25, "0.25"]}],
-        "`variants[1]`: `0.25` is given twice",
-    ),
+    ("the same value twice", [{**ALPHA, "values": [0.25, "0.25"]}], "`variants[1]`: `0.25` is given twice"),
     (
         "the same folder twice",
         [{**ALPHA, "values": ["1/4", "1-4"]}],

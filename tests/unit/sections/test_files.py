@@ -14,11 +14,7 @@ SAID = [
         {"path": "f.dta.gz"},
         "`.path` must not be a gzip file unless the format is CSV or fixed width. Decompress",
     ),
-    (
-        "a tab outside of quotes",
-        {"path": "f.csv", "delimiter": "\\t"},
-        "in double quotes, for a tab.",
-    ),
+    ("a tab outside of quotes", {"path": "f.csv", "delimiter": "\\t"}, "in double quotes, for a tab."),
     *[
         (
             f"an encoding of no files: {name}",

@@ -150,8 +150,7 @@ def test_invalid_sections_are_refused(tmp_path, keys, sentence):
 
 
 @pytest.mark.parametrize(
-    ("there", "place"),
-    [((), "file_risk.file.path"), (("survey.csv",), "file_risk.population.file.path")],
+    ("there", "place"), [((), "file_risk.file.path"), (("survey.csv",), "file_risk.population.file.path")]
 )
 def test_a_missing_file_is_reported_with_its_key(tmp_path, there, place):
     found = load(tmp_path, file_risk=POPULATION)

@@ -72,11 +72,7 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
         installed packages.
     """
     lock = root / LOCK
-    return {
-        **recorded(root),
-        "lock": _digest(lock) if lock.is_file() else None,
-        "versions": versions(),
-    }
+    return {**recorded(root), "lock": _digest(lock) if lock.is_file() else None, "versions": versions()}
 
 
 def recorded(root: Path = ROOT) -> dict[str, Any]:

@@ -50,7 +50,7 @@ Labels = Annotated[
     dict[str, Annotated[str, Field(min_length=1)]],
     Field(
         description="The labels of codes after recoding, which the report shows instead of the codes. They change no "
-        "number.",
+        "number."
     ),
 ]
 

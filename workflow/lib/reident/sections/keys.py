@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from reident.sections.base import Section, name_alone
-from reident.sections.codes import (
-    Codes,
-    Coding,
-    IntegerCoded,
-    Labels,
-    both_spellings,
-    check_order,
-)
+from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order
 from reident.sections.files import Name
 from reident.sections.recodes import check_recodes, check_spans
 

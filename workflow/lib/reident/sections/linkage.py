@@ -12,15 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from reident.sections.base import Section, name_alone, refuse_repeats
 from reident.sections.coarsening import Coarsening
-from reident.sections.codes import (
-    Codes,
-    Coding,
-    IntegerCoded,
-    Labels,
-    both_spellings,
-    check_order,
-    listed,
-)
+from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order, listed
 from reident.sections.files import Name, Names
 from reident.sections.recodes import check_recodes
 

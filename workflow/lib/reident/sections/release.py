@@ -111,9 +111,7 @@ class Band(Section):
     """How the counts up to a limit are rounded."""
 
     up_to: int | None = Field(
-        None,
-        ge=1,
-        description="The largest count of the band. Absent in the last band, and only there.",
+        None, ge=1, description="The largest count of the band. Absent in the last band, and only there."
     )
     nearest: int | None = Field(
         None,

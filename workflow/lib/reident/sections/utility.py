@@ -38,8 +38,7 @@ class Utility(Section):
         "Source: METHODS §13.",
     )
     regression: Regression | None = Field(
-        None,
-        description="A linear regression whose coefficients are compared. If absent: not computed.",
+        None, description="A linear regression whose coefficients are compared. If absent: not computed."
     )
 
     def check(self, types: Mapping[str, str]) -> None:

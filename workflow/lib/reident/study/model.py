@@ -11,11 +11,7 @@ import operator
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, model_validator
 
 from reident.linkage.metrics import REGISTRY
 from reident.sections.attribution import AttributeDisclosure
