@@ -29,7 +29,7 @@ def saved(folder, questions=QUESTIONS, **checklist):
 
 
 def check(path):
-    family.check_files(family.load(path), path)
+    family.check_files(family.Family(path).members, path)
 
 
 @pytest.mark.parametrize("path", sorted(checklists.FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
@@ -106,7 +106,7 @@ def test_a_mistake_in_the_section_is_named_with_the_line_of_the_study(tmp_path, 
 def test_an_answer_is_one_paragraph_whatever_its_lines(tmp_path):
     path = saved(tmp_path, answers={"age": "one\n\ntwo\t three \n", "smallest-area": "x" * 2000})
     check(path)
-    (member,) = family.load(path)
+    (member,) = family.Family(path).members
     lines = checklists.table(checklists.load(tmp_path / "ours.yaml"), member.study.checklist.answers)
     assert lines["answer"].tolist() == ["x" * 2000, "one two three"]
     assert lines["exhibits"].tolist() == ["smallest_stratum", ""]

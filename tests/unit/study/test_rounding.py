@@ -42,7 +42,7 @@ def saved(folder, rules=OURS, variants=None, **release):
 
 
 def check(path):
-    family.check_files(family.load(path), path)
+    family.check_files(family.Family(path).members, path)
 
 
 def edition(folder, without=""):
@@ -206,7 +206,7 @@ def test_the_plan_asks_for_the_files_of_rounding_and_the_report_depends_on_them(
 def test_a_changed_policy_or_earlier_edition_breaks_the_chain_of_a_step_that_read_it(tmp_path):
     edition(tmp_path / "old")
     path = saved(tmp_path, after=["old"])
-    (member,) = family.load(path)
+    (member,) = family.Family(path).members
     declared = family.sources(member.study, path)
     read = {
         side: [{"path": f"source:{file.name}", "sha256": digest(file)}] for side, file in declared.items()

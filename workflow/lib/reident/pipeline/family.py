@@ -345,16 +345,6 @@ def _place(labels: dict[str, str]) -> str:
     return f"variants/{variants.id_of(labels)}" if labels else ""
 
 
-def load(path: Path) -> list[Member]:
-    """Return a study and its variants, see :attr:`Family.members`."""
-    return Family(path).members
-
-
-def one(path: Path, place: str) -> Study:
-    """Return the study at a place, see :meth:`Family.at`."""
-    return Family(path).at(place)
-
-
 def check_files(members: list[Member], path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
     """Check that every file that a study or one of its variants names exists, and that checklist and rounding fit.
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from reident.pipeline.tables.columns import Column, account, boolean, declare, integer, number, text, warnings
+from reident.pipeline.tables.columns import (
+    FILE_KEY,
+    FILE_ROW,
+    Column,
+    account,
+    boolean,
+    declare,
+    integer,
+    number,
+    text,
+    warnings,
+)
 
 table = partial(declare, section="12")
 
@@ -13,17 +24,14 @@ VALUES = Column(
     "integer or number",
     "the code as in `attribution/categories.csv`, or the number of a numeric target; null where missing",
 )
-PERSON = (
-    text("{key of the file}", "the key of the record"),
-    integer("row", "row of the file; the header is row 1", "row", only="files without a key"),
-)
 KEYS = text("keys", "the set of keys, joined by ` + `")
 TARGET = text("target", "the target")
 PREPARE_ATTRIBUTION = (
     table(
         "attribution/prepared/original.parquet",
         "The coded original file, one row per record, by key or else by row.",
-        *PERSON,
+        FILE_KEY,
+        FILE_ROW,
         VALUES,
     ),
     table(
@@ -97,7 +105,8 @@ ASSESS_ATTRIBUTION = (
         "attribution/records.parquet",
         "What is disclosed of each record, one row per target and original record, with the most dangerous set of keys "
         "of the target.",
-        *PERSON,
+        FILE_KEY,
+        FILE_ROW,
         TARGET,
         KEYS,
         number("cap", "share of the released records of its cell that have its value, mean over the files"),

@@ -125,20 +125,7 @@ CLUSTERS = (
     ),
     number("suspected_rate", "n_suspected / n_clusters", kind=Rate("n_suspected", "n_clusters")),
     number("confirmed_rate", "n_confirmed / n_clusters", kind=Rate("n_confirmed", "n_clusters")),
-    number(
-        "conditional_rate",
-        "n_confirmed / n_suspected; empty where nothing is suspected",
-        kind=Rate("n_confirmed", "n_suspected"),
-    ),
-    number("conditional_low", "lower end of the two-sided interval of the conditional rate", kind="withheld"),
-    number(
-        "conditional_high", "upper end of the two-sided interval of the conditional rate", kind="withheld"
-    ),
-    number(
-        "conditional_bound",
-        "one-sided upper bound of the conditional rate; only where n_confirmed is 0",
-        kind="withheld",
-    ),
+    *select(RATES, "conditional_rate", "conditional_low", "conditional_high", "conditional_bound"),
 )
 RATE = (
     table(
