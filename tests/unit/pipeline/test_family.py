@@ -217,7 +217,7 @@ REFUSED = [
 def test_invalid_variants_are_refused_with_line_key_and_remedy(tmp_path, sentence, varied, says):
     file = saved(tmp_path, *varied, base=TWO_STRATA)
     with pytest.raises(InputError) as caught:
-        Family(file).members
+        _ = Family(file).members
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"{file}, line ")
     assert "\n" not in str(caught.value)
@@ -226,7 +226,7 @@ def test_invalid_variants_are_refused_with_line_key_and_remedy(tmp_path, sentenc
 def test_a_mistake_has_the_line_of_the_value_that_causes_it(tmp_path):
     file = saved(tmp_path, BINS, {**ALPHA, "values": [0.25, 2]})
     with pytest.raises(InputError) as caught:
-        Family(file).members
+        _ = Family(file).members
     line = int(str(caught.value).split("line ")[1].split(":")[0])
     assert file.read_text(encoding="utf-8").splitlines()[line - 1].strip() == "- 2"
 

@@ -123,7 +123,6 @@ ASSESS_ATTRIBUTION = (
         ),
         text("file", "`1` … `m` for a released file, or `mean` for their mean"),
         *MEASURES,
-        reported=True,
     ),
     table(
         "attribution/targets.csv",

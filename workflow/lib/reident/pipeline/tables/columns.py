@@ -127,7 +127,6 @@ class Table(NamedTuple):
 
 
 class _MoreOfTable(TypedDict, total=False):
-    reported: bool
     compared: Lines
     section: str
     released: Lines | bool
@@ -140,12 +139,18 @@ def declare(
     *columns: Column,
     output: str = "",
     holds: Holds | None = None,
+    reported: bool | None = None,
     **more: Unpack[_MoreOfTable],
 ) -> Table:
-    """Declare a table with its columns: the output has the name of its file, and a Parquet file holds records."""
+    """Declare a table with its columns.
+
+    Unless something else is given, the output has the name of its file, a Parquet file holds records and any other file
+    aggregates, and the report reads every CSV file of aggregates.
+    """
     file = PurePosixPath(path)
     holds = holds or ("records" if file.suffix == ".parquet" else "aggregates")
-    return Table(output or file.stem.replace("-", "_"), path, meaning, columns, holds, **more)
+    reported = file.suffix == ".csv" and holds == "aggregates" if reported is None else reported
+    return Table(output or file.stem.replace("-", "_"), path, meaning, columns, holds, reported, **more)
 
 
 class _More(TypedDict, total=False):
@@ -197,7 +202,6 @@ def account(folder: str) -> Table:
         text("file", "the file, or the part of it, that the line is about"),
         text("cause", "`in`, `used`, or why rows were left out"),
         integer("rows", "number of rows", "rows"),
-        reported=True,
         section="1",
     )
 

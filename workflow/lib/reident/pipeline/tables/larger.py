@@ -41,6 +41,7 @@ THIN = (
         integer("n_records", "PUF records"),
         output="counts",
         section="6.5",
+        reported=False,
     ),
 )
 
@@ -68,7 +69,6 @@ EXTRAPOLATE = (
             "`size_dependent`, `too_few` (confirmed), `whole_population`, `beyond_population` or `unranked` "
             "(unicity, whose candidates are all alike)",
         ),
-        reported=True,
         section="6.5",
     ),
 )

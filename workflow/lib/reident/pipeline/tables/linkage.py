@@ -215,7 +215,6 @@ RANK = (
         integer("n_pufids", "PUF records that have such a pair"),
         integer("n_pairs", "pairs of the rank or order", "pairs"),
         output="distribution",
-        reported=True,
         section="5",
     ),
 )
@@ -268,7 +267,6 @@ CONFIRM = (
         integer("n_confirmed_pairs", "confirmed pairs", "pairs", kind="withheld"),
         number("expected_correct", EXPECTED_CORRECT, "records", section="6", kind="withheld"),
         output="limits",
-        reported=True,
         section="5",
         released=Lines("", "stratum", WHOLE),
     ),
@@ -303,7 +301,6 @@ DESCRIPTION = (
         integer("links_agree", "of these, links whose categories or bins are equal", "links"),
         integer("links_differ", "of these, links whose categories or bins differ", "links"),
         integer("links_missing", "of these, links with a missing value", "links"),
-        reported=True,
         section="1",
     ),
     declare(
@@ -316,7 +313,6 @@ DESCRIPTION = (
         integer("agree", "pairs whose categories or bins are equal", "pairs"),
         integer("differ", "pairs whose categories or bins differ", "pairs"),
         integer("missing", "pairs with a missing value", "pairs"),
-        reported=True,
         section="6",
     ),
     declare(
@@ -325,7 +321,6 @@ DESCRIPTION = (
         text("set", "`suspected` or `confirmed`"),
         text("metrics", "exactly the metrics that do, joined by `+`"),
         integer("n_pufids", "PUF records"),
-        reported=True,
         section="6",
     ),
 )

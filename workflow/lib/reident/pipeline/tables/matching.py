@@ -74,7 +74,6 @@ PREPARE_MATCHING = (
             "`agree`, `differ` in known variables, `another_order`, `fully_synthetic`, or `unknown` if no known "
             "variable can tell",
         ),
-        reported=True,
     ),
 )
 
@@ -107,7 +106,6 @@ MATCH = (
         "The risk for the first set of known variables, one line per file.",
         FILE,
         *MATCH_RISK,
-        reported=True,
         compared=Lines("matching", "file", "mean"),
     ),
     table(
@@ -120,7 +118,6 @@ MATCH = (
         integer("danger", "1 for the most dangerous set", "rank"),
         FILE,
         *MATCH_RISK,
-        reported=True,
     ),
     table(
         "matching/distribution.csv",
@@ -132,7 +129,6 @@ MATCH = (
         integer("n_records", "targets in the class", kind=Count("match_targets")),
         integer("n_own", "of these, targets with T = 1", kind=Count("match_own")),
         number("risk", "Σ T/c of the class", "records", kind="withheld"),
-        reported=True,
         released=True,
     ),
     table(
@@ -147,7 +143,6 @@ MATCH = (
         integer("n_missing", "records in which the variable is missing"),
         integer("n_distinct", "distinct values", "values"),
         integer("n_agree", "records whose value is equal to their confidential one, or within the radius"),
-        reported=True,
     ),
     table(
         "matching/pooled.csv",
@@ -166,7 +161,6 @@ MATCH = (
         *MATCH_RISK[1:],
         number("own_probability", "Σ of the match probability of the target's own record", "records"),
         integer("no_record", "targets without a record that the intruder names"),
-        reported=True,
     ),
 )
 
@@ -223,7 +217,6 @@ MEASURE_DISTANCES = (
             "nearer", "whether the share is above its expectation beyond chance; false without a holdout"
         ),
         boolean("copied", "whether n_alone_confidential is beyond chance; false without one"),
-        reported=True,
         section="8.1",
     ),
     table(
@@ -233,7 +226,6 @@ MEASURE_DISTANCES = (
         integer("percent", "the percentage of the synthetic records, 0 to 100", "percent"),
         number("confidential", "the percentile of the distance to the confidential file", "score"),
         number("holdout", "that of the distance to the holdout" + HELD, "score"),
-        reported=True,
         section="8.1",
     ),
 )

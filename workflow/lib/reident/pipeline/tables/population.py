@@ -59,7 +59,6 @@ MODEL_POPULATION = (
             "Dankar et al. chooses is not recommended: `contradicted`, `unsupported`",
         ),
         output="population_models",
-        reported=True,
         section="7.1",
     ),
     declare(
@@ -70,7 +69,6 @@ MODEL_POPULATION = (
         number("up_to", "upper end of the class"),
         integer("n", "records or households in the class", "records or households"),
         number("expected", "sum of their risks", "records or households"),
-        reported=True,
         section="7.2",
     ),
 )

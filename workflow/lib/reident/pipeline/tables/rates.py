@@ -132,7 +132,6 @@ RATE = (
         "rates.csv",
         f"The rates, one line per metric for the whole study (`{WHOLE}`) and for each stratum.",
         *RATES,
-        reported=True,
         compared=Lines("rates", "stratum", WHOLE),
         released=True,
     ),
@@ -141,7 +140,6 @@ RATE = (
         f"The rates of clusters, one line per metric for the whole study (`{WHOLE}`) and for each stratum; no line in "
         "a study without `rates.cluster`.",
         *CLUSTERS,
-        reported=True,
         released=True,
     ),
     *DESCRIPTION,
@@ -179,7 +177,6 @@ COMPARE_PROTECTION = (
             for column in select(RATES, *COMPARED_RATES)
             for side in SIDES
         ),
-        reported=True,
         section="6.1",
         released=Lines("", "stratum", WHOLE),
     ),
@@ -212,7 +209,6 @@ AGREEMENTS = (
         integer("n_among_three", "PUF records with a link among the best ranks of at most three pairs"),
         number("alone_rate", "n_alone / n_puf"),
         number("among_three_rate", "n_among_three / n_puf"),
-        reported=True,
         compared=Lines("agreements", "stratum", WHOLE),
     ),
 )

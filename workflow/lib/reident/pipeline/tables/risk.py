@@ -116,7 +116,6 @@ ASSESS_FILE = (
         "The measures of the file, one line per quantity.",
         text("quantity", "the name of the quantity: `records`, `U`, `P`, `dis` …"),
         text("value", "an integer, a number with 12 decimals, or a word; empty where undefined"),
-        reported=True,
     ),
     table(
         "filerisk/definitions.csv",
@@ -133,7 +132,6 @@ ASSESS_FILE = (
         number("largest", "largest DIS-SUDA of a record"),
         integer("n_one", "records whose DIS-SUDA is 1"),
         number("correlation", "correlation with the population reciprocal; empty without a population", ""),
-        reported=True,
         compared=Lines("filerisk", "chosen", True),
     ),
     table(
@@ -141,7 +139,6 @@ ASSESS_FILE = (
         "What makes a definition doubtful for this file, one line per definition and hazard.",
         DEFINITION,
         text("hazard", "one sentence"),
-        reported=True,
     ),
     table(
         "filerisk/cells.csv",
@@ -149,7 +146,6 @@ ASSESS_FILE = (
         integer("cell_size", "size of the cell, or number of records that match with `missing: wildcard`"),
         integer("n_cells", "cells of the size; empty with `missing: wildcard`", "cells"),
         integer("n_records", "records in these cells"),
-        reported=True,
     ),
     table(
         "filerisk/sizes.csv",
@@ -158,7 +154,6 @@ ASSESS_FILE = (
         N_MSU,
         integer("n_records", "records with at least one of the size"),
         number("weight", "what an MSU of the size adds to the SUDA score", ""),
-        reported=True,
     ),
     table(
         "filerisk/variables.csv",
@@ -169,7 +164,6 @@ ASSESS_FILE = (
         integer("n_alone", "records that are unique on this variable alone"),
         N_MSU._replace(meaning="minimal sample uniques that contain it"),
         number("contribution", "share of the total SUDA score in MSUs that contain it; empty if that is 0"),
-        reported=True,
     ),
     table(
         "filerisk/levels.csv",
@@ -188,7 +182,6 @@ ASSESS_FILE = (
         number("above", "lower end of the class, not in it", ""),
         number("up_to", "upper end of the class", ""),
         integer("n_records", "records in the class"),
-        reported=True,
     ),
     table(
         "filerisk/classes.csv",
@@ -198,7 +191,6 @@ ASSESS_FILE = (
         UP_TO,
         integer("n", "records in the class"),
         *TRUTH,
-        reported=True,
     ),
     table(
         "filerisk/coarser.csv",
@@ -221,7 +213,6 @@ ASSESS_FILE = (
             "surviving uniques / persons in their population cells; empty without a population or record",
         ),
         number("truth_other", "the same of the other uniques"),
-        reported=True,
     ),
     table(
         "filerisk/conventions.csv",
@@ -236,7 +227,6 @@ ASSESS_FILE = (
             )
             for k in (2, 3, 5)
         ),
-        reported=True,
         released=True,
     ),
 )
@@ -255,7 +245,6 @@ SAMPLE_POPULATION = (
             number(f"correlation {name}", f"correlation of DIS-SUDA by `{name}` with the reciprocal", "")
             for name in ("elliot-manning", "user-guide")
         ),
-        reported=True,
     ),
     table(
         "filerisk/by_class.csv",
@@ -265,7 +254,6 @@ SAMPLE_POPULATION = (
         UP_TO,
         integer("n", "records in the class"),
         *TRUTH,
-        reported=True,
     ),
     table(
         "filerisk/by_tenth.csv",
@@ -275,7 +263,6 @@ SAMPLE_POPULATION = (
         integer("tenth", "the tenth, from 1 for the lowest values", "tenth"),
         integer("n", "sample uniques in the tenth"),
         *TRUTH,
-        reported=True,
     ),
 )
 
@@ -293,7 +280,6 @@ COMPARE_VARIANTS = (
         text("set_{what varies}", "the value or label of what varies", kind="label"),
         text(COMPARED_COLUMNS, "as there, without the column that selects the lines"),
         output="comparison",
-        reported=True,
         section="",
         released=True,
     ),

@@ -39,7 +39,6 @@ ASSESS_SCENARIOS = (
             "expected re-identified households by 1/F; empty without a population or households",
             "households",
         ),
-        reported=True,
     ),
     table(
         "filerisk/diversity.csv",
@@ -62,7 +61,6 @@ ASSESS_SCENARIOS = (
         ),
         number("recursive_3", "the same of recursive (c, 3)-diversity", ""),
         number("t", "t-closeness: largest variational distance between a cell and the file"),
-        reported=True,
     ),
     table(
         "filerisk/set_variables.csv",
@@ -75,6 +73,5 @@ ASSESS_SCENARIOS = (
         number(
             "added_share", "mean difference between the share of a set with it and that of the set without it"
         ),
-        reported=True,
     ),
 )

@@ -18,7 +18,6 @@ CHECKLIST = (
         text("exhibits", "the results of the report that answer it, joined by `, `; empty without one"),
         text("answer", "the answer of the study; empty without one"),
         output="questions",
-        reported=True,
     ),
 )
 
@@ -190,7 +189,6 @@ MICROAGGREGATE = (
         integer("n_largest", "size of the largest group"),
         number("variance_kept", "variance of the masked values, divided by that of the original values"),
         number("largest_r2", "largest R² of the original values with another masked variable"),
-        reported=True,
         section="9",
     ),
     account("microaggregation"),

@@ -46,7 +46,6 @@ JOIN_FILES = (
             "corroborated_confirmed_rate",
             "n_corroborated_confirmed / n_corroborated; empty where no record is corroborated",
         ),
-        reported=True,
         section="6.6",
     ),
 )

@@ -46,7 +46,6 @@ MEASURE_UTILITY = (
         number("overlap_regression", f"mean overlap {_OVERLAP}; of the coefficients of the regression"),
         text("loss_measure", "the measure of the loss: `utility.loss`"),
         number("loss", "that measure; for `overlap`, 1 less the mean of the two overlaps"),
-        reported=True,
         compared=Lines("utility", "scope", WHOLE),
     ),
     table(
@@ -62,7 +61,6 @@ MEASURE_UTILITY = (
         number("distance", "the distance of its distributions by that measure"),
         number("hellinger", "their Hellinger distance; empty for a numeric variable"),
         number("overlap", f"mean overlap {_OVERLAP}; of its mean or shares"),
-        reported=True,
     ),
     table(
         "utility/pairs.csv",
@@ -70,7 +68,6 @@ MEASURE_UTILITY = (
         text("variable", "the first variable"),
         text("other", "the second variable"),
         number("distance", "the total variation distance of their joint distributions"),
-        reported=True,
     ),
     table(
         "utility/estimates.csv",

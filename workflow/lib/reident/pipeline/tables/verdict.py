@@ -15,7 +15,6 @@ JUDGE = (
         "Every warning of the study, those of its steps and those that only its results show, the gravest first.",
         ABOUT,
         *WARNING[:-1],
-        reported=True,
         section="1",
     ),
     declare(
@@ -42,7 +41,6 @@ JUDGE = (
             "to judge, which passes) or `none` (no verdict)",
             kind="outcome",
         ),
-        reported=True,
         section="6",
         released=True,
     ),
@@ -61,7 +59,6 @@ JUDGE = (
         integer("understates", "warnings that may understate the risk", "warnings"),
         integer("notable", "other warnings", "warnings"),
         output="verdict",
-        reported=True,
         compared=Lines("verdict", "scope", WHOLE),
         section="6",
     ),

@@ -18,7 +18,6 @@ WEIGH = (
         number("m", "the probability of the level among links; empty for `missing`"),
         number("u", "the probability of the level among other pairs; empty for `missing`"),
         number("weight", "log2(m / u), the weight of the level; 0 for `missing`", "bits"),
-        reported=True,
     ),
     table(
         "weights/model.csv",
@@ -39,7 +38,6 @@ WEIGH = (
             "variables",
             section="4",
         ),
-        reported=True,
     ),
 )
 
@@ -53,6 +51,5 @@ CALIBRATE = (
         integer("n_confirmed", "confirmed pairs", "pairs"),
         number("probability", "the mean match probability of the pairs"),
         number("confirmed_share", "n_confirmed / n_pairs"),
-        reported=True,
     ),
 )

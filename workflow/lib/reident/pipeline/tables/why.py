@@ -68,7 +68,6 @@ EXPLAIN = (
             "empty without one",
         ),
         output="variables",
-        reported=True,
     ),
 )
 
@@ -113,6 +112,7 @@ TRY_RECODINGS = (
         number("conditional_high", "upper end of the interval of the conditional rate", section="6"),
         integer("n_suspected", "suspected PUF records"),
         section="6.4",
+        reported=False,
     ),
     table(
         "suggest/variants.yaml",
