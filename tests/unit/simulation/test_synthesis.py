@@ -92,10 +92,6 @@ def test_donors_are_equal_on_all_variables_or_absent():
     assert len(set(donor[found].tolist())) > 80  # not always the same person
 
 
-def test_every_option_is_described():
-    assert all(field.description for field in SyntheticSurvey.model_fields.values())
-
-
 def test_the_holdout_has_other_people_and_changes_no_other_file(files):
     with_holdout = spec(holdout=300)
     held = synthesize(with_holdout, "holdout")

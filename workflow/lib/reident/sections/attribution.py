@@ -43,21 +43,17 @@ def released_side(number: int) -> str:
 class ComparedFile(SourceFile):
     """A file that only this section reads."""
 
-    id: Names | None = Field(
-        None,
-        description="The columns that identify a person, compared as text. If `original` and a released file have "
-        "them, each person's own released record is known, and a baseline leaves it out.",
-    )
+    id: Names | None = None
+    """The columns that identify a person, compared as text. If `original` and a released file have them, each person's
+    own released record is known, and a baseline leaves it out."""
 
 
 class Target(KeyVariable):
     """A variable that an intruder wants to know."""
 
-    within: Radius | None = Field(
-        None,
-        description="Numeric targets: the largest difference at which an inference counts as correct, "
-        "`{relative: r}` or `{absolute: d}`. Required for them. Source: METHODS §12.",
-    )
+    within: Radius | None = None
+    """Numeric targets: the largest difference at which an inference counts as correct, `{relative: r}` or `{absolute:
+    d}`. Required for them. Source: METHODS §12."""
 
     @model_validator(mode="after")
     def _within_for_numbers(self) -> Target:
@@ -75,49 +71,32 @@ Targets = tuple[Annotated[Target, BeforeValidator(name_alone, json_schema_input_
 class AttributeDisclosure(Section):
     """What an intruder who knows the keys of a person could learn about a target."""
 
-    original: ComparedFile | None = Field(
-        None, description="The file with the true values; required with a list of released files, only then."
-    )
+    original: ComparedFile | None = None
+    """The file with the true values; required with a list of released files, only then."""
     released: Annotated[
         Annotated[Literal["puf", "synthetic"], Tag("word")]
         | Annotated[tuple[ComparedFile, ...], Field(min_length=1, max_length=1000), Tag("list")],
         Discriminator(word_or("list")),
-    ] = Field(
-        description="The released files: `puf`, which is compared with `files.original`; `synthetic`, all synthetic "
-        "files of `matching`, which are compared with its confidential file; or a list of files, which are compared "
-        "with `original`."
-    )
-    holdout: SourceFile | None = Field(
-        None,
-        description="Persons who are not in the original file, with its columns and codes. What the released files "
-        "tell about them is the baseline: it is learnt about a population, not about a person. Source: METHODS §12.",
-    )
-    keys: KeyVariables = Field(
-        min_length=1,
-        max_length=MAX_KEYS,
-        description="The variables that an intruder may know of a person, each as a name or as a mapping. With `puf` "
-        "the name of a linking variable is sufficient; with `synthetic` a name alone has the missing codes of "
-        "`matching`.",
-    )
-    targets: Targets = Field(
-        min_length=1,
-        description="The variables that an intruder wants to know, each as a name or as a mapping with the keys of a "
-        "key variable. A numeric target needs `within`.",
-    )
-    max_keys: int = Field(
-        3,
-        ge=1,
-        le=MAX_KEYS,
-        description="Every set of at most this number of keys is an intruder, and so is the set of all keys.",
-    )
-    sets: tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...] = Field(
-        (), description="The sets of keys, instead of every set: lists of names of `keys`."
-    )
-    missing: Literal["excluded", "category"] = Field(
-        "excluded",
-        description="Whether a record that misses a value of the set or the target is left out, or missing is a "
-        "category like any other (synthpop's default). Source: METHODS §12.",
-    )
+    ]
+    """The released files: `puf`, which is compared with `files.original`; `synthetic`, all synthetic files of
+    `matching`, which are compared with its confidential file; or a list of files, which are compared with
+    `original`."""
+    holdout: SourceFile | None = None
+    """Persons who are not in the original file, with its columns and codes. What the released files tell about them is
+    the baseline: it is learnt about a population, not about a person. Source: METHODS §12."""
+    keys: KeyVariables = Field(min_length=1, max_length=MAX_KEYS)
+    """The variables that an intruder may know of a person, each as a name or as a mapping. With `puf` the name of a
+    linking variable is sufficient; with `synthetic` a name alone has the missing codes of `matching`."""
+    targets: Targets = Field(min_length=1)
+    """The variables that an intruder wants to know, each as a name or as a mapping with the keys of a key variable. A
+    numeric target needs `within`."""
+    max_keys: int = Field(3, ge=1, le=MAX_KEYS)
+    """Every set of at most this number of keys is an intruder, and so is the set of all keys."""
+    sets: tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...] = ()
+    """The sets of keys, instead of every set: lists of names of `keys`."""
+    missing: Literal["excluded", "category"] = "excluded"
+    """Whether a record that misses a value of the set or the target is left out, or missing is a category like any
+    other (synthpop's default). Source: METHODS §12."""
 
     @property
     def key_sets(self) -> list[tuple[str, ...]]:

@@ -60,8 +60,8 @@ Line = Annotated[str, Field(min_length=1, max_length=300), PROSE]
 class Section(BaseModel):
     """One mapping of the study file.
 
-    Fields are documented by ``Field(description=...)``: the JSON Schema and ``config/README.md``
-    are generated from these descriptions.
+    Fields are documented by the docstrings below them: the JSON Schema and ``config/README.md``
+    are generated from these texts.
 
     A validator raises ``ValueError`` with a text of two sentences, what is wrong and what to do. It begins with
 

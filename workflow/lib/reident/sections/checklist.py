@@ -55,26 +55,25 @@ QuestionId = Annotated[
 class Person(Section):
     """A person who signs the decision."""
 
-    name: Line = Field(description="The name.")
-    role: Line = Field(description="The position, for example chair of the board.")
+    name: Line
+    """The name."""
+    role: Line
+    """The position, for example chair of the board."""
 
 
 class BoardDecision(Section):
     """The decision of the board, for the last page of the report."""
 
-    decision: Literal["approved", "approved with conditions", "rejected"] = Field(
-        description="What the board decided on the release."
-    )
-    date: Day = Field(description="The date of the decision, YYYY-MM-DD.")
-    names: tuple[Person, ...] = Field(
-        min_length=1, max_length=20, description="Who signs, each with a line for the signature."
-    )
-    board: Annotated[str, Field(max_length=300), PROSE] = Field("", description="The name of the board.")
-    conditions: tuple[Paragraph, ...] = Field(
-        (),
-        max_length=50,
-        description="The changes or conditions. Required with `approved with conditions`, otherwise not allowed.",
-    )
+    decision: Literal["approved", "approved with conditions", "rejected"]
+    """What the board decided on the release."""
+    date: Day
+    """The date of the decision, YYYY-MM-DD."""
+    names: tuple[Person, ...] = Field(min_length=1, max_length=20)
+    """Who signs, each with a line for the signature."""
+    board: Annotated[str, Field(max_length=300), PROSE] = ""
+    """The name of the board."""
+    conditions: tuple[Paragraph, ...] = Field((), max_length=50)
+    """The changes or conditions. Required with `approved with conditions`, otherwise not allowed."""
 
     @model_validator(mode="after")
     def _has_its_conditions(self) -> BoardDecision:
@@ -89,20 +88,14 @@ class BoardDecision(Section):
 class Checklist(Section):
     """The checklist of the board: what it asks about a release, with the answers of the agency."""
 
-    file: str = Field(
-        BUNDLED,
-        min_length=1,
-        description="The questions: the name of a file in config/checklists, or the path of a file of your own, which "
-        "ends in `.yaml`.",
-    )
-    answers: dict[str, Paragraph] = Field(
-        default_factory=dict,
-        description="The answers by the id of their question: one paragraph of plain text each. A question with "
-        "neither an answer nor a result that answers it is reported as not assessed.",
-    )
-    decision: BoardDecision | None = Field(
-        None, description="The decision of the board. If absent: the report has a form for it."
-    )
+    file: str = Field(BUNDLED, min_length=1)
+    """The questions: the name of a file in config/checklists, or the path of a file of your own, which ends in
+    `.yaml`."""
+    answers: dict[str, Paragraph] = Field(default_factory=dict)
+    """The answers by the id of their question: one paragraph of plain text each. A question with neither an answer nor
+    a result that answers it is reported as not assessed."""
+    decision: BoardDecision | None = None
+    """The decision of the board. If absent: the report has a form for it."""
 
     @property
     def path(self) -> str | None:
@@ -113,10 +106,14 @@ class Checklist(Section):
 class Question(Section):
     """One question of a checklist."""
 
-    id: QuestionId = Field(description="By which a study answers the question.")
-    text: Paragraph = Field(description="The question.")
-    why: Paragraph = Field(description="Why the board asks it.")
-    exhibits: tuple[Exhibit, ...] = Field((), description="The results of the report that answer it.")
+    id: QuestionId
+    """By which a study answers the question."""
+    text: Paragraph
+    """The question."""
+    why: Paragraph
+    """Why the board asks it."""
+    exhibits: tuple[Exhibit, ...] = ()
+    """The results of the report that answer it."""
 
     @model_validator(mode="after")
     def _exhibits_differ(self) -> Question:
@@ -127,15 +124,19 @@ class Question(Section):
 class Topic(Section):
     """Questions about one thing."""
 
-    title: Line = Field(description="The heading in the report.")
-    questions: tuple[Question, ...] = Field(min_length=1, description="The questions, in their order.")
+    title: Line
+    """The heading in the report."""
+    questions: tuple[Question, ...] = Field(min_length=1)
+    """The questions, in their order."""
 
 
 class Questions(Section):
     """A file of questions."""
 
-    title: Line = Field(description="What the checklist is.")
-    topics: tuple[Topic, ...] = Field(min_length=1, description="The questions by topic, in their order.")
+    title: Line
+    """What the checklist is."""
+    topics: tuple[Topic, ...] = Field(min_length=1)
+    """The questions by topic, in their order."""
 
     @property
     def all(self) -> tuple[Question, ...]:

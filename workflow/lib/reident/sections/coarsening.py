@@ -20,23 +20,15 @@ Width = Annotated[Rational, Field(gt=0)]
 class Coarsening(Section):
     """Coarser values, after missing codes and recode tables, in both files."""
 
-    width: Width | None = Field(
-        None,
-        description="Numeric: the width of intervals that begin at the multiples of it. A number becomes the middle of "
-        "its interval. Source: METHODS §1.",
-    )
-    top: Rational | None = Field(
-        None, description="Numeric: larger numbers become this one, before `width` applies."
-    )
-    bottom: Rational | None = Field(
-        None, description="Numeric: smaller numbers become this one, before `width` applies."
-    )
-    recode: dict[str, str] | None = Field(
-        None,
-        min_length=1,
-        description="Categorical: a recode table from the codes of the study to coarser ones, written as `recode` of "
-        "the variable.",
-    )
+    width: Width | None = None
+    """Numeric: the width of intervals that begin at the multiples of it. A number becomes the middle of its interval.
+    Source: METHODS §1."""
+    top: Rational | None = None
+    """Numeric: larger numbers become this one, before `width` applies."""
+    bottom: Rational | None = None
+    """Numeric: smaller numbers become this one, before `width` applies."""
+    recode: dict[str, str] | None = Field(None, min_length=1)
+    """Categorical: a recode table from the codes of the study to coarser ones, written as `recode` of the variable."""
 
     @property
     def numeric(self) -> bool:
@@ -90,14 +82,10 @@ class Coarsening(Section):
 class NamedCoarsening(Coarsening):
     """One coarsening of a linking variable, with a name."""
 
-    variable: Name = Field(description="The linking variable.")
-    name: str | None = Field(
-        None,
-        min_length=1,
-        max_length=60,
-        exclude_if=operator.not_,
-        description="How reports call it. Required with `recode`; if absent: the numbers, such as `width 10`.",
-    )
+    variable: Name
+    """The linking variable."""
+    name: str | None = Field(None, min_length=1, max_length=60, exclude_if=operator.not_)
+    """How reports call it. Required with `recode`; if absent: the numbers, such as `width 10`."""
 
     @model_validator(mode="after")
     def _has_a_name(self) -> NamedCoarsening:

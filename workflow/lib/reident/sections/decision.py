@@ -52,116 +52,65 @@ LIMITS: dict[str, tuple[str, ...]] = {
 }
 """The limits by the section that they are for, in the order of the report."""
 
-_PER_METRIC = "One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6."
-
 
 class Decision(Section):
     """The limits of the verdict in the report."""
 
-    conditional_rate_at_most: Shares | None = Field(
-        None,
-        description="The largest conditional rate, as a fraction, with which a metric passes. " + _PER_METRIC,
-    )
-    expected_correct_rate_at_most: Shares | None = Field(
-        None,
-        description="The largest share of suspected records that one guess would get right, as a fraction, with which "
-        "a metric passes. " + _PER_METRIC,
-    )
-    single_rate_at_most: Shares | None = Field(
-        None,
-        description="The largest share of records with exactly one candidate whose candidate is right, as a fraction, "
-        "with which a metric passes. " + _PER_METRIC,
-    )
-    confirmed_rate_at_most: Shares | None = Field(
-        None,
-        description="The largest confirmed rate, as a fraction, with which a metric passes. " + _PER_METRIC,
-    )
-    reach_at_most: Shares | None = Field(
-        None, description="The largest reach, as a fraction, with which a metric passes. " + _PER_METRIC
-    )
-    confirmed_at_most: Counts | None = Field(
-        None, description="The largest number of confirmed records with which a metric passes. " + _PER_METRIC
-    )
-    together_confirmed_rate_at_most: Shares | None = Field(
-        None,
-        exclude_if=_is_absent,
-        description="`together`: the largest share of records confirmed with any of the files, as a fraction, with "
-        "which a metric passes. One number for all metrics, or a mapping from metrics to numbers. Source: METHODS "
-        "§6.6.",
-    )
-    together_best_rank_correct_rate_at_most: Shares | None = Field(
-        None,
-        exclude_if=_is_absent,
-        description="`together`: the largest share of the records suspected with any of the files for which one best "
-        "guess is right, as a fraction, with which a metric passes. One number for all metrics, or a mapping from "
-        "metrics to numbers. Source: METHODS §6.6.",
-    )
-    by: Literal["estimate", "upper"] = Field(
-        "estimate",
-        description="What `conditional_rate_at_most` is compared with: the rate itself, or the upper end of its "
-        "confidence interval. The other limits have no interval and are always compared with the estimate. With "
-        "`upper`, every metric must pass, so several metrics need no correction. Source: METHODS §6.",
-    )
-    k_anonymity_at_least: int | None = Field(
-        None,
-        ge=2,
-        description="`file_risk`: the smallest size of a cell of the whole key with which the file passes. Source: "
-        "METHODS §7.",
-    )
-    records_below_k_at_most: float = Field(
-        0,
-        ge=0,
-        le=1,
-        description="`file_risk`: the largest share of records in smaller cells than `k_anonymity_at_least`, as a "
-        "fraction of the records with a complete key, with which the file passes.",
-    )
-    dis_at_most: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="`file_risk`: the largest DIS, general form, as a fraction, with which the file passes. Source: "
-        "METHODS §7.",
-    )
-    unique_share_at_most: Shares | None = Field(
-        None,
-        description="`file_risk.scenarios`: the largest share of sample uniques among the records compared, as a "
-        "fraction, with which a scenario passes. One number for all scenarios, or a mapping from their names to "
-        "numbers. Source: METHODS §7.5.",
-    )
-    expected_match_risk_at_most: float | None = Field(
-        None,
-        ge=0,
-        description="Matching: the largest expected match risk, as a number of records, with which a scenario passes. "
-        "Source: METHODS §8.",
-    )
-    true_match_rate_at_most: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Matching: the largest true match rate, as a fraction, with which a scenario passes.",
-    )
-    false_match_rate_at_least: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Matching: the smallest false match rate, as a fraction, with which a scenario passes. A scenario "
-        "without a unique match passes.",
-    )
-    nearer_excess_at_most: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        exclude_if=lambda limit: limit is None,
-        description="`matching.closest`: the largest excess of the share of synthetic records that are nearer to the "
-        "confidential file than to the holdout over its expectation, as a fraction, with which every synthetic file "
-        "passes. Source: METHODS §8.1.",
-    )
-    disco_at_most: Shares | None = Field(
-        None,
-        description="`attribute_disclosure`: the largest DiSCO, as a fraction, with which a target passes, for the "
-        "most dangerous set of keys and on average over the released files. One number for all targets, or a mapping "
-        "from their names to numbers. Source: METHODS §12.",
-    )
+    conditional_rate_at_most: Shares | None = None
+    """The largest conditional rate, as a fraction, with which a metric passes. One number for all metrics, or a mapping
+    from metrics to numbers. Source: METHODS §6."""
+    expected_correct_rate_at_most: Shares | None = None
+    """The largest share of suspected records that one guess would get right, as a fraction, with which a metric passes.
+    One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6."""
+    single_rate_at_most: Shares | None = None
+    """The largest share of records with exactly one candidate whose candidate is right, as a fraction, with which a
+    metric passes. One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6."""
+    confirmed_rate_at_most: Shares | None = None
+    """The largest confirmed rate, as a fraction, with which a metric passes. One number for all metrics, or a mapping
+    from metrics to numbers. Source: METHODS §6."""
+    reach_at_most: Shares | None = None
+    """The largest reach, as a fraction, with which a metric passes. One number for all metrics, or a mapping from
+    metrics to numbers. Source: METHODS §6."""
+    confirmed_at_most: Counts | None = None
+    """The largest number of confirmed records with which a metric passes. One number for all metrics, or a mapping from
+    metrics to numbers. Source: METHODS §6."""
+    together_confirmed_rate_at_most: Shares | None = Field(None, exclude_if=_is_absent)
+    """`together`: the largest share of records confirmed with any of the files, as a fraction, with which a metric
+    passes. One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6.6."""
+    together_best_rank_correct_rate_at_most: Shares | None = Field(None, exclude_if=_is_absent)
+    """`together`: the largest share of the records suspected with any of the files for which one best guess is right,
+    as a fraction, with which a metric passes. One number for all metrics, or a mapping from metrics to numbers.
+    Source: METHODS §6.6."""
+    by: Literal["estimate", "upper"] = "estimate"
+    """What `conditional_rate_at_most` is compared with: the rate itself, or the upper end of its confidence interval.
+    The other limits have no interval and are always compared with the estimate. With `upper`, every metric must
+    pass, so several metrics need no correction. Source: METHODS §6."""
+    k_anonymity_at_least: int | None = Field(None, ge=2)
+    """`file_risk`: the smallest size of a cell of the whole key with which the file passes. Source: METHODS §7."""
+    records_below_k_at_most: float = Field(0, ge=0, le=1)
+    """`file_risk`: the largest share of records in smaller cells than `k_anonymity_at_least`, as a fraction of the
+    records with a complete key, with which the file passes."""
+    dis_at_most: float | None = Field(None, ge=0, le=1)
+    """`file_risk`: the largest DIS, general form, as a fraction, with which the file passes. Source: METHODS §7."""
+    unique_share_at_most: Shares | None = None
+    """`file_risk.scenarios`: the largest share of sample uniques among the records compared, as a fraction, with which
+    a scenario passes. One number for all scenarios, or a mapping from their names to numbers. Source: METHODS §7.5."""
+    expected_match_risk_at_most: float | None = Field(None, ge=0)
+    """Matching: the largest expected match risk, as a number of records, with which a scenario passes. Source: METHODS
+    §8."""
+    true_match_rate_at_most: float | None = Field(None, ge=0, le=1)
+    """Matching: the largest true match rate, as a fraction, with which a scenario passes."""
+    false_match_rate_at_least: float | None = Field(None, ge=0, le=1)
+    """Matching: the smallest false match rate, as a fraction, with which a scenario passes. A scenario without a unique
+    match passes."""
+    nearer_excess_at_most: float | None = Field(None, ge=0, le=1, exclude_if=lambda limit: limit is None)
+    """`matching.closest`: the largest excess of the share of synthetic records that are nearer to the confidential file
+    than to the holdout over its expectation, as a fraction, with which every synthetic file passes. Source: METHODS
+    §8.1."""
+    disco_at_most: Shares | None = None
+    """`attribute_disclosure`: the largest DiSCO, as a fraction, with which a target passes, for the most dangerous set
+    of keys and on average over the released files. One number for all targets, or a mapping from their names to
+    numbers. Source: METHODS §12."""
 
     def given(self, section: str, name: str | None = None) -> dict[str, Any]:
         """Return the limits for a section that are given, by key.

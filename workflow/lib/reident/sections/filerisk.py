@@ -37,21 +37,16 @@ RESERVED = frozenset(
 class RiskFile(SourceFile):
     """A file that only this section reads."""
 
-    id: Names | None = Field(
-        None,
-        description="The column or columns that identify a record, compared as text. If absent: the row number "
-        "identifies a record.",
-    )
+    id: Names | None = None
+    """The column or columns that identify a record, compared as text. If absent: the row number identifies a record."""
 
 
 class UnperturbedFile(SourceFile):
     """The records of the file before perturbation."""
 
-    id: Names | None = Field(
-        None,
-        description="The columns that identify a record, in the order of those of the file. If absent: the columns "
-        "have the same names as in the file.",
-    )
+    id: Names | None = None
+    """The columns that identify a record, in the order of those of the file. If absent: the columns have the same names
+    as in the file."""
 
 
 SIMULATED_SURVEY = RiskFile(path="survey.csv", id=("SERIAL",))
@@ -62,48 +57,34 @@ SIMULATED_POPULATION = SourceFile(path="population.csv")
 class SpecialForm(Section):
     """The special form of DIS, a simulation."""
 
-    standard_error: float = Field(
-        0.005,
-        gt=0,
-        lt=1,
-        description="The largest standard error of the result: rounds are repeated until it is reached, up to 100,000 "
-        "rounds.",
-    )
-    seed: int = Field(
-        1, ge=0, description="The seed for drawing the records that are removed and copied back."
-    )
+    standard_error: float = Field(0.005, gt=0, lt=1)
+    """The largest standard error of the result: rounds are repeated until it is reached, up to 100,000 rounds."""
+    seed: int = Field(1, ge=0)
+    """The seed for drawing the records that are removed and copied back."""
 
 
 class NumericalStudy(Section):
     """Samples of the population, which show how accurate DIS and DIS-SUDA are."""
 
-    samples: int = Field(50, ge=1, le=10_000, description="The number of samples.")
-    fraction: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="The share of the population in a sample. If absent: `sampling_fraction`.",
-    )
-    strata: Names | None = Field(
-        None,
-        description="Columns of the population: the fraction is drawn from every group of equal values. If absent: "
-        "from the whole population.",
-    )
-    seed: int = Field(1, ge=0, description="The seed for drawing the samples.")
+    samples: int = Field(50, ge=1, le=10_000)
+    """The number of samples."""
+    fraction: float | None = Field(None, gt=0, le=1)
+    """The share of the population in a sample. If absent: `sampling_fraction`."""
+    strata: Names | None = None
+    """Columns of the population: the fraction is drawn from every group of equal values. If absent: from the whole
+    population."""
+    seed: int = Field(1, ge=0)
+    """The seed for drawing the samples."""
 
 
 class Population(Section):
     """The population that the file is a sample of."""
 
-    file: SourceFile | None = Field(
-        None,
-        description="The file of the population, with the columns of the key variables; absent if `simulate` draws it.",
-    )
-    numerical_study: NumericalStudy | None = Field(
-        None,
-        description="The numerical study of Elliot and Manning 2003 on this population; `{}` takes the defaults. If "
-        "absent: not computed.",
-    )
+    file: SourceFile | None = None
+    """The file of the population, with the columns of the key variables; absent if `simulate` draws it."""
+    numerical_study: NumericalStudy | None = None
+    """The numerical study of Elliot and Manning 2003 on this population; `{}` takes the defaults. If absent: not
+    computed."""
 
 
 Side = Annotated[
@@ -121,90 +102,48 @@ class FileRisk(Section):
 
     file: Annotated[
         Annotated[Side, Tag("word")] | Annotated[RiskFile, Tag("section")], Discriminator(word_or("section"))
-    ] = Field(
-        "puf",
-        description="The file whose risk is measured: a file of the study (`puf`, `eif`, `confidential`, `synthetic_1` "
-        "…, or `survey`, which `simulate` with the kind `local-authorities` draws), or a section that describes "
-        "another file.",
-    )
-    key_variables: KeyVariables = Field(
-        (),
-        max_length=MAX_KEY_VARIABLES,
-        description="The key variables, each as a name or as a mapping. If absent: the linking variables. "
-        "With `puf` or `eif`, the name of a linking variable is sufficient.",
-    )
-    original: UnperturbedFile | None = Field(
-        None,
-        description="The file before perturbation: the same records by their key, with the columns of the key "
-        "variables. DIS is then also computed for an intruder who knows the original values. Source: METHODS §7.",
-    )
-    missing: Literal["excluded", "category", "wildcard"] = Field(
-        "excluded",
-        description="Whether a record is excluded from sets with a variable whose value is missing, missing is a "
-        "category like any other, or a missing value matches every value (`wildcard`, as in sdcMicro and µ-ARGUS). "
-        "Source: METHODS §7.",
-    )
-    collapse: tuple[Collapse, ...] = Field(
-        (),
-        description="Coarser codes of key variables, such as regions instead of districts. The report shows which "
-        "sample uniques are still unique with each of them, and without each variable. Source: METHODS §7.",
-    )
-    sampling_fraction: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="The sampling fraction f, the share of the population in the file. Exactly one of this and "
-        "`weight`.",
-    )
-    weight: Name | None = Field(
-        None, description="A column of the file with weights; f is 1 divided by their mean."
-    )
-    max_order: int | None = Field(
-        None,
-        ge=1,
-        description="The largest number of variables of a minimal sample unique. If absent: no limit, for at most 57 "
-        "key variables. With 58 to 60, `max_order` must be given, at most 7. Source: METHODS §7.",
-    )
-    weighting: Literal["elliot", "normalised"] = Field(
-        "elliot", description="The weight of a minimal sample unique in the SUDA score. Source: METHODS §7."
-    )
-    dis_suda: Literal["elliot-manning", "user-guide"] = Field(
-        "elliot-manning",
-        description="The definition of the column `dis_suda` of the records; the other definition is computed as well. "
-        "Source: METHODS §7.",
-    )
-    special: SpecialForm = Field(
-        default_factory=SpecialForm, description="The special form of DIS, a simulation."
-    )
-    population: Population | None = Field(
-        None, description="The population that the file is a sample of, if it is available."
-    )
-    population_models: PopulationModels | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="Models that estimate the risk in the population from the file alone: individual risk, log-linear "
-        "models, and models of population uniques; `{}` takes the defaults. If absent: not computed. Source: METHODS "
-        "§7.1.",
-    )
-    scenarios: tuple[RiskScenario, ...] = Field(
-        (),
-        exclude_if=operator.not_,
-        description="Intruders who know some of the key variables each, whose risk is measured side by side. Source: "
-        "METHODS §7.5.",
-    )
-    key_sets: KeySets | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="Every set of key variables up to a size, measured as a scenario; `{}` takes the defaults. If "
-        "absent: not computed. Source: METHODS §7.5.",
-    )
-    sensitive: KeyVariables = Field(
-        (),
-        exclude_if=operator.not_,
-        description="Variables that an intruder wants to know, each as a name or as a mapping. The l-diversity of each "
-        "is measured for every scenario and set without it. The name of a key variable is sufficient, with `puf` or "
-        "`eif` also that of a linking variable. Source: METHODS §7.5.",
-    )
+    ] = "puf"
+    """The file whose risk is measured: a file of the study (`puf`, `eif`, `confidential`, `synthetic_1` …, or `survey`,
+    which `simulate` with the kind `local-authorities` draws), or a section that describes another file."""
+    key_variables: KeyVariables = Field((), max_length=MAX_KEY_VARIABLES)
+    """The key variables, each as a name or as a mapping. If absent: the linking variables. With `puf` or `eif`, the
+    name of a linking variable is sufficient."""
+    original: UnperturbedFile | None = None
+    """The file before perturbation: the same records by their key, with the columns of the key variables. DIS is then
+    also computed for an intruder who knows the original values. Source: METHODS §7."""
+    missing: Literal["excluded", "category", "wildcard"] = "excluded"
+    """Whether a record is excluded from sets with a variable whose value is missing, missing is a category like any
+    other, or a missing value matches every value (`wildcard`, as in sdcMicro and µ-ARGUS). Source: METHODS §7."""
+    collapse: tuple[Collapse, ...] = ()
+    """Coarser codes of key variables, such as regions instead of districts. The report shows which sample uniques are
+    still unique with each of them, and without each variable. Source: METHODS §7."""
+    sampling_fraction: float | None = Field(None, gt=0, le=1)
+    """The sampling fraction f, the share of the population in the file. Exactly one of this and `weight`."""
+    weight: Name | None = None
+    """A column of the file with weights; f is 1 divided by their mean."""
+    max_order: int | None = Field(None, ge=1)
+    """The largest number of variables of a minimal sample unique. If absent: no limit, for at most 57 key variables.
+    With 58 to 60, `max_order` must be given, at most 7. Source: METHODS §7."""
+    weighting: Literal["elliot", "normalised"] = "elliot"
+    """The weight of a minimal sample unique in the SUDA score. Source: METHODS §7."""
+    dis_suda: Literal["elliot-manning", "user-guide"] = "elliot-manning"
+    """The definition of the column `dis_suda` of the records; the other definition is computed as well. Source: METHODS
+    §7."""
+    special: SpecialForm = Field(default_factory=SpecialForm)
+    population: Population | None = None
+    """The population that the file is a sample of, if it is available."""
+    population_models: PopulationModels | None = Field(None, exclude_if=operator.not_)
+    """Models that estimate the risk in the population from the file alone: individual risk, log-linear models, and
+    models of population uniques; `{}` takes the defaults. If absent: not computed. Source: METHODS §7.1."""
+    scenarios: tuple[RiskScenario, ...] = Field((), exclude_if=operator.not_)
+    """Intruders who know some of the key variables each, whose risk is measured side by side. Source: METHODS §7.5."""
+    key_sets: KeySets | None = Field(None, exclude_if=operator.not_)
+    """Every set of key variables up to a size, measured as a scenario; `{}` takes the defaults. If absent: not
+    computed. Source: METHODS §7.5."""
+    sensitive: KeyVariables = Field((), exclude_if=operator.not_)
+    """Variables that an intruder wants to know, each as a name or as a mapping. The l-diversity of each is measured for
+    every scenario and set without it. The name of a key variable is sufficient, with `puf` or `eif` also that of a
+    linking variable. Source: METHODS §7.5."""
 
     @property
     def side(self) -> str:

@@ -62,42 +62,32 @@ _FORMATS_WITH: dict[str, tuple[str, ...]] = {
 class SourceFile(Section):
     """A file of records."""
 
-    path: Name = Field(description="The path of the file, relative to the study file.")
-    format: Format | None = Field(
-        None,
-        description="The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise the format "
-        "that the file name ends with (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and "
-        "fixed-width files may be compressed with gzip, whatever their name. `xport` is SAS transport (version 5 or "
-        "8), `stata` is .dta, and `spss` is .sav or .zsav. Spreadsheets are refused. Source: METHODS §1, on how "
-        "stored values become text.",
-    )
-    delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(
-        ",", min_length=1, max_length=1, description="CSV: the character between two fields."
-    )
-    quote: str = Field(
-        '"',
-        max_length=1,
-        description='CSV: the character around fields that contain the delimiter; `""` if there is none. Inside a '
-        "field it is doubled.",
-    )
-    encoding: str | None = Field(
-        None,
-        description="The encoding of text. If absent: UTF-8, or the encoding that a SAS, Stata or SPSS file declares. "
-        "A byte order mark is skipped.",
-    )
-    decimal: Literal[".", ","] = Field(".", description="CSV and fixed width: the decimal separator.")
-    layout: dict[Name, Positions] = Field(
-        default_factory=dict,
-        description="Fixed width: the first and last position of each column that the study reads, counted in "
-        "characters from 1, for example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding.",
-    )
+    path: Name
+    """The path of the file, relative to the study file."""
+    format: Format | None = None
+    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise the format that the file name
+    ends with (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be
+    compressed with gzip, whatever their name. `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss`
+    is .sav or .zsav. Spreadsheets are refused. Source: METHODS §1, on how stored values become text."""
+    delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(",", min_length=1, max_length=1)
+    """CSV: the character between two fields."""
+    quote: str = Field('"', max_length=1)
+    """CSV: the character around fields that contain the delimiter; `""` if there is none. Inside a field it is
+    doubled."""
+    encoding: str | None = None
+    """The encoding of text. If absent: UTF-8, or the encoding that a SAS, Stata or SPSS file declares. A byte order
+    mark is skipped."""
+    decimal: Literal[".", ","] = "."
+    """CSV and fixed width: the decimal separator."""
+    layout: dict[Name, Positions] = Field(default_factory=dict)
+    """Fixed width: the first and last position of each column that the study reads, counted in characters from 1, for
+    example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding."""
     pad: dict[Name, Annotated[int, Field(ge=1, le=100)]] = Field(
-        default_factory=dict,
-        exclude_if=operator.not_,
-        description="The width of columns whose values are padded with zeros on the left, for example `{pufid: 8}`: "
-        "`1` and `0001` then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist "
-        "of digits, stay as they are; codes in the study file are written as padded. Source: METHODS §1.",
+        default_factory=dict, exclude_if=operator.not_
     )
+    """The width of columns whose values are padded with zeros on the left, for example `{pufid: 8}`: `1` and `0001`
+    then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist of digits, stay as
+    they are; codes in the study file are written as padded. Source: METHODS §1."""
 
     @property
     def kind(self) -> Format:
@@ -200,57 +190,46 @@ class SourceFile(Section):
 class RecordFile(SourceFile):
     """The public use file or the external intruder file."""
 
-    id: Names = Field(description="The column or columns of the key, which is compared as text.")
+    id: Names
+    """The column or columns of the key, which is compared as text."""
 
 
 class ExternalFile(RecordFile):
     """The external intruder file."""
 
-    person: Name | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="The column that names the person of each record by a name or number that all files of `together` "
-        "share, compared as text; a record with an empty value has no person. If absent: no candidates are compared "
-        "between files. Source: METHODS §6.6.",
-    )
-    named: bool = Field(
-        True,
-        exclude_if=bool,
-        description="Whether the file has names, addresses or other direct identifiers. `false` for a file without "
-        "them, such as last year's public use file: the report then says what a link tells about a person whom it does "
-        "not name.",
-    )
+    person: Name | None = Field(None, exclude_if=operator.not_)
+    """The column that names the person of each record by a name or number that all files of `together` share, compared
+    as text; a record with an empty value has no person. If absent: no candidates are compared between files. Source:
+    METHODS §6.6."""
+    named: bool = Field(True, exclude_if=bool)
+    """Whether the file has names, addresses or other direct identifiers. `false` for a file without them, such as last
+    year's public use file: the report then says what a link tells about a person whom it does not name."""
 
 
 class LinkFile(SourceFile):
     """The internal use file with the true links."""
 
-    puf_id: Names = Field(
-        description="The column or columns with the key of the public use file, in the order of its `id`."
-    )
-    eif_id: Names = Field(
-        description="The column or columns with the key of the external intruder file, in the order of its `id`."
-    )
-    unknown_links_at_most: int = Field(
-        0,
-        ge=0,
-        description="The largest number of links to records that are in neither file; the actual number is reported.",
-    )
+    puf_id: Names
+    """The column or columns with the key of the public use file, in the order of its `id`."""
+    eif_id: Names
+    """The column or columns with the key of the external intruder file, in the order of its `id`."""
+    unknown_links_at_most: int = Field(0, ge=0)
+    """The largest number of links to records that are in neither file; the actual number is reported."""
 
 
 class Files(Section):
     """The three files of a study, and the public use file before protection."""
 
-    puf: RecordFile = Field(description="The public use file (PUF).")
-    eif: ExternalFile = Field(description="The external intruder file (EIF).")
-    iuf: LinkFile = Field(description="The internal use file (IUF): the true links.")
-    original: SourceFile | None = Field(
-        None,
-        description="The public use file before protection: the same records, with the key, the columns and the codes "
-        "of `puf`, and the values before any treatment. If given, the study attacks this file too, and the report "
-        "compares the rates before and after protection. It is as confidential as the internal use file. Source: "
-        "METHODS §6.1.",
-    )
+    puf: RecordFile
+    """The public use file (PUF)."""
+    eif: ExternalFile
+    """The external intruder file (EIF)."""
+    iuf: LinkFile
+    """The internal use file (IUF): the true links."""
+    original: SourceFile | None = None
+    """The public use file before protection: the same records, with the key, the columns and the codes of `puf`, and
+    the values before any treatment. If given, the study attacks this file too, and the report compares the rates
+    before and after protection. It is as confidential as the internal use file. Source: METHODS §6.1."""
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:

@@ -27,32 +27,22 @@ class KeyVariable(Section):
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
 
-    name: Name = Field(description="The name of the variable in the study.")
-    column: Name = Field(
-        "",
-        validate_default=False,
-        description="The column of the file, and of the population. If absent: the name of the variable.",
-    )
-    type: Literal["categorical", "numeric"] = Field(
-        "categorical",
-        description="How values are read. Values of a categorical variable are compared as codes. A numeric variable "
-        "is cut at the quantiles of the whole file, and its bins are compared; `binning` has their number. Source: "
-        "METHODS §3, §7.",
-    )
-    missing: Codes = Field(
-        (),
-        description='The codes that mean missing; `""` is an empty cell. No other code is missing. Missing codes are '
-        "looked up before recoding. Source: METHODS §1.",
-    )
-    recode: dict[str, str] = Field(
-        default_factory=dict,
-        description="The mapping from the codes of the file to those of the study. A key is a code; or a range of "
-        "numbers, both ends included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its "
-        "own. Source: METHODS §1.",
-    )
-    order: tuple[str, ...] | None = Field(
-        None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
-    )
+    name: Name
+    """The name of the variable in the study."""
+    column: Name = Field("", validate_default=False)
+    """The column of the file, and of the population. If absent: the name of the variable."""
+    type: Literal["categorical", "numeric"] = "categorical"
+    """How values are read. Values of a categorical variable are compared as codes. A numeric variable is cut at the
+    quantiles of the whole file, and its bins are compared; `binning` has their number. Source: METHODS §3, §7."""
+    missing: Codes = ()
+    """The codes that mean missing; `""` is an empty cell. No other code is missing. Missing codes are looked up before
+    recoding. Source: METHODS §1."""
+    recode: dict[str, str] = Field(default_factory=dict)
+    """The mapping from the codes of the file to those of the study. A key is a code; or a range of numbers, both ends
+    included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: METHODS
+    §1."""
+    order: tuple[str, ...] | None = Field(None, min_length=2)
+    """Categorical: all categories after recoding, from lowest to highest."""
     integer_coded: IntegerCoded = False
     labels: Labels = Field(default_factory=dict)
 
@@ -86,12 +76,11 @@ KeyVariables = tuple[
 class Collapse(Section):
     """Coarser codes of one key variable."""
 
-    variable: Name = Field(description="The categorical key variable.")
-    recode: dict[str, str] = Field(
-        min_length=1,
-        description="The mapping from codes of the study to coarser ones, with the same keys as other recode tables. "
-        "Codes that are not in it stay as they are.",
-    )
+    variable: Name
+    """The categorical key variable."""
+    recode: dict[str, str] = Field(min_length=1)
+    """The mapping from codes of the study to coarser ones, with the same keys as other recode tables. Codes that are
+    not in it stay as they are."""
 
     @model_validator(mode="after")
     def _ranges_fit(self) -> Collapse:

@@ -14,23 +14,15 @@ Times = Annotated[float, Field(gt=1, le=1000)]
 class LargerIntruder(Section):
     """What an intruder would confirm who holds more of the population than the external intruder file does."""
 
-    times: Annotated[tuple[Times, ...], Field(min_length=1, max_length=8)] = Field(
-        (2, 5, 10),
-        description="The sizes of the larger files, as multiples of the external intruder file: at most 8 numbers "
-        "above 1, ascending. Source: METHODS §6.5.",
-    )
-    population: int | None = Field(
-        None,
-        ge=1,
-        description="The size of the population from which both files are samples. The report then says what an "
-        "intruder would confirm who holds all of it. If absent: estimated from the share of the public use file "
-        "that has a true link. Source: METHODS §6.5.",
-    )
-    seed: int = Field(
-        1,
-        ge=0,
-        description="The seed of the draws of parts of the external intruder file. Source: METHODS §6.5.",
-    )
+    times: Annotated[tuple[Times, ...], Field(min_length=1, max_length=8)] = (2, 5, 10)
+    """The sizes of the larger files, as multiples of the external intruder file: at most 8 numbers above 1, ascending.
+    Source: METHODS §6.5."""
+    population: int | None = Field(None, ge=1)
+    """The size of the population from which both files are samples. The report then says what an intruder would confirm
+    who holds all of it. If absent: estimated from the share of the public use file that has a true link. Source:
+    METHODS §6.5."""
+    seed: int = Field(1, ge=0)
+    """The seed of the draws of parts of the external intruder file. Source: METHODS §6.5."""
 
     @field_validator("times")
     @classmethod

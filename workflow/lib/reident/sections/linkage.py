@@ -22,23 +22,20 @@ MAX_LINKING_VARIABLES = 64
 class PerFile(Section):
     """The missing codes of each file."""
 
-    puf: Codes = Field((), description="The missing codes of the public use file.")
-    eif: Codes = Field((), description="The missing codes of the external intruder file.")
+    puf: Codes = ()
+    """The missing codes of the public use file."""
+    eif: Codes = ()
+    """The missing codes of the external intruder file."""
 
 
 class Recodes(Section):
     """The recode tables of each file, from the file's codes to the study's."""
 
-    puf: dict[str, str] = Field(
-        default_factory=dict,
-        description="The recode table of the public use file. A key is a code; or a range of numbers, both ends "
-        "included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: "
-        "METHODS §1.",
-    )
-    eif: dict[str, str] = Field(
-        default_factory=dict,
-        description="The recode table of the external intruder file, written in the same way.",
-    )
+    puf: dict[str, str] = Field(default_factory=dict)
+    """The recode table of the public use file. A key is a code; or a range of numbers, both ends included, such as
+    `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: METHODS §1."""
+    eif: dict[str, str] = Field(default_factory=dict)
+    """The recode table of the external intruder file, written in the same way."""
 
 
 def _for_both(value: Any) -> Any:
@@ -57,25 +54,17 @@ class Column(Section):
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
 
-    name: Name = Field(description="The name of the variable in the study.")
-    puf: Name = Field(
-        "",
-        validate_default=False,
-        description="The column of the public use file. If absent: the name of the variable.",
-    )
-    eif: Name = Field(
-        "",
-        validate_default=False,
-        description="The column of the external intruder file. If absent: the name of the variable.",
-    )
-    missing: MissingCodes = Field(
-        default_factory=PerFile,
-        description='The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty '
-        "cell. No other code is missing. Missing codes are looked up before recoding. Source: METHODS §1.",
-    )
-    recode: Recodes = Field(
-        default_factory=Recodes, description="The mappings from the codes of each file to those of the study."
-    )
+    name: Name
+    """The name of the variable in the study."""
+    puf: Name = Field("", validate_default=False)
+    """The column of the public use file. If absent: the name of the variable."""
+    eif: Name = Field("", validate_default=False)
+    """The column of the external intruder file. If absent: the name of the variable."""
+    missing: MissingCodes = Field(default_factory=PerFile)
+    """The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty cell. No other
+    code is missing. Missing codes are looked up before recoding. Source: METHODS §1."""
+    recode: Recodes = Field(default_factory=Recodes)
+    """The mappings from the codes of each file to those of the study."""
     integer_coded: IntegerCoded = False
     labels: Labels = Field(default_factory=dict)
 
@@ -116,18 +105,13 @@ Strata = tuple[
 class LinkingVariable(Column):
     """A variable that the intruder compares."""
 
-    type: Literal["numeric", "categorical"] = Field(
-        description="How values are read. An ordinal variable is categorical with a declared `order`."
-    )
-    order: tuple[str, ...] | None = Field(
-        None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
-    )
-    coarsen: Coarsening | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="Coarser values of the variable in the attack, the same in both files, after `recode`. They are "
-        "part of the protection: the file before protection does not have them. Source: METHODS §1.",
-    )
+    type: Literal["numeric", "categorical"]
+    """How values are read. An ordinal variable is categorical with a declared `order`."""
+    order: tuple[str, ...] | None = Field(None, min_length=2)
+    """Categorical: all categories after recoding, from lowest to highest."""
+    coarsen: Coarsening | None = Field(None, exclude_if=operator.not_)
+    """Coarser values of the variable in the attack, the same in both files, after `recode`. They are part of the
+    protection: the file before protection does not have them. Source: METHODS §1."""
 
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:
@@ -158,27 +142,19 @@ def coarser_order(
 class Binning(Section):
     """The categories of numeric variables for unicity and taxicab."""
 
-    bins: int = Field(5, ge=2, le=1000, description="The number of categories. Source: METHODS §3.")
-    cutpoints: Literal["puf", "eif", "pooled", "each"] = Field(
-        "puf",
-        description="The file whose quantiles are the cut points; `each` cuts each file at its own quantiles. Source: "
-        "METHODS §3.",
-    )
-    scope: Literal["stratum", "study"] = Field(
-        "stratum",
-        description="The records from which cut points, and the standard deviations of the euclidean and adhoc "
-        "metrics, are computed: each stratum, or the whole study. Source: METHODS §3, §4.3.",
-    )
-    quantiles: Literal["averaged", "groups"] = Field(
-        "averaged",
-        description="How the categories are cut. `averaged`: at empirical quantiles with averaging. `groups`: by rank, "
-        "as PROC RANK of SAS with GROUPS. Source: METHODS §3.",
-    )
-    ties: Literal["mean", "high"] | None = Field(
-        None,
-        description="With `quantiles: groups`: the rank of equal values, the mean or the highest of their ranks. If "
-        "absent: `mean`. Source: METHODS §3.",
-    )
+    bins: int = Field(5, ge=2, le=1000)
+    """The number of categories. Source: METHODS §3."""
+    cutpoints: Literal["puf", "eif", "pooled", "each"] = "puf"
+    """The file whose quantiles are the cut points; `each` cuts each file at its own quantiles. Source: METHODS §3."""
+    scope: Literal["stratum", "study"] = "stratum"
+    """The records from which cut points, and the standard deviations of the euclidean and adhoc metrics, are computed:
+    each stratum, or the whole study. Source: METHODS §3, §4.3."""
+    quantiles: Literal["averaged", "groups"] = "averaged"
+    """How the categories are cut. `averaged`: at empirical quantiles with averaging. `groups`: by rank, as PROC RANK of
+    SAS with GROUPS. Source: METHODS §3."""
+    ties: Literal["mean", "high"] | None = None
+    """With `quantiles: groups`: the rank of equal values, the mean or the highest of their ranks. If absent: `mean`.
+    Source: METHODS §3."""
 
     @model_validator(mode="after")
     def _ties_go_with_groups(self) -> Binning:
@@ -195,19 +171,12 @@ class Binning(Section):
 class RankFilter(Section):
     """The largest number of suspected pairs of a record."""
 
-    max_pairs: int = Field(
-        5,
-        ge=1,
-        description="The largest number of suspected pairs of a record: its best ranks are suspected as long as their "
-        "cumulative number of pairs is at most this limit. Source: METHODS §5.",
-    )
-    keep: int = Field(
-        20,
-        ge=1,
-        le=10_000,
-        description="The largest number of pairs of a record that scoring keeps, for other limits in the report. It "
-        "must be at least `max_pairs`. Source: METHODS §5.",
-    )
+    max_pairs: int = Field(5, ge=1)
+    """The largest number of suspected pairs of a record: its best ranks are suspected as long as their cumulative
+    number of pairs is at most this limit. Source: METHODS §5."""
+    keep: int = Field(20, ge=1, le=10_000)
+    """The largest number of pairs of a record that scoring keeps, for other limits in the report. It must be at least
+    `max_pairs`. Source: METHODS §5."""
 
     @model_validator(mode="after")
     def _keep_covers(self) -> RankFilter:
@@ -221,18 +190,15 @@ class RankFilter(Section):
 class Rates(Section):
     """The confidence intervals of the rates."""
 
-    interval: Literal["clopper-pearson", "wilson", "clustered"] = Field(
-        "clopper-pearson",
-        description="The method for the confidence intervals of rates. `clopper-pearson` and `wilson` take the records "
-        "as independent; `clustered` takes the clusters of `cluster` as independent. Source: METHODS §6.",
-    )
-    level: float = Field(0.95, gt=0, lt=1, description="The coverage of the intervals.")
-    cluster: Names | None = Field(
-        None,
-        description="The columns of the public use file whose values, compared as text, identify the cluster of a "
-        "record, such as its household. The report then gives the rates of clusters too. A record with an empty value "
-        "is a cluster of its own. If absent: no clusters. Source: METHODS §6.",
-    )
+    interval: Literal["clopper-pearson", "wilson", "clustered"] = "clopper-pearson"
+    """The method for the confidence intervals of rates. `clopper-pearson` and `wilson` take the records as independent;
+    `clustered` takes the clusters of `cluster` as independent. Source: METHODS §6."""
+    level: float = Field(0.95, gt=0, lt=1)
+    """The coverage of the intervals."""
+    cluster: Names | None = None
+    """The columns of the public use file whose values, compared as text, identify the cluster of a record, such as its
+    household. The report then gives the rates of clusters too. A record with an empty value is a cluster of its own.
+    If absent: no clusters. Source: METHODS §6."""
 
     @model_validator(mode="after")
     def _cluster_fits(self) -> Rates:

@@ -32,17 +32,16 @@ Distance = Annotated[Rational, Field(ge=0)]
 class ConfidentialFile(SourceFile):
     """The confidential file."""
 
-    id: Names | None = Field(
-        None,
-        description="The column or columns of the key, which is compared as text. If absent: the records of every "
-        "synthetic file are in the order of this file.",
-    )
+    id: Names | None = None
+    """The column or columns of the key, which is compared as text. If absent: the records of every synthetic file are
+    in the order of this file."""
 
 
 class SyntheticFile(SourceFile):
     """A synthetic file."""
 
-    id: Names | None = Field(None, description="The columns of the key. If absent: as in `confidential`.")
+    id: Names | None = None
+    """The columns of the key. If absent: as in `confidential`."""
 
 
 class MatchedVariable(Section):
@@ -50,11 +49,10 @@ class MatchedVariable(Section):
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
 
-    name: Name = Field(description="The column, which has the same name in all files.")
-    missing: Codes = Field(
-        (),
-        description='The codes that mean missing; `""` is an empty cell. No other code is missing. Source: METHODS §1.',
-    )
+    name: Name
+    """The column, which has the same name in all files."""
+    missing: Codes = ()
+    """The codes that mean missing; `""` is an empty cell. No other code is missing. Source: METHODS §1."""
     integer_coded: IntegerCoded = False
 
     @property
@@ -72,14 +70,10 @@ Variables = tuple[
 class Radius(Section):
     """The largest difference of two equal numbers: exactly one of `relative` and `absolute`."""
 
-    relative: Distance | None = Field(
-        None,
-        description="A relative radius r: the synthetic y equals the confidential x if abs(y − x) ≤ r·abs(x). "
-        "Source: METHODS §8.",
-    )
-    absolute: Distance | None = Field(
-        None, description="An absolute radius d: y equals x if abs(y − x) ≤ d. Source: METHODS §8."
-    )
+    relative: Distance | None = None
+    """A relative radius r: the synthetic y equals the confidential x if abs(y − x) ≤ r·abs(x). Source: METHODS §8."""
+    absolute: Distance | None = None
+    """An absolute radius d: y equals x if abs(y − x) ≤ d. Source: METHODS §8."""
 
     _one_of_them = exactly_one("relative", "absolute")
 
@@ -92,18 +86,14 @@ class Radius(Section):
 class Target(Section):
     """A condition on the confidential records; a record with a missing value does not meet it."""
 
-    variable: Name = Field(description="A column of the confidential file, matched or not.")
-    equals: tuple[str, ...] | None = Field(
-        None,
-        min_length=1,
-        description="The values that meet the condition, compared like the codes of the variable.",
-    )
-    at_least: Rational | None = Field(
-        None, description="The smallest number that meets the condition. The column must be numeric."
-    )
-    at_most: Rational | None = Field(
-        None, description="The largest number that meets the condition. The column must be numeric."
-    )
+    variable: Name
+    """A column of the confidential file, matched or not."""
+    equals: tuple[str, ...] | None = Field(None, min_length=1)
+    """The values that meet the condition, compared like the codes of the variable."""
+    at_least: Rational | None = None
+    """The smallest number that meets the condition. The column must be numeric."""
+    at_most: Rational | None = None
+    """The largest number that meets the condition. The column must be numeric."""
 
     @model_validator(mode="before")
     @classmethod
@@ -130,27 +120,21 @@ class Target(Section):
 class Scenario(Section):
     """One intruder, with a named set of known variables."""
 
-    name: Name = Field(max_length=80, description="The name of the intruder in the report.")
-    known: Variables = Field(
-        description="The variables that this intruder knows besides the synthesized ones. May be empty."
-    )
+    name: Name = Field(max_length=80)
+    """The name of the intruder in the report."""
+    known: Variables
+    """The variables that this intruder knows besides the synthesized ones. May be empty."""
 
 
 class UncertainTargets(Section):
     """An intruder who does not know whether a target is in the file: exactly one of two population estimates."""
 
-    sampling_fraction: Rational | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="The share of the population in the file: among the records that match in a file, the target's own "
-        "has this probability in total. Source: METHODS §8.",
-    )
-    population_count: Name | None = Field(
-        None,
-        description="A column of the confidential file with the estimated number of people in the population who match "
-        "the record on all known and synthesized variables; positive for every target. Source: METHODS §8.",
-    )
+    sampling_fraction: Rational | None = Field(None, gt=0, le=1)
+    """The share of the population in the file: among the records that match in a file, the target's own has this
+    probability in total. Source: METHODS §8."""
+    population_count: Name | None = None
+    """A column of the confidential file with the estimated number of people in the population who match the record on
+    all known and synthesized variables; positive for every target. Source: METHODS §8."""
 
     _one_of_them = exactly_one("sampling_fraction", "population_count")
 
@@ -158,17 +142,13 @@ class UncertainTargets(Section):
 class Closest(Section):
     """Distances of synthetic records to the closest record."""
 
-    holdout: SourceFile | None = Field(
-        None,
-        description="A file of people who had no part in the synthesis, drawn from the same population as the "
-        "confidential file, with its columns and codes. If absent: only distances are given, and no conclusion. "
-        "Absent if `simulate` draws it. Source: METHODS §8.1.",
-    )
-    variables: tuple[Name, ...] = Field(
-        (),
-        description="The variables of the distance, which are known or synthesized: numbers if they have a radius, "
-        "otherwise categories. If absent: the synthesized variables.",
-    )
+    holdout: SourceFile | None = None
+    """A file of people who had no part in the synthesis, drawn from the same population as the confidential file, with
+    its columns and codes. If absent: only distances are given, and no conclusion. Absent if `simulate` draws it.
+    Source: METHODS §8.1."""
+    variables: tuple[Name, ...] = ()
+    """The variables of the distance, which are known or synthesized: numbers if they have a radius, otherwise
+    categories. If absent: the synthesized variables."""
 
 
 class NamedSet(NamedTuple):
@@ -182,69 +162,47 @@ class NamedSet(NamedTuple):
 class Matching(Section):
     """Matching-based identification risk of synthetic data."""
 
-    confidential: ConfidentialFile | None = Field(
-        None, description="The confidential file; absent if `simulate` draws it."
-    )
-    synthetic: tuple[SyntheticFile, ...] = Field(
-        (), max_length=1000, description="The synthetic files, m ≥ 1; absent if `simulate` draws them."
-    )
+    confidential: ConfidentialFile | None = None
+    """The confidential file; absent if `simulate` draws it."""
+    synthetic: tuple[SyntheticFile, ...] = Field((), max_length=1000)
+    """The synthetic files, m ≥ 1; absent if `simulate` draws them."""
     known: (
         Annotated[
             Annotated[Variables, Tag("list")] | Annotated[Literal["all-subsets"], Tag("word")],
             Discriminator(word_or("list")),
         ]
         | None
-    ) = Field(
-        None,
-        description="The variables that the intruder knows and that are not synthesized, each as a name or as a "
-        "mapping; or the word `all-subsets` for every set of at most `max_known` of the `candidates`. May be absent "
-        "if there are `scenarios`. Source: METHODS §8.",
-    )
-    candidates: Variables = Field(
-        (), description="With `known: all-subsets`: the variables that an intruder may know."
-    )
-    max_known: int = Field(
-        3, ge=1, le=63, description="With `known: all-subsets`: the largest number of variables in a set."
-    )
-    scenarios: tuple[Scenario, ...] = Field(
-        (), description="Further intruders to compare, each with a named set of known variables."
-    )
-    synthesized: Variables = Field(
-        min_length=1,
-        description="The synthesized variables whose true values the intruder knows, each as a name or as a mapping.",
-    )
-    radius: dict[Name, Radius] = Field(
-        default_factory=dict,
-        description="The radius of each numeric variable, `{relative: r}` or `{absolute: d}`. Variables without a "
-        "radius are compared as categories.",
-    )
-    interval: Literal["closed", "open"] = Field(
-        "closed",
-        description="Whether numbers that differ by exactly the radius are equal (`closed`) or not (`open`). "
-        "Source: METHODS §8.",
-    )
-    missing: Literal["never", "each_other"] = Field(
-        "never", description="Whether missing values never match, or match each other. Source: METHODS §8."
-    )
+    ) = None
+    """The variables that the intruder knows and that are not synthesized, each as a name or as a mapping; or the word
+    `all-subsets` for every set of at most `max_known` of the `candidates`. May be absent if there are `scenarios`.
+    Source: METHODS §8."""
+    candidates: Variables = ()
+    """With `known: all-subsets`: the variables that an intruder may know."""
+    max_known: int = Field(3, ge=1, le=63)
+    """With `known: all-subsets`: the largest number of variables in a set."""
+    scenarios: tuple[Scenario, ...] = ()
+    """Further intruders to compare, each with a named set of known variables."""
+    synthesized: Variables = Field(min_length=1)
+    """The synthesized variables whose true values the intruder knows, each as a name or as a mapping."""
+    radius: dict[Name, Radius] = Field(default_factory=dict)
+    """The radius of each numeric variable, `{relative: r}` or `{absolute: d}`. Variables without a radius are compared
+    as categories."""
+    interval: Literal["closed", "open"] = "closed"
+    """Whether numbers that differ by exactly the radius are equal (`closed`) or not (`open`). Source: METHODS §8."""
+    missing: Literal["never", "each_other"] = "never"
+    """Whether missing values never match, or match each other. Source: METHODS §8."""
     targets: Annotated[
         tuple[Target, ...],
         BeforeValidator(one_or_many(dict), json_schema_input_type=Target | tuple[Target, ...]),
-    ] = Field(
-        (),
-        description="The conditions that a confidential record must all meet to be a target (N). If absent: every "
-        "record is a target. Targets are compared with all synthetic records.",
-    )
-    uncertain_targets: UncertainTargets | None = Field(
-        None,
-        description="The population that the targets are from, for a second intruder who does not know whether a "
-        "target is in the file. If absent: the intruder knows that every target is in it. Source: METHODS §8.",
-    )
-    closest: Closest | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="The distance of each synthetic record to the closest confidential record, and to the closest "
-        "record of a holdout; `{}` takes the defaults. If absent: not measured. Source: METHODS §8.1.",
-    )
+    ] = ()
+    """The conditions that a confidential record must all meet to be a target (N). If absent: every record is a target.
+    Targets are compared with all synthetic records."""
+    uncertain_targets: UncertainTargets | None = None
+    """The population that the targets are from, for a second intruder who does not know whether a target is in the
+    file. If absent: the intruder knows that every target is in it. Source: METHODS §8."""
+    closest: Closest | None = Field(None, exclude_if=operator.not_)
+    """The distance of each synthetic record to the closest confidential record, and to the closest record of a holdout;
+    `{}` takes the defaults. If absent: not measured. Source: METHODS §8.1."""
 
     @property
     def closest_variables(self) -> tuple[str, ...]:

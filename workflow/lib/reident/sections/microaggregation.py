@@ -35,22 +35,15 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 class Corresponding(Section):
     """The deviations of the intruder's file from the original file."""
 
-    deviating: int = Field(
-        3,
-        ge=0,
-        description="The largest number of `variables` of a record that deviate by up to `by`. The number is drawn for "
-        "each record; each number from 0 to this limit is equally likely.",
-    )
-    by: Share = Field(
-        0.3, description="The largest deviation of these variables, up or down, as a share of the value."
-    )
-    others_from: Share = Field(
-        0.01,
-        description="The smallest deviation of the other variables, up or down, as a share of the value.",
-    )
-    others_to: Share = Field(
-        0.03, description="The largest deviation of the other variables, up or down, as a share of the value."
-    )
+    deviating: int = Field(3, ge=0)
+    """The largest number of `variables` of a record that deviate by up to `by`. The number is drawn for each record;
+    each number from 0 to this limit is equally likely."""
+    by: Share = 0.3
+    """The largest deviation of these variables, up or down, as a share of the value."""
+    others_from: Share = 0.01
+    """The smallest deviation of the other variables, up or down, as a share of the value."""
+    others_to: Share = 0.03
+    """The largest deviation of the other variables, up or down, as a share of the value."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Corresponding:
@@ -62,45 +55,29 @@ class Corresponding(Section):
 class Microaggregate(SourceFile):
     """A file that is micro-aggregated, sampled and compared with the original; the true links are known."""
 
-    path: str = Field(
-        "",
-        description="The path of the file, relative to the study file. If absent: the simulated `skewed-amounts`.",
-    )
+    path: str = ""
+    """The path of the file, relative to the study file. If absent: the simulated `skewed-amounts`."""
     id: Annotated[
         tuple[Name, ...], BeforeValidator(one_or_many(str), json_schema_input_type=Name | tuple[Name, ...])
-    ] = Field(
-        (),
-        description="The column or columns of the key, which is compared as text. If absent: records are numbered.",
-    )
-    variables: tuple[Name, ...] = Field(
-        min_length=1,
-        description="The numeric columns that are micro-aggregated, one at a time. The other columns that the study "
-        "names are released unchanged. Source: METHODS §9.",
-    )
-    missing: Codes = Field(
-        (),
-        description="The codes of these columns that mean missing. They are released unchanged and belong to no group. "
-        "Declare them for the linking variables as well.",
-    )
-    k: int = Field(
-        3,
-        ge=1,
-        description="The size of the groups of consecutive values; the last group takes the remainder. Source: METHODS "
-        "§9.",
-    )
-    aggregate: Aggregate = Field("mean", description="The statistic that replaces the values of a group.")
-    sampling_fraction: Rational = Field(
-        Fraction(1),
-        gt=0,
-        le=1,
-        description="The share of the masked records that are released, drawn at random; at least one record.",
-    )
-    corresponding: Corresponding | None = Field(
-        None,
-        description="The deviations of the intruder's file from the original file. If absent: the intruder's file is "
-        "the original file.",
-    )
-    seed: int = Field(2026, ge=0, description="The seed of the sample, the keys and the deviations.")
+    ] = ()
+    """The column or columns of the key, which is compared as text. If absent: records are numbered."""
+    variables: tuple[Name, ...] = Field(min_length=1)
+    """The numeric columns that are micro-aggregated, one at a time. The other columns that the study names are released
+    unchanged. Source: METHODS §9."""
+    missing: Codes = ()
+    """The codes of these columns that mean missing. They are released unchanged and belong to no group. Declare them
+    for the linking variables as well."""
+    k: int = Field(3, ge=1)
+    """The size of the groups of consecutive values; the last group takes the remainder. Source: METHODS §9."""
+    aggregate: Aggregate = "mean"
+    """The statistic that replaces the values of a group."""
+    sampling_fraction: Rational = Field(Fraction(1), gt=0, le=1)
+    """The share of the masked records that are released, drawn at random; at least one record."""
+    corresponding: Corresponding | None = None
+    """The deviations of the intruder's file from the original file. If absent: the intruder's file is the original
+    file."""
+    seed: int = Field(2026, ge=0)
+    """The seed of the sample, the keys and the deviations."""
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -39,27 +39,20 @@ Shown = Annotated[
 class Release(Section):
     """The releasable edition: a second report, all of whose numbers follow a rounding policy."""
 
-    policy: str = Field(
-        min_length=1,
-        description="The rounding policy: the name of a file in config/rounding, or the path of a file of your own, "
-        "which ends in `.yaml`.",
-    )
+    policy: str = Field(min_length=1)
+    """The rounding policy: the name of a file in config/rounding, or the path of a file of your own, which ends in
+    `.yaml`."""
     seed: Annotated[str, Field(min_length=MIN_SEED, max_length=200)] | None = Field(
         None,
         repr=False,
         description="The secret from which a policy with random rounding draws, the same for all releases of the same "
         f"data. At least {MIN_SEED} characters. Required by these policies, not allowed with others.",
     )
-    after: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=MAX_EDITIONS)] = Field(
-        (),
-        description="The earlier releasable editions of the same data, each as its folder `releasable` or as the "
-        "sealed `.zip` file that has it. Nothing new may follow from all editions together.",
-    )
-    known: tuple[Literal["puf", "eif"], ...] = Field(
-        ("puf",),
-        description="The files whose records, by stratum, the public can count. The audit takes these counts as known "
-        "exactly.",
-    )
+    after: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=MAX_EDITIONS)] = ()
+    """The earlier releasable editions of the same data, each as its folder `releasable` or as the sealed `.zip` file
+    that has it. Nothing new may follow from all editions together."""
+    known: tuple[Literal["puf", "eif"], ...] = ("puf",)
+    """The files whose records, by stratum, the public can count. The audit takes these counts as known exactly."""
 
     @property
     def path(self) -> str | None:
@@ -95,8 +88,10 @@ class Release(Section):
 class Small(Section):
     """Which counts are too small to be published."""
 
-    below: int = Field(ge=2, le=10_000, description="The smallest count that is not small.")
-    shown: Shown = Field(description="What is published of a small count, for example `<15` or `[REDACTED]`.")
+    below: int = Field(ge=2, le=10_000)
+    """The smallest count that is not small."""
+    shown: Shown
+    """What is published of a small count, for example `<15` or `[REDACTED]`."""
 
     @model_validator(mode="after")
     def _says_what_it_does(self) -> Small:
@@ -110,18 +105,12 @@ class Small(Section):
 class Band(Section):
     """How the counts up to a limit are rounded."""
 
-    up_to: int | None = Field(
-        None, ge=1, description="The largest count of the band. Absent in the last band, and only there."
-    )
-    nearest: int | None = Field(
-        None,
-        ge=1,
-        le=100_000,
-        description="The base to whose multiples counts are rounded. Exactly one of this and `significant_digits`.",
-    )
-    significant_digits: int | None = Field(
-        None, ge=1, le=12, description="The number of significant digits to which counts are rounded."
-    )
+    up_to: int | None = Field(None, ge=1)
+    """The largest count of the band. Absent in the last band, and only there."""
+    nearest: int | None = Field(None, ge=1, le=100_000)
+    """The base to whose multiples counts are rounded. Exactly one of this and `significant_digits`."""
+    significant_digits: int | None = Field(None, ge=1, le=12)
+    """The number of significant digits to which counts are rounded."""
 
     @model_validator(mode="after")
     def _one_rule(self) -> Band:
@@ -133,36 +122,25 @@ class Band(Section):
 class Protect(Section):
     """How much of its interval an audited count must keep."""
 
-    small: float = Field(
-        1.0,
-        ge=0,
-        le=1,
-        description="For a small count: the width of what can be derived about it, as a share of the interval that the "
-        "policy itself gives.",
-    )
-    rounded: float = Field(0.5, ge=0, le=1, description="The same for a rounded count.")
+    small: float = Field(1.0, ge=0, le=1)
+    """For a small count: the width of what can be derived about it, as a share of the interval that the policy itself
+    gives."""
+    rounded: float = Field(0.5, ge=0, le=1)
+    """The same for a rounded count."""
 
 
 class RateRule(Section):
     """How rates of rounded counts are published."""
 
-    decimals: int = Field(
-        1,
-        ge=0,
-        le=4,
-        description="Decimals of a rate in per cent. Tables have rates as fractions, with two decimals more.",
-    )
+    decimals: int = Field(1, ge=0, le=4)
+    """Decimals of a rate in per cent. Tables have rates as fractions, with two decimals more."""
 
 
 class CutPointRule(Section):
     """How cut points are published."""
 
-    significant_digits: int | None = Field(
-        None,
-        ge=1,
-        le=12,
-        description="Their significant digits. If absent: as they are, which only `exact` may do.",
-    )
+    significant_digits: int | None = Field(None, ge=1, le=12)
+    """Their significant digits. If absent: as they are, which only `exact` may do."""
 
 
 class Step(NamedTuple):
@@ -176,44 +154,36 @@ class Step(NamedTuple):
 class Policy(Section):
     """A file of a rounding policy."""
 
-    title: Line = Field(description="What the policy is called in an edition.")
-    version: int = Field(ge=1, description="The version of the file; increase it with every change.")
-    source: Paragraph = Field(description="The public source of the rules.")
-    scope: Paragraph = Field(
-        description="One paragraph for every edition: what was done to the numbers, and why."
-    )
-    rounding: Literal["nearest", "midpoint", "random", "exact"] = Field(
-        description="How a count becomes a multiple of its base: `nearest`, with ties to the even multiple; "
-        "`midpoint`, the middle of its class from one multiple to the next; `random`, one of the two multiples around "
-        "it; or `exact`, not at all."
-    )
-    small: Small | None = Field(
-        None, description="The counts of which no number is published. If absent: there are none."
-    )
-    zero: Literal["small", "shown"] = Field(
-        "shown",
-        description="Whether 0 is published as a small count is, or as the number that 0 is rounded to, 0.",
-    )
-    bands: tuple[Band, ...] = Field(
-        (), max_length=20, description="The bands of counts, the smallest first. Required unless `exact`."
-    )
-    protect: Protect = Field(default_factory=Protect, description="What the audit must leave open.")
-    rates: RateRule = Field(default_factory=RateRule, description="How rates are published.")
-    extremes: Literal["suppressed", "shown"] = Field(
-        "suppressed", description="Whether rates that would be published as 0 % or 100 % are published."
-    )
-    cut_points: CutPointRule = Field(
-        default_factory=CutPointRule, description="How cut points are published."
-    )
-    intervals: Literal["rounded", "absent"] = Field(
-        "rounded",
-        description="Whether the conditional rate has an interval, which is of the rounded counts, by the study's "
-        "method. The edition of a study with clustered intervals has none. Source: METHODS §11.1.",
-    )
-    internal: bool = Field(
-        False,
-        description="Whether every page says that the edition must not leave the agency. Required with `exact`.",
-    )
+    title: Line
+    """What the policy is called in an edition."""
+    version: int = Field(ge=1)
+    """The version of the file; increase it with every change."""
+    source: Paragraph
+    """The public source of the rules."""
+    scope: Paragraph
+    """One paragraph for every edition: what was done to the numbers, and why."""
+    rounding: Literal["nearest", "midpoint", "random", "exact"]
+    """How a count becomes a multiple of its base: `nearest`, with ties to the even multiple; `midpoint`, the middle of
+    its class from one multiple to the next; `random`, one of the two multiples around it; or `exact`, not at all."""
+    small: Small | None = None
+    """The counts of which no number is published. If absent: there are none."""
+    zero: Literal["small", "shown"] = "shown"
+    """Whether 0 is published as a small count is, or as the number that 0 is rounded to, 0."""
+    bands: tuple[Band, ...] = Field((), max_length=20)
+    """The bands of counts, the smallest first. Required unless `exact`."""
+    protect: Protect = Field(default_factory=Protect)
+    """What the audit must leave open."""
+    rates: RateRule = Field(default_factory=RateRule)
+    """How rates are published."""
+    extremes: Literal["suppressed", "shown"] = "suppressed"
+    """Whether rates that would be published as 0 % or 100 % are published."""
+    cut_points: CutPointRule = Field(default_factory=CutPointRule)
+    """How cut points are published."""
+    intervals: Literal["rounded", "absent"] = "rounded"
+    """Whether the conditional rate has an interval, which is of the rounded counts, by the study's method. The edition
+    of a study with clustered intervals has none. Source: METHODS §11.1."""
+    internal: bool = False
+    """Whether every page says that the edition must not leave the agency. Required with `exact`."""
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

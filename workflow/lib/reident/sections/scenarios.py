@@ -17,20 +17,21 @@ _Known = Annotated[tuple[Name, ...], Field(min_length=1)]
 class RiskScenario(Section):
     """An intruder who knows some of the key variables."""
 
-    name: Name = Field(max_length=80, description="The name of the intruder in the report.")
-    known: _Known = Field(description="The key variables that this intruder knows, by their names.")
-    description: Line | None = Field(
-        None, description="Who the intruder is and where the knowledge comes from, for the report."
-    )
+    name: Name = Field(max_length=80)
+    """The name of the intruder in the report."""
+    known: _Known
+    """The key variables that this intruder knows, by their names."""
+    description: Line | None = None
+    """Who the intruder is and where the knowledge comes from, for the report."""
 
 
 class KeySets(Section):
     """Every set of some key variables up to a size."""
 
-    variables: _Known | None = Field(
-        None, description="The key variables of the sets, by their names. If absent: all of them."
-    )
-    up_to: int = Field(3, ge=1, description="The largest number of variables in a set.")
+    variables: _Known | None = None
+    """The key variables of the sets, by their names. If absent: all of them."""
+    up_to: int = Field(3, ge=1)
+    """The largest number of variables in a set."""
 
     def of(self, key: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the sets, by size and then in the order of the variables; ``key`` has the names of all."""

@@ -14,40 +14,36 @@ Line = Annotated[str, Field(min_length=1, max_length=2000)]
 class Seal(Section):
     """What `reident seal` puts into the sealed file beside the code, the ledger, the tables and the report."""
 
-    inputs: Literal["hashes", "include"] = Field(
-        "hashes",
-        description="What the sealed file has of the source files: `hashes`, their SHA-256, sizes and numbers of rows, "
-        "or `include`, also the files themselves. With `include` the sealed file is as confidential as they are.",
-    )
-    sign_with: Line | None = Field(
-        None,
-        description="The SSH key that signs, relative to the study file; `~` is your home folder. Either a private "
-        "key, or the public key of one that the agent of `ssh-add` holds. If absent: the sealed file is not signed.",
-    )
+    inputs: Literal["hashes", "include"] = "hashes"
+    """What the sealed file has of the source files: `hashes`, their SHA-256, sizes and numbers of rows, or `include`,
+    also the files themselves. With `include` the sealed file is as confidential as they are."""
+    sign_with: Line | None = None
+    """The SSH key that signs, relative to the study file; `~` is your home folder. Either a private key, or the public
+    key of one that the agent of `ssh-add` holds. If absent: the sealed file is not signed."""
 
 
 class Signatory(Section):
     """A person who signs, or who was present."""
 
-    name: Line = Field(description="The name of the person.")
-    role: Line = Field(description="The role of the person, for example `chair`.")
+    name: Line
+    """The name of the person."""
+    role: Line
+    """The role of the person, for example `chair`."""
 
 
 class SignOff(Section):
     """What a board decided on a sealed study."""
 
-    board: Line = Field(description="The board that decides.")
-    decision: Literal["approved", "approved with conditions", "rejected"] = Field(
-        description="The decision on the release."
-    )
-    conditions: tuple[Line, ...] = Field(
-        (),
-        description="The conditions, one sentence each. Required with `approved with conditions`, and only there.",
-    )
-    names: Annotated[tuple[Signatory, ...], Field(min_length=1)] = Field(
-        description="The persons who decided, each with a role."
-    )
-    date: Day = Field(description="The date of the decision, YYYY-MM-DD.")
+    board: Line
+    """The board that decides."""
+    decision: Literal["approved", "approved with conditions", "rejected"]
+    """The decision on the release."""
+    conditions: tuple[Line, ...] = ()
+    """The conditions, one sentence each. Required with `approved with conditions`, and only there."""
+    names: Annotated[tuple[Signatory, ...], Field(min_length=1)]
+    """The persons who decided, each with a role."""
+    date: Day
+    """The date of the decision, YYYY-MM-DD."""
 
     @model_validator(mode="after")
     def _conditions_fit(self) -> SignOff:

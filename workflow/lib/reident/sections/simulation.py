@@ -22,42 +22,30 @@ Item = Literal[Variable, "region"]
 class Treatment(Section):
     """The agency's treatment of the sampled records before release, in the order of these keys."""
 
-    swapping: Share = Field(
-        0.05,
-        description="The share of records that exchange occupation, hours and income with a record of the same region "
-        "and sex and of a similar age.",
-    )
-    noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
-        {"income": 0.10, "housing_cost": 0.06},
-        description="The standard deviation of the logarithm of a random factor that multiplies each value; 0 stays 0. "
-        "Other variables get no noise.",
-    )
-    microaggregation: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
-        {},
-        description="The group size with which a variable is micro-aggregated, one variable at a time. Means are "
-        "rounded to integers. Other variables are not micro-aggregated. Source: METHODS §9.",
-    )
+    swapping: Share = 0.05
+    """The share of records that exchange occupation, hours and income with a record of the same region and sex and of a
+    similar age."""
+    noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field({"income": 0.10, "housing_cost": 0.06})
+    """The standard deviation of the logarithm of a random factor that multiplies each value; 0 stays 0. Other variables
+    get no noise."""
+    microaggregation: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({})
+    """The group size with which a variable is micro-aggregated, one variable at a time. Means are rounded to integers.
+    Other variables are not micro-aggregated. Source: METHODS §9."""
     rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
-        {"hours": 5, "income": 500, "housing_cost": 50},
-        description="The number to whose nearest multiple values are rounded. Other variables are not rounded.",
+        {"hours": 5, "income": 500, "housing_cost": 50}
     )
+    """The number to whose nearest multiple values are rounded. Other variables are not rounded."""
     top_coding: dict[Numeric, Annotated[float, Field(gt=0, le=1)]] = Field(
-        {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98},
-        description="The quantile of the released file that replaces all larger values. Other variables are not "
-        "top-coded.",
+        {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98}
     )
-    largest_household: int = Field(
-        5,
-        ge=1,
-        description="The household size to which larger sizes are recoded; 7 or more keeps all sizes.",
-    )
-    missing: dict[Item, Share] = Field(
-        {
+    """The quantile of the released file that replaces all larger values. Other variables are not top-coded."""
+    largest_household: int = Field(5, ge=1)
+    """The household size to which larger sizes are recoded; 7 or more keeps all sizes."""
+    missing: dict[Item, Share] = Field({
             "region": 0.01, "marital_status": 0.01, "education": 0.03, "occupation": 0.04, "hours": 0.04,
             "income": 0.10, "housing_cost": 0.06, "tenure": 0.02,
-        },
-        description="The share of values that are not stated. Other variables are complete.",
-    )  # fmt: skip
+        })  # fmt: skip
+    """The share of values that are not stated. Other variables are complete."""
 
 
 UNTREATED: dict[str, Any] = {
@@ -69,112 +57,82 @@ UNTREATED: dict[str, Any] = {
 class Brokers(Section):
     """The differences between the data brokers' records and the persons that they describe."""
 
-    adults_from: int = Field(18, ge=0, description="The youngest age in the brokers' records.")
-    uncovered_region: int | None = Field(
-        8,
-        ge=1,
-        le=8,
-        description="The region, 1 to 8, that the brokers do not cover; `null` if they cover all regions.",
-    )
+    adults_from: int = Field(18, ge=0)
+    """The youngest age in the brokers' records."""
+    uncovered_region: int | None = Field(8, ge=1, le=8)
+    """The region, 1 to 8, that the brokers do not cover; `null` if they cover all regions."""
     sources: Annotated[tuple[Literal["1", "01", "10"], ...], Field(min_length=1)] | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="The brokers whose records the file has: `1` has 45 % of all records, `01` has 35 %, and `10` has "
-        "20 %. If absent: the records of all three.",
+        None, exclude_if=operator.not_
     )
-    person: bool = Field(
-        False,
-        exclude_if=operator.not_,
-        description="Whether the file has a column `person`, the same for a person in all brokers' records. Source: "
-        "METHODS §6.6.",
-    )
-    duplicates: float = Field(
-        0.03,
-        ge=0,
-        le=0.5,
-        description="The share of records that describe a person who is also in another broker's records.",
-    )
-    outdated: Share = Field(
-        0.25,
-        description="The share of records that are one to four years old, with the age of that time and lower amounts.",
-    )
-    moved: Share = Field(0.02, description="The share of records with the region of a former address.")
-    errors: dict[Variable, Share] = Field(
-        {
+    """The brokers whose records the file has: `1` has 45 % of all records, `01` has 35 %, and `10` has 20 %. If absent:
+    the records of all three."""
+    person: bool = Field(False, exclude_if=operator.not_)
+    """Whether the file has a column `person`, the same for a person in all brokers' records. Source: METHODS §6.6."""
+    duplicates: float = Field(0.03, ge=0, le=0.5)
+    """The share of records that describe a person who is also in another broker's records."""
+    outdated: Share = 0.25
+    """The share of records that are one to four years old, with the age of that time and lower amounts."""
+    moved: Share = 0.02
+    """The share of records with the region of a former address."""
+    errors: dict[Variable, Share] = Field({
             "age": 0.03, "sex": 0.005, "marital_status": 0.10, "education": 0.22, "occupation": 0.20,
             "hours": 0.20, "income": 0.06, "housing_cost": 0.12, "tenure": 0.12, "household_size": 0.20,
-        },
-        description="The share of values that belong to another person. Other variables have no such error.",
-    )  # fmt: skip
+        })  # fmt: skip
+    """The share of values that belong to another person. Other variables have no such error."""
     noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
-        {"hours": 0.03, "income": 0.12, "housing_cost": 0.08},
-        description="The standard deviation of the logarithm of a random factor of the brokers' estimates; 0 stays 0.",
+        {"hours": 0.03, "income": 0.12, "housing_cost": 0.08}
     )
-    rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
-        {"income": 100, "housing_cost": 10},
-        description="The number to whose nearest multiple values are rounded.",
-    )
-    missing: dict[Item, Share] = Field(
-        {
+    """The standard deviation of the logarithm of a random factor of the brokers' estimates; 0 stays 0."""
+    rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({"income": 100, "housing_cost": 10})
+    """The number to whose nearest multiple values are rounded."""
+    missing: dict[Item, Share] = Field({
             "region": 0.015, "age": 0.01, "marital_status": 0.05, "education": 0.10, "occupation": 0.08,
             "hours": 0.10, "income": 0.05, "housing_cost": 0.08, "tenure": 0.03, "household_size": 0.03,
-        },
-        description="The share of values that the broker does not know. Other variables are complete.",
-    )  # fmt: skip
+        })  # fmt: skip
+    """The share of values that the broker does not know. Other variables are complete."""
 
 
 class LastYear(Section):
     """The differences between the persons of a survey and what last year's public use file says of them."""
 
-    moved: Share = Field(
-        0.05, description="The share of persons who lived in another region, which is drawn from all regions."
-    )
-    changed: dict[Variable, Share] = Field(
-        {
+    moved: Share = 0.05
+    """The share of persons who lived in another region, which is drawn from all regions."""
+    changed: dict[Variable, Share] = Field({
             "marital_status": 0.03, "education": 0.02, "occupation": 0.08, "hours": 0.15, "income": 0.15,
             "housing_cost": 0.10, "tenure": 0.03, "household_size": 0.06,
-        },
-        description="The share of values that differed and were those of another person. Everybody was a year younger, "
-        "and incomes and housing costs were lower; other variables did not change.",
-    )  # fmt: skip
+        })  # fmt: skip
+    """The share of values that differed and were those of another person. Everybody was a year younger, and incomes and
+    housing costs were lower; other variables did not change."""
 
 
 class HouseholdSurvey(Section):
     """The public use file of a household survey, a file of data brokers, and the true links."""
 
-    kind: Literal["household-survey"] = Field("household-survey", description="The kind of simulation.")
-    seed: int = Field(2026, ge=0, description="The seed of all random draws.")
-    households: int = Field(
-        12_000, ge=1, description="The number of households in the population, with about 2.2 persons each."
-    )
-    puf_records: int = Field(
-        6_000, ge=1, description="The number of records of the public use file: persons drawn at random."
-    )
-    eif_records: int = Field(12_000, ge=1, description="The number of records of the external intruder file.")
-    overlap: Share = Field(
-        0.3,
-        description="The share of eligible persons of the public use file that the brokers hold; adults in the regions "
-        "that the brokers cover are eligible.",
-    )
-    treatment: Treatment = Field(
-        default_factory=Treatment, description="The agency's treatment of the records before release."
-    )
-    brokers: Brokers = Field(
-        default_factory=Brokers, description="The errors and gaps of the data brokers' records."
-    )
-    last_year: LastYear | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="Instead of `brokers`: the external intruder file is last year's public use file of the same "
-        "survey, with `eif_records` persons of whom `overlap` of this year's persons are a part, the columns and codes "
-        "of this year's file, keys of its own and the same `treatment`. Source: METHODS §6.6.",
-    )
-    original: bool = Field(
-        False,
-        description="Whether the study also attacks the public use file before protection: the same records and keys "
-        "without any `treatment` but the values that are not stated. The report then compares the rates before and "
-        "after protection. Source: METHODS §6.1.",
-    )
+    kind: Literal["household-survey"] = "household-survey"
+    """The kind of simulation."""
+    seed: int = Field(2026, ge=0)
+    """The seed of all random draws."""
+    households: int = Field(12_000, ge=1)
+    """The number of households in the population, with about 2.2 persons each."""
+    puf_records: int = Field(6_000, ge=1)
+    """The number of records of the public use file: persons drawn at random."""
+    eif_records: int = Field(12_000, ge=1)
+    """The number of records of the external intruder file."""
+    overlap: Share = 0.3
+    """The share of eligible persons of the public use file that the brokers hold; adults in the regions that the
+    brokers cover are eligible."""
+    treatment: Treatment = Field(default_factory=Treatment)
+    """The agency's treatment of the records before release."""
+    brokers: Brokers = Field(default_factory=Brokers)
+    """The errors and gaps of the data brokers' records."""
+    last_year: LastYear | None = Field(None, exclude_if=operator.not_)
+    """Instead of `brokers`: the external intruder file is last year's public use file of the same survey, with
+    `eif_records` persons of whom `overlap` of this year's persons are a part, the columns and codes of this year's
+    file, keys of its own and the same `treatment`. Source: METHODS §6.6."""
+    original: bool = False
+    """Whether the study also attacks the public use file before protection: the same records and keys without any
+    `treatment` but the values that are not stated. The report then compares the rates before and after protection.
+    Source: METHODS §6.1."""
 
     @property
     def files(self) -> Files:
@@ -191,65 +149,55 @@ class HouseholdSurvey(Section):
 class SyntheticSurvey(Section):
     """A confidential survey of adults, and synthetic files with synthesized occupation and income."""
 
-    kind: Literal["synthetic-survey"] = Field(description="The kind of simulation.")
-    seed: int = Field(2026, ge=0, description="The seed of all random draws.")
-    households: int = Field(
-        6_000, ge=1, description="The number of households in the population, with about 2.2 persons each."
-    )
-    records: int = Field(
-        5_000, ge=1, description="The number of records of the survey: adults drawn at random."
-    )
-    copies: int = Field(3, ge=1, le=1000, description="The number of synthetic files, m.")
-    noise: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.25,
-        description="The standard deviation of the logarithm of a random factor that multiplies the income of a "
-        "similar person to give a synthetic income; 0 stays 0.",
-    )
-    rounding: int = Field(100, ge=1, description="The number to whose nearest multiple incomes are rounded.")
-    missing: Share = Field(
-        0.03, description="The share of incomes that are not stated, the same in all files."
-    )
-    holdout: int = Field(
-        0,
-        ge=0,
-        exclude_if=operator.not_,
-        description="The number of records of a holdout for `matching.closest`: other adults, drawn at random.",
-    )
+    kind: Literal["synthetic-survey"]
+    """The kind of simulation."""
+    seed: int = Field(2026, ge=0)
+    """The seed of all random draws."""
+    households: int = Field(6_000, ge=1)
+    """The number of households in the population, with about 2.2 persons each."""
+    records: int = Field(5_000, ge=1)
+    """The number of records of the survey: adults drawn at random."""
+    copies: int = Field(3, ge=1, le=1000)
+    """The number of synthetic files, m."""
+    noise: Annotated[float, Field(ge=0, le=1)] = 0.25
+    """The standard deviation of the logarithm of a random factor that multiplies the income of a similar person to give
+    a synthetic income; 0 stays 0."""
+    rounding: int = Field(100, ge=1)
+    """The number to whose nearest multiple incomes are rounded."""
+    missing: Share = 0.03
+    """The share of incomes that are not stated, the same in all files."""
+    holdout: int = Field(0, ge=0, exclude_if=operator.not_)
+    """The number of records of a holdout for `matching.closest`: other adults, drawn at random."""
 
 
 class LocalAuthorities(Section):
     """The census of two local authorities, with twelve variables of every person, and a survey of them."""
 
-    kind: Literal["local-authorities"] = Field(description="The kind of simulation.")
-    seed: int = Field(1991, ge=0, description="The seed of all random draws.")
-    households: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (70_000, 50_000),
-        min_length=2,
-        max_length=2,
-        description="The number of households in each of the two authorities, with about 2.2 persons each.",
-    )
-    fraction: float = Field(
-        0.02, gt=0, le=1, description="The share of the persons of each authority who are in the survey."
-    )
+    kind: Literal["local-authorities"]
+    """The kind of simulation."""
+    seed: int = Field(1991, ge=0)
+    """The seed of all random draws."""
+    households: tuple[Annotated[int, Field(ge=1)], ...] = Field((70_000, 50_000), min_length=2, max_length=2)
+    """The number of households in each of the two authorities, with about 2.2 persons each."""
+    fraction: float = Field(0.02, gt=0, le=1)
+    """The share of the persons of each authority who are in the survey."""
 
 
 class SkewedAmounts(Section):
     """One file of skewed positive amounts for `microaggregate`: lognormal variables x1, x2 … of persons."""
 
-    kind: Literal["skewed-amounts"] = Field(description="The kind of simulation.")
-    seed: int = Field(2026, ge=0, description="The seed of all random draws.")
-    records: int = Field(1_000, ge=1, description="The number of records.")
-    variables: int = Field(3, ge=1, le=64, description="The number of variables: x1, x2 and so on.")
-    sigma: float = Field(
-        1.0, gt=0, le=3, description="The standard deviation of the logarithms of the amounts."
-    )
-    correlation: float = Field(
-        0.3,
-        ge=0,
-        lt=1,
-        description="The correlation of the logarithms of two variables. The squared correlations in METHODS §9 are at "
-        "most 0.2.",
-    )
+    kind: Literal["skewed-amounts"]
+    """The kind of simulation."""
+    seed: int = Field(2026, ge=0)
+    """The seed of all random draws."""
+    records: int = Field(1_000, ge=1)
+    """The number of records."""
+    variables: int = Field(3, ge=1, le=64)
+    """The number of variables: x1, x2 and so on."""
+    sigma: float = Field(1.0, gt=0, le=3)
+    """The standard deviation of the logarithms of the amounts."""
+    correlation: float = Field(0.3, ge=0, lt=1)
+    """The correlation of the logarithms of two variables. The squared correlations in METHODS §9 are at most 0.2."""
 
 
 def _kind(value: Any) -> Any:

@@ -16,30 +16,23 @@ Loss = Literal["pmse", "values_changed", "univariate", "pairwise", "overlap"]
 class Regression(Section):
     """A linear regression whose coefficients are compared before and after protection."""
 
-    response: Name = Field(description="The numeric linking variable that the regression explains.")
-    predictors: Annotated[tuple[Name, ...], Field(min_length=1)] = Field(
-        description="The linking variables and strata variables that explain it."
-    )
+    response: Name
+    """The numeric linking variable that the regression explains."""
+    predictors: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """The linking variables and strata variables that explain it."""
 
 
 class Utility(Section):
     """What protection does to the data: the released records compared with the same records before protection."""
 
-    loss: Loss = Field(
-        "pmse",
-        description="The measure that is drawn against the risk, and by which the first page names the variant with "
-        "the least loss. Source: METHODS §13.",
-    )
-    interactions: int = Field(
-        1,
-        ge=1,
-        le=2,
-        description="The order of the propensity model of pMSE: main effects, or products of two variables too. "
-        "Source: METHODS §13.",
-    )
-    regression: Regression | None = Field(
-        None, description="A linear regression whose coefficients are compared. If absent: not computed."
-    )
+    loss: Loss = "pmse"
+    """The measure that is drawn against the risk, and by which the first page names the variant with the least loss.
+    Source: METHODS §13."""
+    interactions: int = Field(1, ge=1, le=2)
+    """The order of the propensity model of pMSE: main effects, or products of two variables too. Source: METHODS
+    §13."""
+    regression: Regression | None = None
+    """A linear regression whose coefficients are compared. If absent: not computed."""
 
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse a regression whose variables do not fit.

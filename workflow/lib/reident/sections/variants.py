@@ -30,24 +30,17 @@ _Paths = Annotated[_ManyPaths, BeforeValidator(one_or_many(str), json_schema_inp
 class Varied(Section):
     """The values of one setting, or of several settings together, that are compared."""
 
-    set: _Paths | None = Field(
-        None,
-        description="The key that varies, with dots between its sections, as in `metrics.taxicab.alpha`. Write an "
-        "item of a list by its `name`, as in `linking_variables.age.missing`, or by its number in quotation marks, as "
-        '`"linking_variables[1].missing"`. If a list of keys is given, all of them take the same value. The value '
-        "`null` drops an item of a list, such as `linking_variables.occupation`, and its score.",
-    )
-    values: Annotated[dict[_Word, Any] | list[Any], Field(min_length=1)] | None = Field(
-        None,
-        description="The values of `set`: a list, or a mapping from labels to values. A value that is a list or a "
-        "section must have a label.",
-    )
-    combinations: dict[_Word, dict[str, Any]] | None = Field(
-        None,
-        min_length=1,
-        description="For keys that vary together, instead of `set` and `values`: a mapping from labels to the keys, "
-        "written as in `set`, and their values. Other keys keep the value of the study.",
-    )
+    set: _Paths | None = None
+    """The key that varies, with dots between its sections, as in `metrics.taxicab.alpha`. Write an item of a list by
+    its `name`, as in `linking_variables.age.missing`, or by its number in quotation marks, as
+    `"linking_variables[1].missing"`. If a list of keys is given, all of them take the same value. The value `null`
+    drops an item of a list, such as `linking_variables.occupation`, and its score."""
+    values: Annotated[dict[_Word, Any] | list[Any], Field(min_length=1)] | None = None
+    """The values of `set`: a list, or a mapping from labels to values. A value that is a list or a section must have a
+    label."""
+    combinations: dict[_Word, dict[str, Any]] | None = Field(None, min_length=1)
+    """For keys that vary together, instead of `set` and `values`: a mapping from labels to the keys, written as in
+    `set`, and their values. Other keys keep the value of the study."""
     name: (
         Annotated[
             str,
@@ -59,11 +52,9 @@ class Varied(Section):
             Field(max_length=40),
         ]
         | None
-    ) = Field(
-        None,
-        description="The name of what varies, in tables and folders. If absent: the last word of `set`. Required with "
-        "`combinations`.",
-    )
+    ) = None
+    """The name of what varies, in tables and folders. If absent: the last word of `set`. Required with
+    `combinations`."""
 
     @property
     def labelled(self) -> dict[str, dict[str, Any]]:

@@ -13,27 +13,18 @@ from reident.sections.coarsening import NamedCoarsening
 class Why(Section):
     """Why records are confirmed: the variables that carry the claims, and what would have prevented them."""
 
-    recodings: tuple[NamedCoarsening, ...] | None = Field(
-        None,
-        max_length=200,
-        description="The coarser values of linking variables that are tried, besides leaving out each variable: "
-        "`{variable: age, width: 10}`, `{variable: age, top: 85}` or `{variable: region, name: …, recode: {…}}`. If "
-        "absent: intervals of 2, 5 and 10 round units and a top code for numeric variables, and pairs of neighbours "
-        "for categories with an `order`. Source: METHODS §6.3.",
-    )
-    max_size: int = Field(
-        4,
-        ge=1,
-        le=64,
-        description="The largest set of linking variables that is searched for what makes a confirmed pair unique in "
-        "the external intruder file. Source: METHODS §6.3.",
-    )
+    recodings: tuple[NamedCoarsening, ...] | None = Field(None, max_length=200)
+    """The coarser values of linking variables that are tried, besides leaving out each variable: `{variable: age,
+    width: 10}`, `{variable: age, top: 85}` or `{variable: region, name: …, recode: {…}}`. If absent: intervals of 2,
+    5 and 10 round units and a top code for numeric variables, and pairs of neighbours for categories with an
+    `order`. Source: METHODS §6.3."""
+    max_size: int = Field(4, ge=1, le=64)
+    """The largest set of linking variables that is searched for what makes a confirmed pair unique in the external
+    intruder file. Source: METHODS §6.3."""
 
-    suggest: bool = Field(
-        False,
-        description="Whether every run searches for sets of coarser values that bring the rates under the limits of "
-        "`decision`, as `snakemake suggest` does, and the report shows the best. Source: METHODS §6.4.",
-    )
+    suggest: bool = False
+    """Whether every run searches for sets of coarser values that bring the rates under the limits of `decision`, as
+    `snakemake suggest` does, and the report shows the best. Source: METHODS §6.4."""
 
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse recodings whose variables do not fit, and two with the same name for one variable.

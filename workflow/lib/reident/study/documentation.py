@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import inspect
+import itertools
 import json
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -75,9 +80,31 @@ class _EditorSchema(GenerateJsonSchema):
         """Return an exact default as a number."""
         return float(dft) if isinstance(dft, Fraction | Decimal) else super().encode_default(dft)
 
+    def model_schema(self, schema: core_schema.ModelSchema) -> dict[str, Any]:
+        """Describe each key by the docstring below its field."""
+        result = super().model_schema(schema)
+        for name, text in _descriptions(schema["cls"]).items():
+            result["properties"][name]["description"] = text
+        return result
+
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the signature is pydantic's
         """Leave out titles, which repeat the keys."""
         return False
+
+
+def _descriptions(model: type) -> dict[str, str]:
+    """Return the docstrings of the fields of a section.
+
+    ``use_attribute_docstrings`` of pydantic reads them whenever a class is made, which every job would wait for.
+    """
+    texts = {}
+    for section in [base for base in reversed(model.__mro__) if issubclass(base, Section)]:
+        with contextlib.suppress(OSError, TypeError):  # a section that is made from a registry has no source
+            (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+            for field, text in itertools.pairwise(getattr(definition, "body", [])):
+                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    texts[ast.unparse(field.target)] = " ".join(ast.literal_eval(text.value).split())
+    return texts
 
 
 def schema() -> dict[str, Any]:

@@ -62,126 +62,73 @@ class Study(Section):
             r"[a-z0-9-]+",
             "must consist of lower-case letters, digits and hyphens. Write for example survey-2026.",
         ),
-    ] = Field(
-        max_length=80,
-        description="The name of the study, in lower-case letters, digits and hyphens. The results are in results/{id} "
-        "and reports/{id}.",
-    )
-    title: str = Field("", description="The title of the report. If absent: the `id`.")
-    agency: str = Field("", description="The organisation that releases the file, for the front page.")
-    date: Day | None = Field(
-        None,
-        description="The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not "
-        "conform to PDF/A, which requires one, and `reident seal` gives a warning.",
-    )
-    language: Code = Field(
-        DEFAULT_LANGUAGE,
-        description="The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables "
-        "and messages stay in English.",
-    )
-    files: Files | None = Field(
-        None,
-        description="The three files that `metrics` compare. Exactly one of this, `microaggregate` and `simulate`.",
-    )
-    microaggregate: Microaggregate | None = Field(
-        None,
-        description="Instead of `files`: a file that is micro-aggregated and compared with the original. Source: "
-        "METHODS §9.",
-    )
-    simulate: Simulation | None = Field(
-        None,
-        description="Simulated files, instead of `files` or the files of `matching`, `file_risk` or `microaggregate`.",
-    )
-    strata: Strata = Field(
-        (),
-        description="The variables that define the strata: records are compared only if they are equal on all of "
-        "these. Each is the name of a column of both files, or a section if the files differ. Source: METHODS §2.",
-    )
-    linking_variables: tuple[LinkingVariable, ...] = Field(
-        (),
-        max_length=MAX_LINKING_VARIABLES,
-        description="The variables that the intruder compares. Required with `metrics`.",
-    )
-    binning: Binning = Field(
-        default_factory=Binning,
-        description="The categories of numeric variables for unicity, taxicab and `file_risk`.",
-    )
-    metrics: ChosenMetrics | None = Field(
-        None,
-        description="The metrics to compute, at least one; `{}` takes the defaults of a metric. If absent: no records "
-        "are linked.",
-    )
-    rank_filter: RankFilter = Field(
-        default_factory=RankFilter, description="The largest number of suspected pairs of a record."
-    )
-    rates: Rates = Field(default_factory=Rates, description="The confidence intervals of the rates.")
-    larger_intruder: LargerIntruder | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="What an intruder would confirm who holds more of the population than the external intruder file "
-        "does. If absent: not computed. Source: METHODS §6.5.",
-    )
-    matching: Matching | None = Field(
-        None,
-        description="The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8.",
-    )
-    file_risk: FileRisk | None = Field(
-        None,
-        description="The risk of one file: uniques, DIS and SUDA. If absent: not computed. Source: METHODS §7.",
-    )
-    attribute_disclosure: AttributeDisclosure | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="What an intruder who knows the keys of a person could learn about a target. If absent: not "
-        "computed. Source: METHODS §12.",
-    )
-    decision: Decision | None = Field(
-        None, description="The limits of the verdict in the report. If absent: no verdict."
-    )
-    utility: Utility | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="What protection does to the data, measured against the file before protection. If absent: not "
-        "measured. Source: METHODS §13.",
-    )
-    why: Why | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="Which variables carry each confirmed claim, and which coarser values would have prevented it; "
-        "`{}` takes the defaults. The report has shares alone. If absent: not computed. Source: METHODS §6.3.",
-    )
-    checklist: Checklist | None = Field(
-        None,
-        description="The board's checklist on the release, in the report. If absent: the report has none.",
-    )
-    release: Release | None = Field(
-        None,
-        description="The releasable edition, whose numbers follow a rounding policy. If absent: there is none. Source: "
-        "METHODS §11.",
-    )
+    ] = Field(max_length=80)
+    """The name of the study, in lower-case letters, digits and hyphens. The results are in results/{id} and
+    reports/{id}."""
+    title: str = ""
+    """The title of the report. If absent: the `id`."""
+    agency: str = ""
+    """The organisation that releases the file, for the front page."""
+    date: Day | None = None
+    """The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not conform to PDF/A,
+    which requires one, and `reident seal` gives a warning."""
+    language: Code = DEFAULT_LANGUAGE
+    """The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables and messages
+    stay in English."""
+    files: Files | None = None
+    """The three files that `metrics` compare. Exactly one of this, `microaggregate` and `simulate`."""
+    microaggregate: Microaggregate | None = None
+    """Instead of `files`: a file that is micro-aggregated and compared with the original. Source: METHODS §9."""
+    simulate: Simulation | None = None
+    """Simulated files, instead of `files` or the files of `matching`, `file_risk` or `microaggregate`."""
+    strata: Strata = ()
+    """The variables that define the strata: records are compared only if they are equal on all of these. Each is the
+    name of a column of both files, or a section if the files differ. Source: METHODS §2."""
+    linking_variables: tuple[LinkingVariable, ...] = Field((), max_length=MAX_LINKING_VARIABLES)
+    """The variables that the intruder compares. Required with `metrics`."""
+    binning: Binning = Field(default_factory=Binning)
+    """The categories of numeric variables for unicity, taxicab and `file_risk`."""
+    metrics: ChosenMetrics | None = None
+    """The metrics to compute, at least one; `{}` takes the defaults of a metric. If absent: no records are linked."""
+    rank_filter: RankFilter = Field(default_factory=RankFilter)
+    rates: Rates = Field(default_factory=Rates)
+    larger_intruder: LargerIntruder | None = Field(None, exclude_if=operator.not_)
+    """What an intruder would confirm who holds more of the population than the external intruder file does. If absent:
+    not computed. Source: METHODS §6.5."""
+    matching: Matching | None = None
+    """The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8."""
+    file_risk: FileRisk | None = None
+    """The risk of one file: uniques, DIS and SUDA. If absent: not computed. Source: METHODS §7."""
+    attribute_disclosure: AttributeDisclosure | None = Field(None, exclude_if=operator.not_)
+    """What an intruder who knows the keys of a person could learn about a target. If absent: not computed. Source:
+    METHODS §12."""
+    decision: Decision | None = None
+    """The limits of the verdict in the report. If absent: no verdict."""
+    utility: Utility | None = Field(None, exclude_if=operator.not_)
+    """What protection does to the data, measured against the file before protection. If absent: not measured. Source:
+    METHODS §13."""
+    why: Why | None = Field(None, exclude_if=operator.not_)
+    """Which variables carry each confirmed claim, and which coarser values would have prevented it; `{}` takes the
+    defaults. The report has shares alone. If absent: not computed. Source: METHODS §6.3."""
+    checklist: Checklist | None = None
+    """The board's checklist on the release, in the report. If absent: the report has none."""
+    release: Release | None = None
+    """The releasable edition, whose numbers follow a rounding policy. If absent: there is none. Source: METHODS §11."""
     variants: Annotated[tuple[Varied, ...], AfterValidator(check_variants)] = Field(
         (),
         description="The values to compare. Every combination of them is computed as a variant of the study, and the "
         f"report compares the rates of the study and its variants. At most {MAX_VARIANTS} combinations.",
     )
 
-    together: str | None = Field(
-        None,
-        exclude_if=operator.not_,
-        description="The name of an item of `variants` whose values exchange the external intruder file with its "
-        "links: the study then also measures the intruder who holds all of these files. If absent: each file is an "
-        "intruder of its own. Source: METHODS §6.6.",
-    )
-    confirmed_csv: bool = Field(
-        False,
-        exclude_if=operator.not_,
-        description="Whether to write the confirmed and suspected pairs of each metric as CSV too, "
-        "`confirmed/{metric}.csv`, for a spreadsheet. It has the keys of records, and stays in `results/`. Variants "
-        "have none.",
-    )
-    seal: Seal = Field(
-        default_factory=Seal, description="What `reident seal` makes of the study. Source: METHODS §10."
-    )
+    together: str | None = Field(None, exclude_if=operator.not_)
+    """The name of an item of `variants` whose values exchange the external intruder file with its links: the study then
+    also measures the intruder who holds all of these files. If absent: each file is an intruder of its own. Source:
+    METHODS §6.6."""
+    confirmed_csv: bool = Field(False, exclude_if=operator.not_)
+    """Whether to write the confirmed and suspected pairs of each metric as CSV too, `confirmed/{metric}.csv`, for a
+    spreadsheet. It has the keys of records, and stays in `results/`. Variants have none."""
+    seal: Seal = Field(default_factory=Seal)
+    """What `reident seal` makes of the study. Source: METHODS §10."""
 
     @property
     def chosen(self) -> dict[str, Section]:
