@@ -11,111 +11,70 @@ from reident.archive import layout
 from reident.errors import InputError
 from reident.pipeline.digests import sha256
 
-SHOWN_DIGITS = 16
+MESSAGE_DIGITS = 16
 """Hexadecimal digits of a hash in a message: enough to tell files apart, short enough to read."""
 
 
 class Input(NamedTuple):
-    """A file that the study names, as the seal records it.
+    """A file that the study names, as the seal records it."""
 
-    Attributes
-    ----------
-    path : str
-        As the study file has it.
-    sha256 : str
-    size : int
-    bag : str or None
-        Where the bag has it, from ``data/``; None for a file of which the bag has the hash alone.
-    """
-
-    path: str
+    path: str  # as the study file has it
     sha256: str
     size: int
-    bag: str | None
+    bag: (
+        str | None
+    )  # where the bag has it, from ``data/``; None for a file of which the bag has the hash alone
 
     @property
     def name(self) -> str:
         """The name of the file, without its folders."""
         return self.path.replace("\\", "/").rsplit("/", 1)[-1]
 
+    @property
+    def is_code(self) -> bool:
+        """Whether it is a scoring function."""
+        return self.path.endswith(".py")
+
 
 class Missing(NamedTuple):
-    """An input that was not found.
-
-    Attributes
-    ----------
-    input : Input
-    changed : bool
-        Whether a file of its name was found that has other content.
-    """
+    """An input that was not found, and whether a file of its name has other content."""
 
     input: Input
     changed: bool
 
     def __str__(self) -> str:
-        size, digits = self.input.size, self.input.sha256[:SHOWN_DIGITS]
-        found = "; a file of this name has other content" if self.changed else ""
-        if _is_code(self.input._asdict()):
-            found += "; it is code, which is taken from the bag only with `--trust`"
-        return f"{self.input.path} ({size:,} bytes, SHA-256 {digits}…){found}"
+        notes = "; a file of this name has other content" if self.changed else ""
+        if self.input.is_code:
+            notes += "; it is code, which is taken from the bag only with `--trust`"
+        digits = self.input.sha256[:MESSAGE_DIGITS]
+        return f"{self.input.path} ({self.input.size:,} bytes, SHA-256 {digits}…){notes}"
 
 
 class Search(NamedTuple):
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    found : dict
-        A file for each SHA-256 that was found.
-    missing : list of Missing
-        In the order of the seal.
-    unreadable : int
-        Files and folders that could not be read, and may be what is missing.
-    """
-
-    found: dict[str, Path]
-    missing: list[Missing]
-    unreadable: int
+    found: dict[str, Path]  # by SHA-256
+    missing: list[Missing]  # in the order of the seal
+    unreadable: int  # files and folders that could not be read, and may be what is missing
 
 
 def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
-    """Return the files that a study names: its sources, and others such as scoring functions.
+    """Return the sources and other files that a study names, from the bag's list of inputs.
 
-    Parameters
-    ----------
-    document : dict
-        The bag's list of inputs.
-    trusted : bool
-        Whether code of the bag may run. If not, scoring functions are not taken from the bag.
+    Scoring functions are taken from the bag only if its code is trusted.
     """
-    return [
-        Input(
-            line["path"], line["sha256"], line["size"], line["bag"] if trusted or not _is_code(line) else None
-        )
+    files = [
+        Input(line["path"], line["sha256"], line["size"], line["bag"])
         for line in (*document["inputs"], *document["files"])
     ]
-
-
-def _is_code(line: dict[str, Any]) -> bool:
-    return str(line["path"]).endswith(".py")
+    return [file._replace(bag=None) if file.is_code and not trusted else file for file in files]
 
 
 def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
-    """Find inputs in a verified bag, or in a folder and all folders in it.
+    """Find inputs in the folder of a verified bag, or in a folder and all folders in it.
 
     An input whose path is absolute is looked for there too. Sizes are compared first: only a file of the size of an
     input that is still missing is hashed. Links are not followed.
-
-    Parameters
-    ----------
-    inputs : list of Input
-    bag : pathlib.Path
-        The folder of an unpacked bag.
-    folder : pathlib.Path or None
-
-    Returns
-    -------
-    Search
 
     Raises
     ------
