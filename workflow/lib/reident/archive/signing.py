@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import os
 import shutil
@@ -25,35 +24,22 @@ _REASONS = {
     "permissions": "can be read by others. Close it with `chmod 600`",
     "agent refused": "was refused by the agent. Allow its use",
 }
-"""What is wrong with a key, and what to do, by what ``ssh-keygen`` says."""
+"""What is wrong with a key, and what to do, by what ``ssh-keygen`` says; and where it says something else."""
+
+_UNUSABLE = "is not a key that `ssh-keygen` can sign with. Name a private key, or one that the agent holds"
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 
 
 class Signer(NamedTuple):
-    """Who signed.
+    """Who signed."""
 
-    Attributes
-    ----------
-    key : str
-        The first 16 hexadecimal digits of the SHA-256 of the public key.
-    fingerprint : str
-        The same SHA-256 as OpenSSH shows it.
-    principal : str or None
-        Who holds the key, by the file of signers; None if no such file was given.
-    """
-
-    key: str
-    fingerprint: str
-    principal: str | None
+    key: str  # the first 16 hexadecimal digits of the SHA-256 of the public key
+    fingerprint: str  # the same SHA-256 as OpenSSH shows it
+    principal: str | None  # who holds the key, by the file of signers; None if no such file was given
 
 
 def sign(data: bytes, key: Path) -> bytes:
-    """Return the signature of some bytes.
-
-    Parameters
-    ----------
-    data : bytes
-    key : pathlib.Path
-        A private key, or the public key of one that the agent holds.
+    """Sign some bytes with a private key, or with the key of the agent whose public key this is.
 
     Raises
     ------
@@ -63,25 +49,15 @@ def sign(data: bytes, key: Path) -> bytes:
     if not key.is_file():
         raise InputError(f"{key}: the key does not exist. Correct the path.")
     ended = _run(data, "sign", "-f", str(key))
-    if ended.returncode == 0 and ended.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+    if ended.returncode == 0 and ended.stdout.startswith(_BEGIN.encode()):
         return ended.stdout
-    said = ended.stderr.decode(errors="replace").lower()
-    known = next((reason for word, reason in _REASONS.items() if word in said), None)
-    problem = (
-        known
-        or "is not a key that `ssh-keygen` can sign with. Name a private key, or one that the agent holds"
-    )
+    message = ended.stderr.decode(errors="replace").lower()
+    problem = next((reason for word, reason in _REASONS.items() if word in message), _UNUSABLE)
     raise InputError(f"{key}: the key {problem}, and run the same command again.")
 
 
 def verify(data: bytes, signature: bytes, signers: Path | None = None) -> Signer:
-    """Return who signed some bytes.
-
-    Parameters
-    ----------
-    data, signature : bytes
-    signers : pathlib.Path or None
-        A file of allowed signers, see ``man ssh-keygen``. Without it a signature by any key is valid.
+    """Return who signed some bytes: with a file of allowed signers (``man ssh-keygen``), one of them.
 
     Raises
     ------
@@ -90,7 +66,7 @@ def verify(data: bytes, signature: bytes, signers: Path | None = None) -> Signer
     InputError
         If ``ssh-keygen`` is not installed, or the file of signers is not there.
     """
-    key, shown = hashlib.sha256(_public_key(signature)).hexdigest()[:16], fingerprint(signature)
+    key = hashlib.sha256(_public_key(signature)).hexdigest()[:16]
     if signers is not None and not signers.is_file():
         raise InputError(f"{signers}: the file of signers does not exist. Correct the path.")
     with tempfile.NamedTemporaryFile(suffix=".sig") as file:
@@ -98,31 +74,21 @@ def verify(data: bytes, signature: bytes, signers: Path | None = None) -> Signer
         file.flush()
         if _run(data, "check-novalidate", "-s", file.name).returncode != 0:
             raise ValueError("is not a valid signature. What was signed has changed, or the signature has.")
-        principal = None if signers is None else _principal(data, file.name, signers, shown)
-    return Signer(key, shown, principal)
+        if signers is None:
+            return Signer(key, fingerprint(signature), None)
+        files = ("-s", file.name, "-f", str(signers))
+        listed = _run(b"", "find-principals", *files, namespace=False)
+        for principal in listed.stdout.decode(errors="replace").splitlines():
+            if _run(data, "verify", *files, "-I", principal).returncode == 0:
+                return Signer(key, fingerprint(signature), principal)
+    what = f"is by the key {fingerprint(signature)}, which {signers} does not allow"
+    raise ValueError(f"{what}. Ask the agency for the key of the signer.")
 
 
 def fingerprint(signature: bytes) -> str:
-    """Return the key of a signature as OpenSSH shows it, whether the signature is valid or not.
-
-    Raises
-    ------
-    ValueError
-        If it is not a signature.
-    """
+    """Return the key of a signature as OpenSSH shows it, or raise a ValueError if it is not a signature."""
     digest = hashlib.sha256(_public_key(signature)).digest()
     return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
-
-
-def _principal(data: bytes, signature: str, signers: Path, shown: str) -> str:
-    """Return who holds the key of a valid signature."""
-    listed = _run(b"", "find-principals", "-s", signature, "-f", str(signers), namespace=False)
-    for principal in listed.stdout.decode(errors="replace").splitlines():
-        if _run(data, "verify", "-s", signature, "-f", str(signers), "-I", principal).returncode == 0:
-            return principal
-    raise ValueError(
-        f"is by the key {shown}, which {signers} does not allow. Ask the agency for the key of the signer."
-    )
 
 
 def _public_key(signature: bytes) -> bytes:
@@ -131,15 +97,13 @@ def _public_key(signature: bytes) -> bytes:
         first, *lines, last = signature.decode("ascii").strip().split("\n")
         blob = base64.b64decode("".join(lines), validate=True)
         length = struct.unpack(">I", blob[10:14])[0]
-    except (ValueError, binascii.Error, struct.error):
-        raise ValueError(_NOT_ARMOURED) from None
-    framed = (first, last) == ("-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----")
-    if not framed or blob[:10] != b"SSHSIG\0\0\0\1" or len(blob) < 14 + length:
-        raise ValueError(_NOT_ARMOURED)
+        if (first, last) != (_BEGIN, _END) or blob[:10] != b"SSHSIG\0\0\0\1" or len(blob) < 14 + length:
+            raise ValueError
+    except (ValueError, struct.error):
+        raise ValueError(
+            "is not a signature of `ssh-keygen`. Get the file again from who signed it."
+        ) from None
     return blob[14 : 14 + length]
-
-
-_NOT_ARMOURED = "is not a signature of `ssh-keygen`. Get the file again from who signed it."
 
 
 def _run(
@@ -161,7 +125,5 @@ def _run(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise InputError(
-            f"`ssh-keygen` did not answer within {LIMIT} seconds. Confirm the use of the key, and run the same command "
-            "again."
-        ) from None
+        what = f"`ssh-keygen` did not answer within {LIMIT} seconds"
+        raise InputError(f"{what}. Confirm the use of the key, and run the same command again.") from None
