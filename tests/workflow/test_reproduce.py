@@ -215,7 +215,7 @@ def computed(finished, monkeypatch, tmp_path):
             return rerun.Ended(status, [], 1.0, network=False)
 
         monkeypatch.setattr(rerun, "run", run)
-        return reproduce.run(reproduce.Request(bag, inputs, **settings), reproduction.render)
+        return reproduce.run(bag, reproduction.render, inputs=inputs, **settings)
 
     return reproduced
 

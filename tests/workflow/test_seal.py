@@ -369,5 +369,5 @@ def test_a_mistake_in_a_sign_off_has_its_line(tmp_path, name):
     text, what = WRONG[name]
     (tmp_path / "signoff.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as error:
-        sign.load(tmp_path / "signoff.yaml")
+        sign.run(tmp_path / "bag.zip", tmp_path / "signoff.yaml", tmp_path / "key")
     assert what in str(error.value)

@@ -125,17 +125,10 @@ def test_what_is_added_later_leaves_every_byte_before_the_directory_as_it_was(tm
     made = written(tmp_path)
     before, content = inside(made), made.path.read_bytes()
     start = content.index(b"PK\x01\x02")
-    bag.append(
-        made.path,
-        made.path.stem,
-        {"signatures/0123456789abcdef.sig": b"s", "signatures/0123456789abcdef.json": b"{}"},
-    )
+    added = {"signatures/0123456789abcdef.sig": b"s", "signatures/0123456789abcdef.json": b"{}"}
+    bag.append(made.path, added)
     assert made.path.read_bytes()[:start] == content[:start]
-    assert inside(made) == {
-        **before,
-        "signatures/0123456789abcdef.sig": b"s",
-        "signatures/0123456789abcdef.json": b"{}",
-    }
+    assert inside(made) == before | added
     assert unpack(made.path).top == made.path.stem
 
 

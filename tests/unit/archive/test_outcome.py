@@ -185,7 +185,6 @@ def test_results_that_are_not_in_the_seal_are_told_and_do_not_fail(folders):
     lines = folders.compared()
     assert [(line.path, line.outcome) for line in lines] == [("rates.csv", "identical"), ("new.csv", "extra")]
     assert outcome.is_reproduced(lines)
-    assert outcome.counts(lines) == {"identical": 1, "extra": 1}
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../secret", "reports/../../x", "", "."])

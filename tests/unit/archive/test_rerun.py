@@ -116,16 +116,11 @@ def ledger(bag: Path, inputs: dict) -> None:
     (bag / "data/ledger/ledger/resolve.json").write_text(entry, encoding="utf-8")
 
 
-def name_study(bag: Path, **named: str) -> None:
-    (bag / "data/inputs.json").write_text(json.dumps({**named, "inputs": [], "files": []}), encoding="utf-8")
-
-
 @pytest.mark.parametrize("name", ["other.yaml", "..", "../study/small.yaml/..", ""])
 def test_a_bag_that_names_another_study_file_is_refused(tmp_path, name):
     bag, _, _ = bag_of(tmp_path, PLAIN)
-    name_study(bag, study=name)
     with pytest.raises(InputError, match="the bag has no study file"):
-        rerun.study_file(bag)
+        rerun.study_file(bag, {"study": name})
 
 
 @pytest.mark.parametrize(
@@ -140,11 +135,10 @@ def test_a_bag_that_names_another_study_file_is_refused(tmp_path, name):
 )
 def test_a_bag_without_its_study_file_is_refused(tmp_path, inputs):
     bag, _, _ = bag_of(tmp_path, PLAIN)
-    name_study(bag)
     if inputs is not None:
         ledger(bag, inputs)
     with pytest.raises(InputError, match="the bag has no study file"):
-        rerun.study_file(bag)
+        rerun.study_file(bag, {})
 
 
 @pytest.mark.parametrize(
@@ -158,9 +152,6 @@ def test_a_study_is_scattered_as_it_was(tmp_path, names, n):
     for name in names:
         (folder / f"{name}.json").touch()
     assert rerun.shards(tmp_path) == n
-
-
-# The shards
 
 
 # The run

@@ -7,8 +7,10 @@ with zeros in its place, and corrected before the file is closed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
 import uuid
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,25 +28,15 @@ _HEADER = 30
 
 
 class Item(NamedTuple):
-    """A file of the payload.
-
-    Attributes
-    ----------
-    path : str
-        In the bag, for example ``data/outputs.json``.
-    content : bytes or pathlib.Path
-        The bytes, or the file that has them.
-    sha256 : str
-        Of a file, the digest that it had when it was collected.
-    """
+    """A file of the payload: its path in the bag, and its bytes or the file that has them."""
 
     path: str
     content: bytes | Path
-    sha256: str = ""
+    sha256: str = ""  # of a file, the digest that it had when it was collected
 
 
 class Bag(NamedTuple):
-    """A bag that was written: its file, the digest that names it, how many files it has, and its signature if any."""
+    """A bag that was written: its file, the digest that names it, the number of its files, and its signature if any."""
 
     path: Path
     digest: str
@@ -59,7 +51,7 @@ def write(
     info: Mapping[str, str],
     sign: Callable[[bytes, Path], Mapping[str, bytes]],
 ) -> Bag:
-    """Write a bag into a folder.
+    """Write a bag into a folder: complete, or not at all.
 
     Parameters
     ----------
@@ -79,24 +71,50 @@ def write(
     """
     items = sorted(payload)
     _check_names([item.path for item in items])
-    made = stored.temporary(folder / f"{study}.zip")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
-    for left in folder.glob(
-        ".*.part"
-    ):  # Of a command that was killed; only one can run in a working directory.
-        left.unlink(missing_ok=True)
-    try:
-        with os.fdopen(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
+    for part in folder.glob(".*.part"):  # of a command that was killed; only one runs in a working directory
+        part.unlink(missing_ok=True)
+    with _draft(folder / f"{study}.zip", folder) as draft:
+        with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
             bag = _fill(stream, folder, study, items, info, sign)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(made, bag.path)  # noqa: PTH105 - as atomic as it can be
-    except OSError as error:
-        raise explain(error, folder) from None
-    finally:
-        made.unlink(missing_ok=True)
-    stored.sync_folder(folder)
+        draft.replace(bag.path)
     return bag
+
+
+def append(path: Path, files: Mapping[str, bytes]) -> None:
+    """Add files to a bag, complete or not at all; what is there stays as it is.
+
+    Raises
+    ------
+    InputError
+        If the disk is full.
+    """
+    with _draft(path, path) as draft:
+        shutil.copyfile(path, draft)
+        draft.chmod(0o600)
+        with draft.open("r+b") as stream:
+            with zipfile.ZipFile(stream, "a") as archive:
+                for file, content in sorted(files.items()):
+                    _add(archive, path.stem, Item(file, content))
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+
+
+@contextlib.contextmanager
+def _draft(path: Path, subject: Path) -> Iterator[Path]:
+    """Give a temporary name beside a file, and leave nothing under it; tell errors of the disk in a sentence."""
+    draft = stored.temporary(path)
+    try:
+        yield draft
+    except OSError as error:
+        raise explain(error, subject) from None
+    finally:
+        draft.unlink(missing_ok=True)
+    stored.sync_folder(path.parent)
 
 
 def _fill(
@@ -127,14 +145,14 @@ def _fill(
         added = {name: _add(archive, top, Item(name, tags[name].encode()))[0] for name in sorted(tags)}
         tag_manifest = "".join(f"{sha512}  {name}\n" for name, sha512 in added.items()).encode()
         _add(archive, top, Item(layout.TAG_MANIFEST, tag_manifest))
-        name = layout.name(study, tag_manifest)
+        digest = layout.digest(tag_manifest)
+        name = f"{study}-{digest}"
         path = folder / f"{name}.zip"
         signatures = sign(tag_manifest, path)
         for file, content in sorted(signatures.items()):
             _add(archive, top, Item(file, content))
         _rename(archive, stream, top, name)
-        number = len(archive.filelist)
-    return Bag(path, layout.digest(tag_manifest), number, signatures.get(layout.SEAL_SIGNATURE))
+    return Bag(path, digest, len(archive.filelist), signatures.get(layout.SEAL_SIGNATURE))
 
 
 def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
@@ -175,35 +193,22 @@ def _rename(archive: zipfile.ZipFile, stream: IO[bytes], top: str, name: str) ->
 
 def _check_names(names: list[str]) -> None:
     """Refuse names that some system could not unpack, or could not tell apart."""
-    seen = set()
+    folded = set()
     for name in names:
-        shown = name.removeprefix(layout.STUDY)
+        file = name.removeprefix(layout.STUDY)
         if (problem := name_problem(name)) is not None:
+            what = f"`{printable(file)}`: the name of a file in a sealed study must not {problem}"
+            raise InputError(f"{what}. Rename the file.")
+        if name.casefold() in folded:
             raise InputError(
-                f"`{printable(shown)}`: the name of a file in a sealed study must not {problem}. Rename the file."
+                f"`{file}` must not be the name of two files of a sealed study. Rename one of them."
             )
-        if name.casefold() in seen:
-            raise InputError(
-                f"`{shown}` must not be the name of two files of a sealed study. Rename one of them."
-            )
-        seen.add(name.casefold())
-
-
-def append(path: Path, name: str, files: Mapping[str, bytes]) -> None:
-    """Add files to a bag that is a copy of its own, and sync it; what is there stays as it is."""
-    with path.open("r+b") as stream:
-        with zipfile.ZipFile(stream, "a") as archive:
-            for file, content in sorted(files.items()):
-                _add(archive, name, Item(file, content))
-        stream.flush()
-        os.fsync(stream.fileno())
+        folded.add(name.casefold())
 
 
 def explain(error: OSError, path: Path) -> InputError:
     """Return one sentence for an error of the disk."""
     if error.errno in stored.FULL:
         return InputError(f"{path}: the disk is full. Make room on the disk and run the same command again.")
-    where = error.filename or path
-    return InputError(
-        f"{where}: the file cannot be read or written ({error.strerror}). Check it and its folder."
-    )
+    what = f"the file cannot be read or written ({error.strerror})"
+    return InputError(f"{error.filename or path}: {what}. Check it and its folder.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,11 @@ from reident.ledger.chain import entry_files, read_entry
 from reident.pipeline import release
 from reident.pipeline.digests import sha256
 
-DIGITS = 16
+MIN_DIGITS = 16
 """Hexadecimal digits of a digest that are enough to trust code."""
+
+MAX_NAMES = 5
+"""Names in one line."""
 
 IDENTITY = ("version", "commit", "modified", "tree", "versions")
 """What of a release the report names: with these equal, reports must be identical."""
@@ -22,28 +26,16 @@ REPORT = "report"
 
 
 class Code(NamedTuple):
-    """The code that runs.
+    """The code that runs, see :func:`reident.pipeline.release.describe`, and how it differs from the sealed one."""
 
-    Attributes
-    ----------
-    root : pathlib.Path
-        The folder of its Snakefile.
-    of_bag : bool
-        Whether it is the code of the bag, or the installed release.
-    then, now : dict
-        What made the sealed results, and what runs, see :func:`reident.pipeline.release.describe`.
-    files : tuple of str
-        The sources that differ, by their paths.
-    packages : tuple of (str, str, str)
-        The packages, and Python, that differ: name, version then, version now; empty where one is absent.
-    """
-
-    root: Path
-    of_bag: bool
-    then: dict[str, Any]
-    now: dict[str, Any]
-    files: tuple[str, ...]
-    packages: tuple[tuple[str, str, str], ...]
+    root: Path  # the folder of its Snakefile
+    of_bag: bool  # or else it is the installed release
+    then: dict[str, Any]  # what made the sealed results
+    now: dict[str, Any]  # what runs
+    files: tuple[str, ...]  # the sources that differ
+    packages: tuple[
+        tuple[str, str, str], ...
+    ]  # those that differ: name, version then and now, empty if absent
 
     @property
     def same(self) -> bool:
@@ -60,30 +52,25 @@ class Code(NamedTuple):
         if self.files:
             lines.append(f"{len(self.files):,} source files differ: {few(self.files)}.")
         if self.packages:
-            names = [
-                f"{name} {then or 'not installed'} → {now or 'not installed'}"
-                for name, then, now in self.packages
-            ]
+            absent = "not installed"
+            names = [f"{name} {then or absent} → {now or absent}" for name, then, now in self.packages]
             lines.append(f"{len(names):,} packages differ: {few(names)}.")
         return lines
 
 
-MAX_NAMES = 5
-
-
-def few(names: list[str] | tuple[str, ...]) -> str:
+def few(names: Sequence[str]) -> str:
     """Return the first names of a list, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more
 
 
 def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Code:
-    """Return the code that is to run: the installed release, or the bag's where its digest is trusted.
+    """Return the code that is to run: the installed release, or that of a verified bag where its digest is trusted.
 
     Parameters
     ----------
     bag : pathlib.Path
-        The folder of the verified bag.
+        The folder of the bag.
     name : str
         The name of the bag, which ends in its digest.
     then : dict
@@ -97,7 +84,7 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Cod
     InputError
         If the digest is another one.
     """
-    code, then = bag / layout.CODE, made_by(bag, then)
+    code, then = bag / layout.CODE, _made_by(bag, then)
     if trust is None:
         root = release.ROOT
     elif code.is_dir() and _is_trusted(trust, name, release.tree_digest(code)):
@@ -113,29 +100,29 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Cod
     return Code(root, trust is not None, then, now, files, packages)
 
 
-def made_by(bag: Path, sealed: dict[str, Any]) -> dict[str, Any]:
-    """Return the release that made the results, by the ledger: the seal may have been made by a later commit.
-
-    A package that steps had in several versions has all of them, separated by commas.
-    """
+def _made_by(bag: Path, sealed: dict[str, Any]) -> dict[str, Any]:
+    """Return the release that made the results, by the ledger: the seal may have been made by a later commit."""
     entries = [read_entry(file) for file in entry_files(bag / layout.LEDGER)]
     recorded = next((entry.get("release") for entry in entries if entry["rule"] == REPORT), None)
-    found: dict[str, set[str]] = {}
-    for entry in entries:
-        for name, version in entry["versions"].items():
-            found.setdefault(name, set()).add(str(version))
-    versions = {name: ", ".join(sorted(found[name])) for name in sorted(found)}
-    return {
-        **sealed,
-        **(recorded if isinstance(recorded, dict) else {}),
-        "versions": versions or sealed.get("versions", {}),
-    }
+    versions = joined(entry["versions"] for entry in entries) or sealed.get("versions", {})
+    return {**sealed, **(recorded if isinstance(recorded, dict) else {}), "versions": versions}
+
+
+def joined(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the different values of each name in several records, such as versions of packages, in one text."""
+    values: dict[str, set[str]] = {}
+    for record in records:
+        for name, value in record.items():
+            if value is not None:
+                values.setdefault(name, set()).add(str(value))
+    return {name: ", ".join(sorted(texts)) for name, texts in values.items()}
 
 
 def _is_trusted(trust: str, name: str, tree: str) -> bool:
-    digest = name.rpartition("-")[2]
-    given = trust.lower()
-    return given in (name, digest) or (len(given) >= DIGITS and tree.startswith(given))
+    digits = trust.lower()
+    return digits in (name, name.rpartition("-")[2]) or (
+        len(digits) >= MIN_DIGITS and tree.startswith(digits)
+    )
 
 
 def _digests(root: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ the ledger of the bag closes, and that its tables, its report and its source fil
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,17 +18,10 @@ from reident.ledger.chain import inputs, sealed
 Line: TypeAlias = dict[str, Any]
 Files: TypeAlias = Mapping[str, Content]
 
-_STUDY = f"{layout.STUDY}study.json"
 _SOURCE = "source:"
 _DOCUMENTS = (
-    layout.OUTPUTS,
-    layout.INPUTS,
-    layout.RELEASE,
-    layout.DECISION,
-    layout.COST,
-    layout.CRATE,
-    _STUDY,
-)
+    layout.OUTPUTS, layout.INPUTS, layout.RELEASE, layout.DECISION, layout.COST, layout.CRATE, layout.RESOLVED,
+)  # fmt: skip
 _TYPES = {
     "path": str, "sha256": str, "size": int, "rows": int | None, "content": str | None, "holds_data": bool,
     "equal": str, "bag": str | None,
@@ -36,22 +29,10 @@ _TYPES = {
 _RELEASE_TYPES = {"version": str | None, "commit": str | None, "tree": str | None, "versions": dict}
 
 
-def check(path: Path, study: str, files: Files) -> dict[str, Any]:
-    """See that the documents of a bag agree with one another and with its files.
+def check(path: Path, study: str, files: Files) -> dict[str, Line]:
+    """See that the documents of a bag agree with one another and with its files, whose bytes are as its manifests say.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The zip file.
-    study : str
-        The id of the study, by the name of the bag.
-    files : mapping
-        The files of the bag, whose bytes are as its manifests say.
-
-    Returns
-    -------
-    dict
-        What made the results.
+    Returns the documents by their paths in the bag.
 
     Raises
     ------
@@ -59,31 +40,26 @@ def check(path: Path, study: str, files: Files) -> dict[str, Any]:
         Naming the first file that does not fit.
     """
     documents = {name: read(path, files, name) for name in _DOCUMENTS}
-    if documents[_STUDY].get("id") != study:
-        raise refusal(path, f"{shown(_STUDY)} is of another study")
-    release = documents[layout.RELEASE]
-    _check_types(path, layout.RELEASE, release, _RELEASE_TYPES)
-    outputs = _lines(path, layout.OUTPUTS, documents[layout.OUTPUTS], "outputs", list(_TYPES))
-    sources = _lines(
-        path, layout.INPUTS, documents[layout.INPUTS], "inputs", ["path", "sha256", "size", "rows", "bag"]
-    )
-    named = _lines(path, layout.INPUTS, documents[layout.INPUTS], "files", ["path", "sha256", "size", "bag"])
+    if documents[layout.RESOLVED].get("id") != study:
+        raise refusal(path, f"{shown(layout.RESOLVED)} is of another study")
+    _check_types(path, layout.RELEASE, documents[layout.RELEASE], _RELEASE_TYPES)
+
+    def lines(name: str, key: str, *fields: str) -> list[Line]:
+        return _lines(path, name, documents[name], key, fields)
+
+    outputs = lines(layout.OUTPUTS, "outputs", *_TYPES)
+    sources = lines(layout.INPUTS, "inputs", "path", "sha256", "size", "rows", "bag")
+    named = lines(layout.INPUTS, "files", "path", "sha256", "size", "bag")
     read_sources = _check_outputs(path, files, outputs)
     for line in sources:
         if (line["sha256"], line["size"]) not in read_sources:
             raise refusal(path, f"{shown(layout.INPUTS)} names a source file that no step of the ledger read")
     _check_bytes(path, files, [*outputs, *sources, *named])
-    return release
+    return documents
 
 
-def read(path: Path, files: Files, name: str) -> dict[str, Any]:
-    """Return a JSON document of a bag.
-
-    Raises
-    ------
-    InputError
-        If it is missing, or is not a JSON object.
-    """
+def read(path: Path, files: Files, name: str) -> Line:
+    """Return a JSON document of a bag, or raise an InputError if it is missing, or is not a JSON object."""
     if name not in files:
         raise refusal(path, f"{shown(name)} is missing")
     try:
@@ -95,7 +71,7 @@ def read(path: Path, files: Files, name: str) -> dict[str, Any]:
     return content
 
 
-def _lines(path: Path, name: str, document: Line, key: str, fields: list[str]) -> list[Line]:
+def _lines(path: Path, name: str, document: Line, key: str, fields: Iterable[str]) -> list[Line]:
     """Return the lines of a document, each with its fields."""
     lines = document.get(key)
     if not isinstance(lines, list) or not all(isinstance(line, dict) for line in lines):
@@ -141,9 +117,8 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
         for line in inputs(entry):
             made = wrote.get(line["path"], {"sha256": None})
             if not line["path"].startswith(_SOURCE) and made["sha256"] != line["sha256"]:
-                raise refusal(
-                    path, f"{shown(name)} is about a step that read what no other entry of the ledger wrote"
-                )
+                what = "is about a step that read what no other entry of the ledger wrote"
+                raise refusal(path, f"{shown(name)} {what}")
     listed = {line["path"]: line for line in outputs}
     if len(listed) != len(outputs) or listed.keys() != wrote.keys():
         raise refusal(path, f"{shown(layout.OUTPUTS)} must list each result of the ledger once, and no other")

@@ -45,6 +45,9 @@ COST = "data/cost.json"
 STUDY = "data/study/"
 """The study file under its own name, ``study.json`` of the study and of each variant, and the code files it names."""
 
+RESOLVED = "data/study/study.json"
+"""The study with every default."""
+
 CODE = "data/code/"
 """The sources of the workflow and the library, the lock and the documents, as in a checkout."""
 
@@ -69,10 +72,5 @@ def order(path: str) -> tuple[int, str]:
 
 
 def digest(tag_manifest: bytes) -> str:
-    """Return the digest of a bag, which names it: 16 hexadecimal digits of the SHA-512 of its tag manifest."""
+    """Return the digest of a bag, which names it after its study: 16 digits of the SHA-512 of its tag manifest."""
     return hashlib.sha512(tag_manifest).hexdigest()[:16]
-
-
-def name(study: str, tag_manifest: bytes) -> str:
-    """Return the name of a bag, of its folder and, with ``.zip``, of its file."""
-    return f"{study}-{digest(tag_manifest)}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
@@ -32,22 +32,12 @@ STUDY = "study.json"
 
 
 class Difference(NamedTuple):
-    """The first difference of a table.
+    """The first difference of a table."""
 
-    Attributes
-    ----------
-    row : int or None
-        From 1, without the header; None where the columns or the numbers of rows differ.
-    column : str
-        Empty where the numbers of rows differ.
-    sealed, computed : str or None
-        Both values, or numbers of rows; None where they must not be shown, or one does not exist.
-    """
-
-    row: int | None = None
-    column: str = ""
-    sealed: str | None = None
-    computed: str | None = None
+    row: int | None = None  # from 1, without the header; None where the columns or the numbers of rows differ
+    column: str = ""  # empty where the numbers of rows differ
+    sealed: str | None = None  # a value or number of rows; None where it must not be shown, or does not exist
+    computed: str | None = None  # as `sealed`
 
 
 class Compared(NamedTuple):
@@ -61,7 +51,9 @@ class Compared(NamedTuple):
 def compare(
     outputs: list[dict[str, Any]], bag: Path, root: Path, same: bool, renamed: Mapping[str, str]
 ) -> list[Compared]:
-    """Compare the results of a sealed study with those that were computed anew.
+    """Compare the results of a sealed study with those that were computed anew, in the order of the seal.
+
+    The results that the seal does not have come last.
 
     Parameters
     ----------
@@ -75,32 +67,17 @@ def compare(
         Whether code, packages and Python are those of the seal, so that reports must be identical.
     renamed : mapping
         The paths in the study file that the new run had to replace, by what replaced them.
-
-    Returns
-    -------
-    list of Compared
-        In the order of the seal, then the results that the seal does not have.
     """
-    rows = _recorded_rows(root)
+    entries = [read_entry(file) for file in entry_files(root)]
+    rows = {line["path"]: line.get("rows") for entry in entries for line in entry["outputs"].values()}
     lines = [_compare(line, bag, root, same and not renamed, renamed, rows) for line in outputs]
     sealed = {line["path"] for line in outputs}
     return [*lines, *(Compared(path, "extra") for path in sorted(rows.keys() - sealed))]
 
 
-def counts(lines: list[Compared]) -> dict[str, int]:
-    """Return the number of results of each outcome that occurs."""
-    return dict(Counter(line.outcome for line in lines))
-
-
 def is_reproduced(lines: list[Compared]) -> bool:
     """Return whether every result that must be equal is; a list without results shows nothing."""
     return bool(lines) and not any(line.outcome in FAILURES for line in lines)
-
-
-def _recorded_rows(root: Path) -> dict[str, int | None]:
-    """Return the results of a run by the paths that its ledger records, with the rows of each table."""
-    entries = [read_entry(file) for file in entry_files(root)]
-    return {line["path"]: line.get("rows") for entry in entries for line in entry["outputs"].values()}
 
 
 def _compare(
@@ -120,21 +97,16 @@ def _compare(
     if line["equal"] == "report":
         return Compared(path, "different" if same else "explained")
     if renamed and file.name == STUDY:
-        return _compare_study(path, file, bag / layout.PAYLOAD / line["bag"], renamed)
-    if line.get("content") and _content(file) == line["content"]:
-        return Compared(path, "content")
+        same_study = _is_same_study(file, bag / layout.PAYLOAD / line["bag"], renamed)
+        return Compared(path, "content" if same_study else "different")
+    with contextlib.suppress(ValueError):  # of a table that this release does not know
+        if line.get("content") and content.digest(file) == line["content"]:
+            return Compared(path, "content")
     if line["bag"] and file.suffix == ".csv":
         difference = _first_difference(path, bag / layout.PAYLOAD / line["bag"], file)
         return Compared(path, "tolerance" if difference is None else "different", difference)
+    # Of a table that holds data, nothing can be told but its rows.
     return Compared(path, "different", _other_rows(line.get("rows"), rows.get(path)))
-
-
-def _content(file: Path) -> str | None:
-    """Return the digest of the content of a table; None for a table that this release does not know."""
-    try:
-        return content.digest(file)
-    except ValueError:
-        return None
 
 
 def _located(root: Path, path: str) -> Path:
@@ -147,16 +119,16 @@ def _located(root: Path, path: str) -> Path:
     return located(root, "", path)
 
 
-def _compare_study(path: str, file: Path, sealed: Path, renamed: Mapping[str, str]) -> Compared:
-    """Compare a study, with the paths that the new run had to replace as they were."""
+def _is_same_study(file: Path, sealed: Path, renamed: Mapping[str, str]) -> bool:
+    """Return whether a study is the sealed one, with the paths that the new run had to replace as they were."""
     text = file.read_text(encoding="utf-8")
     for new, old in renamed.items():
         text = text.replace(json.dumps(new, ensure_ascii=False), json.dumps(old, ensure_ascii=False))
-    return Compared(path, "content" if text == sealed.read_text(encoding="utf-8") else "different")
+    return text == sealed.read_text(encoding="utf-8")
 
 
 def _other_rows(sealed: int | None, computed: int | None) -> Difference | None:
-    """Return the numbers of rows where they differ: of a table that holds data, nothing else can be told."""
+    """Return the numbers of rows if both are known and they differ."""
     if sealed is None or computed is None or sealed == computed:
         return None
     return Difference(sealed=f"{sealed:,} rows", computed=f"{computed:,} rows")
@@ -171,21 +143,19 @@ def _first_difference(path: str, sealed: Path, computed: Path) -> Difference | N
             return Difference(None, name)
     numbers, may_be_shown = _declared(path)
     length = min(len(before), len(after))
-    unequal = pd.DataFrame(
-        {
-            name: _unequal(before[name][:length].to_numpy(), after[name][:length].to_numpy(), name in numbers)
-            for name in columns
-        }
+    texts = [(before[name][:length].to_numpy(), after[name][:length].to_numpy()) for name in columns]
+    unequal = np.column_stack(
+        [_unequal(*pair, name in numbers) for name, pair in zip(columns, texts, strict=True)]
     )
-    rows = np.flatnonzero(unequal.to_numpy(bool).any(axis=1))
+    rows = np.flatnonzero(unequal.any(axis=1))
     if len(rows):
         row = int(rows[0])
-        column = str(unequal.columns[int(unequal.iloc[row].to_numpy().argmax())])
+        column = str(columns[int(unequal[row].argmax())])
         values = (before.at[row, column], after.at[row, column]) if may_be_shown else (None, None)
         return Difference(row + 1, column, *values)
-    if len(before) != len(after):
-        return Difference(sealed=f"{len(before):,} rows", computed=f"{len(after):,} rows")
-    return None if list(before.columns) == list(after.columns) else Difference(None, str(before.columns[0]))
+    if len(before) == len(after) and list(before.columns) != list(after.columns):
+        return Difference(None, str(before.columns[0]))
+    return _other_rows(len(before), len(after))
 
 
 def _declared(path: str) -> tuple[set[str], bool]:

@@ -5,7 +5,6 @@ Only the study with its defaults, the ledger and tables without records are read
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,46 +25,29 @@ from reident.pipeline.plan import RESULTS
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study, plain
 
-RESOLVED = "study.json"
 LISTS = ("strata", "linking_variables", "key_variables")
 """The lists of variables of a study; that of `file_risk` comes last."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """One of two releases.
+    """One of two releases."""
 
-    Attributes
-    ----------
-    name : str
-        The study's id; for a bag, with its digest.
-    study : dict
-        The study with every default filled in.
-    tables, ledger : pathlib.Path
-        The folders below which the tables and ``ledger/*.json`` are.
-    notes : tuple of str
-        What the verification of a bag could not confirm.
-    """
-
-    name: str
-    study: dict[str, Any]
-    tables: Path
-    ledger: Path
-    notes: tuple[str, ...] = ()
+    name: str  # the study's id; for a bag, with its digest
+    study: dict[str, Any]  # with every default filled in
+    tables: Path  # the folder of the tables, by their paths in the results
+    ledger: Path  # the folder in which ``ledger/*.json`` are
+    notes: tuple[str, ...] = ()  # what the verification of a bag could not confirm
 
     @cached_property
     def entries(self) -> list[dict[str, Any]]:
         """Return the entries of the steps that the study asks for, by the name of the step."""
-        found = [read_entry(file) for file in sorted((self.ledger / "ledger").glob("*.json"))]
+        entries = [read_entry(file) for file in sorted((self.ledger / "ledger").glob("*.json"))]
         study = _valid(self.study)
         if study is None:
-            return found
-        rules = {step.rule for step in steps.wanted(study)}
-        return [
-            entry
-            for entry in found
-            if entry["rule"] in rules and (entry["metric"] is None or entry["metric"] in study.chosen)
-        ]
+            return entries
+        rules, metrics = {step.rule for step in steps.wanted(study)}, {None, *study.chosen}
+        return [entry for entry in entries if entry["rule"] in rules and entry["metric"] in metrics]
 
     @cached_property
     def outputs(self) -> dict[str, dict[str, Any]]:
@@ -103,7 +85,7 @@ def open_release(path: Path, into: Path, notebook: Path, signers: Path | None) -
     Parameters
     ----------
     path : pathlib.Path
-        A bag (``.zip``) or a study file.
+        The bag (``.zip``) or study file.
     into : pathlib.Path
         An empty folder for the content of a bag.
     notebook : pathlib.Path
@@ -117,9 +99,10 @@ def open_release(path: Path, into: Path, notebook: Path, signers: Path | None) -
         If a bag does not verify, or if the chain of a study does not close or is not finished.
     """
     if is_bag(path):
-        verified = verify.open_bag(path, into, signers)
-        return of_bag(verified.folder, tuple(verified.warnings))
-    return of_study(path, notebook)
+        bag = verify.open_bag(path, into, signers)
+        study = complete(bag.documents[layout.RESOLVED])
+        return Release(bag.name, study, bag.folder / layout.TABLES, bag.folder / layout.LEDGER, bag.warnings)
+    return _of_study(path, notebook)
 
 
 def is_bag(path: Path) -> bool:
@@ -127,17 +110,11 @@ def is_bag(path: Path) -> bool:
     return path.suffix.lower() == ".zip"
 
 
-def of_bag(folder: Path, notes: tuple[str, ...] = ()) -> Release:
-    """Return the release in a verified bag, which is unpacked in a folder of its name."""
-    study = json.loads((folder / layout.STUDY / RESOLVED).read_text(encoding="utf-8"))
-    return Release(folder.name, complete(study), folder / layout.TABLES, folder / layout.LEDGER, notes)
-
-
-def of_study(path: Path, notebook: Path, results: Path = RESULTS) -> Release:
-    """Return the release of a study with finished results in a folder."""
+def _of_study(path: Path, notebook: Path) -> Release:
+    """Return the release of a study with finished results."""
     members = Family(path)
-    root = results / members.study.id
-    answer = check(members, results, notebook)
+    root = RESULTS / members.study.id
+    answer = check(members, RESULTS, notebook)
     if not answer.closes:
         raise InputError(answer.line)
     release = Release(members.study.id, plain(members.study), root, root)

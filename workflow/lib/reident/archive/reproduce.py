@@ -8,16 +8,17 @@ import json
 import platform
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from reident.archive import bag as bags
 from reident.archive import codebase, collect, layout, outcome, rerun, verify
 from reident.archive import inputs as sealed_inputs
 from reident.archive.codebase import Code, few
 from reident.archive.outcome import Compared
+from reident.archive.signing import Signer
 from reident.archive.unpack import staging
 from reident.archive.verify import Verified
 from reident.errors import InputError
@@ -36,12 +37,24 @@ Facts = dict[str, Any]
 """What ``reproduction.json`` has, and the page shows."""
 
 
-class Request(NamedTuple):
-    """What the command line asks for.
+def run(
+    path: Path,
+    render: Callable[[Facts], dict[str, bytes]],
+    *,
+    inputs: Path | None = None,
+    trust: str | None = None,
+    signers: Path | None = None,
+    keep: bool = False,
+    cores: str = "all",
+) -> tuple[list[str], int]:
+    """Reproduce a sealed study; return the lines to print and the exit status.
 
-    Attributes
+    Parameters
     ----------
-    bag : pathlib.Path
+    path : pathlib.Path
+        The bag.
+    render : callable
+        Gives the page in each format, by suffix.
     inputs : pathlib.Path or None
         A folder that holds the inputs.
     trust : str or None
@@ -52,29 +65,6 @@ class Request(NamedTuple):
         Whether to keep the new results.
     cores : str
         As Snakemake takes them.
-    """
-
-    bag: Path
-    inputs: Path | None = None
-    trust: str | None = None
-    signers: Path | None = None
-    keep: bool = False
-    cores: str = "all"
-
-
-def run(request: Request, render: Callable[[Facts], dict[str, bytes]]) -> tuple[list[str], int]:
-    """Reproduce a sealed study.
-
-    Parameters
-    ----------
-    request : Request
-    render : callable
-        Gives the page in each format, by suffix.
-
-    Returns
-    -------
-    tuple
-        The lines to print, and the exit status.
 
     Raises
     ------
@@ -83,12 +73,14 @@ def run(request: Request, render: Callable[[Facts], dict[str, bytes]]) -> tuple[
     """
     try:
         with staging(REPORTS) as work:
-            facts = _reproduce(request, work)
-            target = REPORTS / facts["study"]
+            _say(f"Verifying {path} ...")
+            bag = verify.open_bag(path, work / "bag", signers)
+            facts = _reproduce(bag, work, inputs, trust, cores)
+            target = REPORTS / bag.study
             _write(target, facts, render)
             if (work / rerun.LOG).is_file():
                 stored.write(target / rerun.LOG, (work / rerun.LOG).read_bytes())
-            if request.keep:
+            if keep:
                 _keep(work, target / "rerun")
     except OSError as error:
         if error.errno in stored.FULL:
@@ -97,16 +89,13 @@ def run(request: Request, render: Callable[[Facts], dict[str, bytes]]) -> tuple[
     return _lines(facts, target), STATUS[facts["outcome"]]
 
 
-def _reproduce(request: Request, work: Path) -> Facts:
-    """Verify, search, compute and compare; return all that is to be told."""
-    _say(f"Verifying {request.bag} ...")
-    bag = verify.open_bag(request.bag, work / "bag", request.signers)
-    name = f"{bag.study}-{bag.digest}"
-    code = codebase.choose(bag.folder, name, bag.release, request.trust)
-    declared = sealed_inputs.declared(_document(bag.folder, layout.INPUTS), trusted=code.of_bag)
-    expected = _expected(bag.folder)
+def _reproduce(bag: Verified, work: Path, folder: Path | None, trust: str | None, cores: str) -> Facts:
+    """Search, compute and compare; return all that is to be told."""
+    code = codebase.choose(bag.folder, bag.name, bag.release, trust)
+    document, expected = bag.documents[layout.INPUTS], _expected(bag)
+    declared = sealed_inputs.declared(document, trusted=code.of_bag)
     _say("Every byte of the bag is as it was sealed.")
-    search = sealed_inputs.find(declared, bag.folder, request.inputs)
+    search = sealed_inputs.find(declared, bag.folder, folder)
     facts = {
         **_about(bag, code),
         "inputs": {
@@ -127,8 +116,9 @@ def _reproduce(request: Request, work: Path) -> Facts:
     for line in code.lines():
         _say(line)
     _check_room(expected)
-    placed = rerun.place(bag.folder, rerun.study_file(bag.folder), declared, search.found, work)
-    return facts | _compute(bag, code, placed, work, request.cores)
+    name = rerun.study_file(bag.folder, document)
+    placed = rerun.place(bag.folder, name, declared, search.found, work)
+    return facts | _compute(bag, code, placed, work, cores)
 
 
 def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores: str) -> Facts:
@@ -136,11 +126,16 @@ def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores:
     shards = rerun.shards(bag.folder)
     settings = {} if shards is None else {"shards": shards}
     root = work / rerun.RUN / "results" / bag.study
-    progress = partial(_say_progress, root, len(entry_files(bag.folder / layout.LEDGER)))
+    steps = len(entry_files(bag.folder / layout.LEDGER))
+
+    def progress() -> None:
+        """Tell how many of the steps have ended: each writes its entry of the ledger then."""
+        _say(f"Computed: {len(entry_files(root)):,} of {steps:,} steps.")
+
     ended = rerun.run(code.root, placed, work, cores, settings, progress)
     errors, now, lines = ended.errors, None, list[Compared]()
     if ended.status == 0:
-        outputs = _document(bag.folder, layout.OUTPUTS)["outputs"]
+        outputs = bag.documents[layout.OUTPUTS]["outputs"]
         lines = outcome.compare(outputs, bag.folder, root, code.same, placed.renamed)
         now = _cost(root) | {"elapsed": round(ended.seconds, 1)}
     elif not errors:
@@ -149,47 +144,38 @@ def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores:
         "errors": errors,
         "network": ended.network,
         "renamed": sorted(placed.renamed.values()),
-        "cost": {"then": _expected(bag.folder), "now": now},
-        "results": [_as_json(line) for line in lines],
-        "counts": outcome.counts(lines),
+        "cost": {"then": _expected(bag), "now": now},
+        "results": [
+            line._asdict() | {"difference": line.difference and line.difference._asdict()} for line in lines
+        ],
+        "counts": dict(Counter(line.outcome for line in lines)),
         "outcome": REPRODUCED if outcome.is_reproduced(lines) else DIFFERS,
     }
 
 
-def _document(folder: Path, name: str) -> dict[str, Any]:
-    """Return a JSON document of a verified bag."""
-    return dict(json.loads((folder / name).read_text(encoding="utf-8")))
-
-
-def _expected(folder: Path) -> dict[str, float]:
+def _expected(bag: Verified) -> dict[str, float]:
     """Return what the sealed run took in all, as far as the bag has numbers for it."""
-    total = _document(folder, layout.COST).get("total")
+    total = bag.documents[layout.COST].get("total")
     pairs = total.items() if isinstance(total, dict) else ()
-    return {
-        name: value for name, value in pairs if isinstance(value, int | float) and not isinstance(value, bool)
-    }
+    return {name: value for name, value in pairs if type(value) in (int, float)}
 
 
 def _about(bag: Verified, code: Code) -> Facts:
     """Return what there is to say of a bag, of the code that runs, and of this machine."""
-    study = _document(bag.folder, f"{layout.STUDY}study.json")
-    signed_by = bag.signed_by
+    study = bag.documents[layout.RESOLVED]
+
+    def signer(who: Signer) -> Facts:
+        return {"principal": who.principal, "fingerprint": who.fingerprint}
+
     return {
         "study": bag.study,
         "title": str(study.get("title") or bag.study),
         "agency": str(study.get("agency") or ""),
         **({"language": study["language"]} if study.get("language") in LANGUAGES else {}),
-        "bag": f"{bag.study}-{bag.digest}",
+        "bag": bag.name,
         "digest": bag.digest,
-        "signed_by": signed_by and {"principal": signed_by.principal, "fingerprint": signed_by.fingerprint},
-        "sign_offs": [
-            {
-                **sign_off.content,
-                "principal": sign_off.signer.principal,
-                "fingerprint": sign_off.signer.fingerprint,
-            }
-            for sign_off in bag.sign_offs
-        ],
+        "signed_by": bag.signed_by and signer(bag.signed_by),
+        "sign_offs": [sign_off.content | signer(sign_off.signer) for sign_off in bag.sign_offs],
         "warnings": list(bag.warnings),
         "on": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
@@ -220,11 +206,6 @@ def _cost(root: Path) -> dict[str, Any]:
     entries = collect.chain_of(root, [end for end in collect.ENDS if (root / end).is_file()])
     files = [line for entry in entries for line in entry["outputs"].values()]
     return dict(collect.cost(entries, root, files)["total"])
-
-
-def _as_json(line: Compared) -> dict[str, Any]:
-    difference = line.difference and line.difference._asdict()
-    return {"path": line.path, "outcome": line.outcome, "difference": difference}
 
 
 def _write(target: Path, facts: Facts, render: Callable[[Facts], dict[str, bytes]]) -> None:
@@ -300,8 +281,3 @@ def _say(line: str) -> None:
     """Tell the terminal at once."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
-
-
-def _say_progress(root: Path, steps: int) -> None:
-    """Tell how many of the steps have ended: each writes its entry of the ledger then."""
-    _say(f"Computed: {len(entry_files(root)):,} of {steps:,} steps.")

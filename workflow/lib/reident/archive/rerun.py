@@ -37,8 +37,6 @@ PROGRESS_INTERVAL = 10.0
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TERM", "SYSTEMROOT", "NUMBA_CACHE_DIR")
 """The environment variables that the new run has; every other setting of the user is left behind."""
 
-"""The terminal's line on a step that has ended."""
-
 _WITHOUT_NETWORK = (
     ("unshare", "--net"),
     ("unshare", "--user", "--map-current-user", "--net"),
@@ -48,49 +46,30 @@ _WITHOUT_NETWORK = (
 
 
 class Placed(NamedTuple):
-    """A study that is ready to be computed.
-
-    Attributes
-    ----------
-    file : pathlib.Path
-        The study file.
-    renamed : dict
-        The absolute paths that had to be replaced in the study file, by what replaced them.
-    """
+    """A study that is ready to be computed."""
 
     file: Path
-    renamed: dict[str, str]
+    renamed: dict[
+        str, str
+    ]  # the absolute paths that had to be replaced in the study file, by what replaced them
 
 
 class Ended(NamedTuple):
-    """How the new run ended.
-
-    Attributes
-    ----------
-    status : int
-    errors : list of str
-        The sentences that say why it failed.
-    seconds : float
-    network : bool
-        Whether it could reach a network.
-    """
+    """How the new run ended."""
 
     status: int
-    errors: list[str]
+    errors: list[str]  # the sentences that say why it failed
     seconds: float
-    network: bool
+    network: bool  # whether it could reach a network
 
 
-def study_file(bag: Path) -> str:
-    """Return the name of the study file of a bag; in bags of earlier releases, the entry of the first step has it.
+def study_file(bag: Path, inputs: dict[str, Any]) -> str:
+    """Return the name of the study file of a bag, from its list of inputs, or raise an InputError.
 
-    Raises
-    ------
-    InputError
-        If the bag does not tell it.
+    In bags of earlier releases, the entry of the first step has it.
     """
     try:
-        name = json.loads((bag / layout.INPUTS).read_text(encoding="utf-8")).get("study")
+        name = inputs.get("study")
         if name is None:
             (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
             name = str(line["path"]).removeprefix("source:")
@@ -103,31 +82,16 @@ def study_file(bag: Path) -> str:
 
 
 def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], into: Path) -> Placed:
-    """Put the study file of a bag where its inputs can be where it expects them.
+    """Put the study file of a bag into an empty folder, where its inputs can be where it expects them.
 
     A study file that names ``../data/puf.csv`` is put one folder deeper, so that nothing leaves `into` and no byte of
     the study changes. An absolute path stays if the file is there; otherwise it is replaced.
-
-    Parameters
-    ----------
-    bag : pathlib.Path
-        The folder of the verified bag.
-    name : str
-        The name of the study file in the bag.
-    inputs : list of Input
-    found : dict
-        A file for each SHA-256.
-    into : pathlib.Path
-        An empty folder.
-
-    Returns
-    -------
-    Placed
     """
     for item in inputs:
         if (problem := path_problem(item.path)) is not None:
             raise InputError(f"{bag.name}: the path of an input {problem}")
-    depth = max((_steps_up(item.path) for item in inputs), default=0)
+    relative = [os.path.normpath(item.path) for item in inputs if not Path(item.path).is_absolute()]
+    depth = max((Path(path).parts.count("..") for path in relative), default=0)
     folder = into.joinpath(STUDY, *["_"] * depth)
     folder.mkdir(parents=True, mode=0o700)
     file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
@@ -148,11 +112,6 @@ def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], int
     if renamed:
         _replace(file, {old: new for new, old in renamed.items()})
     return Placed(file, renamed)
-
-
-def _steps_up(path: str) -> int:
-    """Return how many folders above its start a relative path leads."""
-    return 0 if Path(path).is_absolute() else Path(os.path.normpath(path)).parts.count("..")
 
 
 def _replace(file: Path, paths: dict[str, str]) -> None:
@@ -187,13 +146,12 @@ def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
 
 
 def shards(bag: Path) -> int | None:
-    """Return the number of scoring jobs of a metric in a bag; None if its release did not record it.
+    """Return the number of scoring jobs of a metric in a bag, on which the files of scores depend.
 
-    Numbers do not depend on it, but the files of scores do.
+    None if its release did not record it.
     """
     names = [file.stem for file in (bag / layout.LEDGER).rglob("ledger/score.*.json")]
-    numbers = [int(number) for name in names for number in re.findall(r"-of-(\d+)$", name)]
-    return max(numbers, default=None)
+    return max((int(number) for name in names for number in re.findall(r"-of-(\d+)$", name)), default=None)
 
 
 def run(
@@ -219,10 +177,6 @@ def run(
         For ``--config``, beside the study.
     progress : callable
         Called at intervals.
-
-    Returns
-    -------
-    Ended
     """
     folder, home = into / RUN, into / HOME
     for path in (folder, home):

@@ -16,14 +16,14 @@ from reident.pipeline.family import Family
 
 
 def seal(members: Family, notebook: Path, results: Path) -> list[str]:
-    """Seal one study, and return what to print.
+    """Seal one study, and return the lines to print.
 
     Raises
     ------
     InputError
         If its chain does not close, it has no report, or the bag cannot be signed or written.
     """
-    study, root = members.study, results / members.study.id
+    study = members.study
     if not (answer := check(members, results, notebook)).closes:
         raise InputError(answer.line)
     info = {
@@ -34,11 +34,10 @@ def seal(members: Family, notebook: Path, results: Path) -> list[str]:
         "Source-Organization": study.agency,
         layout.INFO_VERSION: layout.VERSION,
     }
+    info = {label: value for label, value in info.items() if value}
     key = study.seal.sign_with and members.path.parent / Path(study.seal.sign_with).expanduser()
     payload = collect(members, results, notebook)
-    folder = located(root, "", "reports/sealed")
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    info = {label: value for label, value in info.items() if value}
+    folder = located(results / study.id, "", "reports/sealed")
     bag = bags.write(folder, study.id, payload, info, partial(_signatures, key or None))
     lines = [
         f"{study.id}: sealed as {bag.path} ({bag.path.stat().st_size / 1e6:,.1f} MB, {bag.files} files).",
@@ -51,12 +50,10 @@ def seal(members: Family, notebook: Path, results: Path) -> list[str]:
             f"{study.id}: not dated. Give the study the `date` of its review, then run it and seal it again, so that "
             "the report and the bag have one."
         )
-    if bag.signature is None:
-        return [
-            *lines,
-            f"{study.id}: not signed. Name a key with `seal: {{sign_with: PATH}}` in the study to sign it.",
-        ]
-    return [*lines, f"{study.id}: signed by {signing.fingerprint(bag.signature)}."]
+    signed = "not signed. Name a key with `seal: {sign_with: PATH}` in the study to sign it."
+    if bag.signature is not None:
+        signed = f"signed by {signing.fingerprint(bag.signature)}."
+    return [*lines, f"{study.id}: {signed}"]
 
 
 def _signatures(key: Path | None, tag_manifest: bytes, path: Path) -> dict[str, bytes]:
@@ -64,19 +61,14 @@ def _signatures(key: Path | None, tag_manifest: bytes, path: Path) -> dict[str, 
 
     The signatures of some keys differ each time. The one that is there stays: sealing again gives the same bytes.
     """
-    kept = _kept(path) if path.exists() else {}
-    if key is None:
-        return kept
-    made, there = signing.sign(tag_manifest, key), kept.get(layout.SEAL_SIGNATURE)
-    if there is not None and signing.fingerprint(there) == signing.fingerprint(made):
-        return kept
-    return {**kept, layout.SEAL_SIGNATURE: made}
-
-
-def _kept(path: Path) -> dict[str, bytes]:
-    """Return the signatures of a bag, which holds."""
     try:
-        _, files = verify.read(path)
+        files = verify.read(path)[1] if path.exists() else {}
     except InputError as error:
         raise InputError(f"{error} Move that file away, and seal the study again.") from None
-    return {name: file.text for name, file in files.items() if layout.SIGNED_FILES.fullmatch(name)}
+    earlier = {name: file.text for name, file in files.items() if layout.SIGNED_FILES.fullmatch(name)}
+    if key is None:
+        return earlier
+    signature, former = signing.sign(tag_manifest, key), earlier.get(layout.SEAL_SIGNATURE)
+    if former is not None and signing.fingerprint(former) == signing.fingerprint(signature):
+        return earlier
+    return {**earlier, layout.SEAL_SIGNATURE: signature}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -24,67 +23,36 @@ _REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one
 
 
 class SignOff(NamedTuple):
-    """What somebody decided on a bag, and signed.
-
-    Attributes
-    ----------
-    signer : reident.archive.signing.Signer
-    content : dict
-        ``board``, ``decision``, ``conditions``, ``names`` and ``date``, and the digests to which they are bound.
-    """
+    """What somebody decided on a bag, and signed: the fields of a sign-off, and what :func:`binding` returns."""
 
     signer: signing.Signer
     content: dict[str, Any]
 
 
 class Verified(NamedTuple):
-    """A bag that holds.
+    """A bag that holds."""
 
-    Attributes
-    ----------
-    folder : pathlib.Path
-        The unpacked bag; the zip file itself where nothing was to be unpacked.
-    study : str
-        The id of the study.
-    digest : str
-    release : dict
-        What made the results, see ``layout.RELEASE``.
-    signed_by : reident.archive.signing.Signer or None
-        Who signed the seal.
-    sign_offs : tuple of SignOff
-    warnings : tuple of str
-        What a reader of the bag must know, a sentence or two each.
-    """
-
-    folder: Path
-    study: str
+    folder: Path  # the unpacked bag; the zip file itself where nothing was to be unpacked
+    study: str  # its id
     digest: str
-    release: dict[str, Any]
-    signed_by: signing.Signer | None
+    documents: dict[str, dict[str, Any]]  # the JSON documents of the payload, by their paths in the bag
+    signed_by: signing.Signer | None  # who signed the seal
     sign_offs: tuple[SignOff, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...]  # what a reader of the bag must know, a sentence or two each
+
+    @property
+    def release(self) -> dict[str, Any]:
+        """What made the results."""
+        return self.documents[layout.RELEASE]
+
+    @property
+    def name(self) -> str:
+        """The name of the bag, of its folder and, with ``.zip``, of its file."""
+        return f"{self.study}-{self.digest}"
 
 
 def run(path: Path, signers: Path | None = None) -> list[str]:
-    """Verify a bag without unpacking it.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The zip file.
-    signers : pathlib.Path or None
-        The file of allowed signers.
-
-    Returns
-    -------
-    list of str
-        The lines to print.
-
-    Raises
-    ------
-    InputError
-        If anything does not hold.
-    """
+    """Verify a bag as :func:`read` does, and return the lines to print."""
     verified, files = read(path, signers)
     size = sum(content.size for content in files.values())
     lines = [
@@ -100,7 +68,9 @@ def run(path: Path, signers: Path | None = None) -> list[str]:
 
 
 def read(path: Path, signers: Path | None = None) -> tuple[Verified, dict[str, Content]]:
-    """Verify a bag without unpacking it; return also its files by their paths.
+    """Verify the zip file of a bag without unpacking it; return also its files by their paths.
+
+    With a file of allowed signers (``man ssh-keygen``), the seal and each sign-off must be by one of them.
 
     Raises
     ------
@@ -112,25 +82,9 @@ def read(path: Path, signers: Path | None = None) -> tuple[Verified, dict[str, C
 
 
 def open_bag(path: Path, into: Path, signers: Path | None = None) -> Verified:
-    """Unpack a bag and verify it; nothing of a bag that does not hold is left.
+    """Unpack a bag and verify it as :func:`read` does; nothing of a bag that does not hold is left.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The zip file.
-    into : pathlib.Path
-        A folder for unpacked bags alone, which is made; a folder in it with the name of the bag is replaced.
-    signers : pathlib.Path or None
-        A file of allowed signers (``man ssh-keygen``): the seal and each sign-off must then be by one of them.
-
-    Returns
-    -------
-    Verified
-
-    Raises
-    ------
-    InputError
-        If anything does not hold.
+    The folder `into` is for unpacked bags alone, and is made; a folder in it with the name of the bag is replaced.
     """
     with staging(into) as folder:
         unpacked = unpack(path, folder)
@@ -148,28 +102,25 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
     for name in (layout.TAG_MANIFEST, layout.PAYLOAD_MANIFEST, layout.DECLARATION, layout.INFO):
         if name not in files:
             raise refusal(path, f"{shown(name)} is missing")
-    tag_manifest = files[layout.TAG_MANIFEST].text
-    study = top.rpartition("-")[0]
-    name = layout.name(study, tag_manifest)
-    if top != name:
-        raise refusal(
-            path, f"the digest of the bag is {layout.digest(tag_manifest)}, not the one in its name"
-        )
-    if path.name != f"{name}.zip":
+    study, digest = top.rpartition("-")[0], layout.digest(files[layout.TAG_MANIFEST].text)
+    if top != f"{study}-{digest}":
+        raise refusal(path, f"the digest of the bag is {digest}, not the one in its name")
+    if path.name != f"{top}.zip":
         raise InputError(
-            f"{path}: the file of this bag must be named {name}.zip. If that is the digest that the agency published, "
+            f"{path}: the file of this bag must be named {top}.zip. If that is the digest that the agency published, "
             "rename the file; otherwise do not use it."
         )
     if files[layout.DECLARATION].text != _DECLARATION:
         raise refusal(path, f"{shown(layout.DECLARATION)} must declare BagIt 1.0 in UTF-8")
     _check_files(path, files)
     signed_by, sign_offs, warnings = _check_signatures(path, files, signers)
-    made = consistency.check(path, study, files)
-    if _numbers(made["version"]) > _numbers(release.version()):
+    documents = consistency.check(path, study, files)
+    version = documents[layout.RELEASE]["version"]
+    if _numbers(version) > _numbers(release.version()):
         warnings.append(
-            f"the bag was sealed by reident {made['version']}, a newer release than the one that verifies it."
+            f"the bag was sealed by reident {version}, a newer release than the one that verifies it."
         )
-    return Verified(path, study, layout.digest(tag_manifest), made, signed_by, sign_offs, tuple(warnings))
+    return Verified(path, study, digest, documents, signed_by, sign_offs, tuple(warnings))
 
 
 def _numbers(version: str | None) -> list[int]:
@@ -207,13 +158,12 @@ def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str
         raise refusal(path, f"{shown(name)} must end with a line end")
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
+        where = f"line {number} of {shown(name)}"
         if match is None or match[2] in listed:
-            raise refusal(
-                path, f"line {number} of {shown(name)} must be the digest and the path of another file"
-            )
+            raise refusal(path, f"{where} must be the digest and the path of another file")
         sha512, file = match.groups()
         if file.startswith(layout.PAYLOAD) != (name == layout.PAYLOAD_MANIFEST):
-            raise refusal(path, f"line {number} of {shown(name)} must not be about {shown(file)}")
+            raise refusal(path, f"{where} must not be about {shown(file)}")
         if file not in files:
             raise refusal(path, f"{shown(file)} is missing")
         if files[file].sha512 != sha512:
@@ -236,10 +186,9 @@ def _check_signatures(
         if not names.issuperset(pair):
             raise refusal(path, f"{shown(name)} must have both the decision and its signature")
         if name == pair[0]:
-            sign_offs.append(
-                SignOff(_signer(path, files, name, pair[1], signers), _sign_off(path, files, name))
-            )
-            if not name.endswith(f"/{sign_offs[-1].signer.key}.json"):
+            signer = _signer(path, files, *pair, signers)
+            sign_offs.append(SignOff(signer, _sign_off(path, files, name)))
+            if not name.endswith(f"/{signer.key}.json"):
                 raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
     if not names:
         if signers is not None:
@@ -266,29 +215,30 @@ def _signer(
 
 def _sign_off(path: Path, files: dict[str, Content], name: str) -> dict[str, Any]:
     """Return the content of a sign-off, which is about this bag and this report."""
-    content = consistency.read(path, files, name)
-    report = {
-        file.removeprefix(layout.REPORT): part.sha256
-        for file, part in files.items()
-        if file.startswith(layout.REPORT)
-    }
-    sealed = hashlib.sha512(files[layout.TAG_MANIFEST].text).hexdigest()
-    if (content.get("tag_manifest"), content.get("report")) != (sealed, report):
+    content, bound = consistency.read(path, files, name), binding(files)
+    if {key: content.get(key) for key in bound} != bound:
         raise refusal(path, f"{shown(name)} is about another bag, or another report")
     try:
-        Decision.model_validate(
-            {key: value for key, value in content.items() if key not in {"tag_manifest", "report"}}
-        )
+        Decision.model_validate({key: value for key, value in content.items() if key not in bound})
     except ValidationError:
         raise refusal(path, f"{shown(name)} is not a complete sign-off") from None
     return content
 
 
+def binding(files: dict[str, Content]) -> dict[str, Any]:
+    """Return what binds a sign-off to a bag: the digests of its tag manifest and of its report."""
+    report = {
+        name.removeprefix(layout.REPORT): file.sha256
+        for name, file in files.items()
+        if name.startswith(layout.REPORT)
+    }
+    return {"tag_manifest": files[layout.TAG_MANIFEST].sha512, "report": report}
+
+
 def _name(signer: signing.Signer) -> str:
     """Return who signed, as far as it is known."""
-    return (
-        f"{signer.principal} ({signer.fingerprint})" if signer.principal else f"the key {signer.fingerprint}"
-    )
+    key = signer.fingerprint
+    return f"{signer.principal} ({key})" if signer.principal else f"the key {key}"
 
 
 def _decision(sign_off: SignOff) -> str:

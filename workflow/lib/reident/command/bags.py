@@ -145,8 +145,9 @@ def _reproduce(given: argparse.Namespace) -> int:
 
     # So that the run that it started ends too, and nothing half-made is left.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    request = reproduce.Request(given.bag, given.inputs, given.trust, given.signers, given.keep, given.cores)
-    lines, status = reproduce.run(request, reproduction.render)
+    names = ("inputs", "trust", "signers", "keep", "cores")
+    options = {name: getattr(given, name) for name in names}
+    lines, status = reproduce.run(given.bag, reproduction.render, **options)
     _write(lines)
     return status
 
