@@ -48,35 +48,27 @@ def run(
     notebook: Path,
     render: Callable[[Comparison], Mapping[str, str | bytes]],
 ) -> list[str]:
-    """Compare two releases and write the page.
+    """Compare two releases, write the page, and return the lines to print.
 
     Parameters
     ----------
-    before, after : pathlib.Path
-        A bag or a study file.
-    signers : pathlib.Path or None
-        The allowed signers of bags.
-    notebook : pathlib.Path
-        What reports are made from.
+    before, after, signers, notebook : pathlib.Path
+        As :func:`reident.archive.releases.open_release` takes them.
     render : callable
         ``render(comparison)`` gives the page by the suffix of its file.
-
-    Returns
-    -------
-    list of str
-        The lines to print.
 
     Raises
     ------
     InputError
         As :func:`reident.archive.releases.open_release`, or if the page cannot be written.
     """
-    paths = dict(zip(SIDES, (before, after), strict=True))
-    _refuse_one_id([before, after])
+    paths = [before, after]
+    _refuse_one_id(paths)
     # Bags are unpacked beside the reports and not in the folder of the system: they may hold the inputs.
     with staging(REPORTS) as folder:
-        releases = [open_release(path, folder / side, notebook, signers) for side, path in paths.items()]
-        comparison = _compared(releases, [before, after])
+        into = [folder / side for side in SIDES]
+        releases = [open_release(*pair, notebook, signers) for pair in zip(paths, into, strict=True)]
+        comparison = _compared(releases, paths)
         target = REPORTS / "--".join(release.name for release in releases)
         text = json.dumps(comparison.plain(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         contents = {f"{NAME}.{suffix}": content for suffix, content in render(comparison).items()}

@@ -90,7 +90,7 @@ class Comparison:
     changes: dict[str, list[Change] | None]
     measures: dict[str, tuple[Quantities, Quantities]]
     rates: list[Difference]
-    metrics: tuple[list[str], list[str], list[str]]
+    metrics: tuple[list[str], ...]
     reason: Reason | None
     ungrouped: str
     same_records: bool
@@ -107,12 +107,9 @@ class Comparison:
     @property
     def by_group(self) -> list[Difference]:
         """Return those of the strata, the largest growth first."""
-        known = [
-            line
-            for line in self.rates
-            if line.group is not None and line.rate in RISK and line.change is not None
-        ]
-        return sorted(known, key=lambda line: (-(line.change or 0), line.group or (), line.metric, line.rate))
+        lines = [line for line in self.rates if line.group is not None and line.rate in RISK]
+        lines = [line for line in lines if line.change is not None]
+        return sorted(lines, key=lambda line: (-(line.change or 0), line.group or (), line.metric, line.rate))
 
     @cached_property
     def conclusion(self) -> str:
@@ -122,15 +119,16 @@ class Comparison:
         if self.reason is None:
             return _joint({line.direction for line in self.whole}, GREW, FELL)
         if self.reason == Reason(NO_ATTACK):
-            return _joint(set(self._observed()), HIGHER, LOWER)
+            return _joint(set(self._directions_of_measures()), HIGHER, LOWER)
         return UNKNOWN
 
-    def _observed(self) -> Iterator[str]:
+    def _directions_of_measures(self) -> Iterator[str]:
         """Yield whether each measure of a file is higher, lower, or the same."""
-        for name, pair in self.measures.items():
-            for before, after in (tuple(own[measure] for own in pair) for measure in MEASURES[name]):
-                if before is not None and after is not None:
-                    yield SAME if before == after else HIGHER if after > before else LOWER
+        for name, (before, after) in self.measures.items():
+            for measure in MEASURES[name]:
+                one, other = before[measure], after[measure]
+                if one is not None and other is not None:
+                    yield SAME if one == other else HIGHER if other > one else LOWER
 
     @property
     def is_identical(self) -> bool:
@@ -138,33 +136,27 @@ class Comparison:
         pairs: list[tuple[Any, Any]] = [*self.measures.values()]
         pairs += [(line.before, line.after) for line in self.rates]
         # Also tables that a bag does not have: the ledger knows their digests.
-        digests = [
-            {path: line["sha256"] for path, line in release.outputs.items() if path.endswith(".csv")}
-            for release in (self.before, self.after)
-        ]
-        pairs += [
-            (digests[0].get(path), digests[1].get(path)) for path in digests[0].keys() & digests[1].keys()
-        ]
-        return not (
-            any(self.changes.values())
-            or any(self.metrics[1:])
-            or any(before != after for before, after in pairs)
-        )
+        one, other = self.before.outputs, self.after.outputs
+        common = [path for path in one.keys() & other.keys() if path.endswith(".csv")]
+        pairs += [(one[path]["sha256"], other[path]["sha256"]) for path in common]
+        differ = any(before != after for before, after in pairs)
+        return not (any(self.changes.values()) or any(self.metrics[1:]) or differ)
 
     @cached_property
     def causes(self) -> list[str]:
         """Return what the difference of the attacks may come from."""
         changed = {line.about for line in self.lines("files") if line.what == "sha256"}
         steps = _attack_steps()
-        code = any(line.about == "code" and line.what.split(".")[0] in steps for line in self.lines("code"))
-        found = {
+        causes = {
             FILE: "puf" in changed,
             LINKS: "iuf" in changed,
             INTRUDER: "eif" in changed,
-            SETTINGS: "functions" in changed or bool(changes.settings(self.lines("options"))),
-            CODE: code,
+            SETTINGS: "functions" in changed or changes.settings(self.lines("options")),
+            CODE: any(
+                line.about == "code" and line.what.split(".")[0] in steps for line in self.lines("code")
+            ),
         }
-        return [name for name, true in found.items() if true]
+        return [name for name, true in causes.items() if true]
 
     def plain(self) -> dict[str, Any]:
         """Return the comparison as plain values, for ``comparison.json``."""
@@ -190,40 +182,41 @@ class Comparison:
         }
 
 
-def _joint(found: set[str], up: str, down: str) -> str:
+def _joint(directions: set[str], up: str, down: str) -> str:
     """Return the conclusion from those on several measures."""
-    if {up, down} <= found:
+    if {up, down} <= directions:
         return MIXED
-    return next((one for one in (up, down, UNCLEAR, SAME) if one in found), UNKNOWN)
+    return next((one for one in (up, down, UNCLEAR, SAME) if one in directions), UNKNOWN)
 
 
 def _attack_steps() -> set[str]:
-    """Return the steps on which the rates rest."""
-    found, todo = set[str](), ["rate"]
+    """Return the steps on which the rates depend."""
+    steps, todo = set[str](), ["rate"]
     while todo:
         rule = todo.pop()
-        found.add(rule)
+        steps.add(rule)
         todo += STEPS[rule].after
-    return found
+    return steps
 
 
 def compare(before: Release, after: Release) -> Comparison:
-    """Compare two releases.
-
-    Parameters
-    ----------
-    before, after : Release
-
-    Returns
-    -------
-    Comparison
-    """
-    both, own, reason = _metrics(before, after)
+    """Compare two releases."""
+    releases = dict(zip(SIDES, (before, after), strict=True))
+    tables = {side: release.table("rates.csv") for side, release in releases.items()}
+    names = [[] if table is None else list(dict.fromkeys(table["metric"])) for table in tables.values()]
+    common = [name for name in names[1] if name in names[0]]
+    reason = _reason(releases, tables, common)
     named = changes.groups(before, after), changes.groups(after, before)
     same_records = _same_records(before, after)
     rates: list[Difference] = []
-    if both:
-        attacks = [_attack(release, groups) for release, groups in zip((before, after), named, strict=True)]
+    if common:
+        attacks = [
+            Attack(
+                table, groups, str(release.study["rates"]["interval"]), float(release.study["rates"]["level"])
+            )
+            for release, table, groups in zip(releases.values(), tables.values(), named, strict=True)
+            if table is not None
+        ]
         rates = differences.compare(*attacks, same_records=same_records)
     if reason is not None and reason.kind == NO_LINK:  # What nothing can confirm is no rate of 0.
         rates = [line for line in rates if line.rate == "suspected_rate"]
@@ -237,29 +230,24 @@ def compare(before: Release, after: Release) -> Comparison:
             if (one := read(before)) is not None and (other := read(after)) is not None
         },
         rates,
-        (both, *own),
+        (common, *([name for name in own if name not in common] for own in names)),
         reason,
         _ungrouped(before, after, named),
         same_records,
     )
 
 
-def _metrics(before: Release, after: Release) -> tuple[list[str], tuple[list[str], list[str]], Reason | None]:
-    """Return the metrics of both releases, those of each alone, and why there is no conclusion."""
-    rates = {side: release.table("rates.csv") for side, release in zip(SIDES, (before, after), strict=True)}
-    names = {
-        side: [] if table is None else list(dict.fromkeys(table["metric"])) for side, table in rates.items()
-    }
-    both = [name for name in names["after"] if name in names["before"]]
-    own = tuple([name for name in names[side] if name not in both] for side in SIDES)
+def _reason(
+    releases: Mapping[str, Release], rates: Mapping[str, pd.DataFrame | None], metrics: list[str]
+) -> Reason | None:
+    """Return why the attacks allow no conclusion."""
     lacking = {
-        NO_ATTACK: [side for side in SIDES if rates[side] is None],
-        NO_METRIC: [] if both else list(SIDES),
+        NO_ATTACK: [side for side, table in rates.items() if table is None],
+        NO_METRIC: [] if metrics else SIDES,
         NO_LINK: [side for side, table in rates.items() if table is not None and not _findable(table)],
-        INVALID: [side for side, release in zip(SIDES, (before, after), strict=True) if _is_invalid(release)],
+        INVALID: [side for side, release in releases.items() if _is_invalid(release)],
     }
-    reason = next((Reason(kind, tuple(sides)) for kind, sides in lacking.items() if sides), None)
-    return both, (own[0], own[1]), reason
+    return next((Reason(kind, tuple(sides)) for kind, sides in lacking.items() if sides), None)
 
 
 def _findable(rates: pd.DataFrame) -> bool:
@@ -275,23 +263,16 @@ def _is_invalid(release: Release) -> bool:
 
 
 def _same_records(before: Release, after: Release) -> bool:
-    known = [changes.sources(release).get("puf") for release in (before, after)]
-    return known[0] is not None and known[1] is not None and known[0]["sha256"] == known[1]["sha256"]
-
-
-def _attack(release: Release, groups: Mapping[str, differences.Group]) -> Attack:
-    table, rates = release.table("rates.csv"), release.study["rates"]
-    if table is None:
-        raise ValueError("the release has no rates")
-    return Attack(table, groups, str(rates["interval"]), float(rates["level"]))
+    one, other = (changes.sources(release).get("puf") for release in (before, after))
+    return one is not None and other is not None and one["sha256"] == other["sha256"]
 
 
 def _ungrouped(before: Release, after: Release, named: tuple[Mapping[str, Any], Mapping[str, Any]]) -> str:
     """Return why only the whole is compared."""
-    variables = [sorted(release.variables("strata")) for release in (before, after)]
-    if variables[0] != variables[1]:
+    variables = sorted(before.variables("strata"))
+    if variables != sorted(after.variables("strata")):
         return OTHER_STRATA
-    if not variables[0]:
+    if not variables:
         return NO_STRATA
     if not all(named):
         return NO_VALUES

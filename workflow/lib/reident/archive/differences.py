@@ -47,48 +47,26 @@ class Share(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A rate in both releases.
-
-    Attributes
-    ----------
-    metric : str
-    group : tuple of str or None
-    rate : str
-    before, after : Share
-    change, low, high : float or None
-        The rate after less the rate before, and its interval.
-    direction : str
-        :data:`GREW`, :data:`FELL`, :data:`UNCLEAR`, :data:`SAME` or :data:`OPEN`.
-    """
+    """A rate in both releases."""
 
     metric: str
     group: Group
     rate: str
     before: Share
     after: Share
-    change: float | None
-    low: float | None
+    change: float | None  # the rate after less the rate before
+    low: float | None  # the interval of the change
     high: float | None
-    direction: str
+    direction: str  # GREW, FELL, UNCLEAR, SAME or OPEN
 
 
 class Attack(NamedTuple):
-    """What the rates of one release are compared with.
+    """The rates of one release."""
 
-    Attributes
-    ----------
-    rates : pandas.DataFrame
-        ``rates.csv``.
-    groups : mapping
-        The group of each stratum, by its id; strata without one are left out.
-    method, level : str, float
-        Those of the intervals of the study.
-    """
-
-    rates: pd.DataFrame
-    groups: Mapping[str, Group]
-    method: str
-    level: float
+    rates: pd.DataFrame  # ``rates.csv``
+    groups: Mapping[str, Group]  # of each stratum, by its id; strata without one are left out
+    method: str  # of the intervals of the study
+    level: float  # their confidence level
 
 
 def newcombe(before: Share, after: Share) -> Interval:
@@ -121,18 +99,15 @@ def compare(before: Attack, after: Attack, *, same_records: bool) -> list[Differ
     list of Difference
         By metric as in `after`, group (the whole study first, then as in `after`) and rate.
     """
-    level = after.level if after.level == before.level else None
-    found = []
-    own = {side: _lines(attack) for side, attack in (("before", before), ("after", after))}
-    for key, line in own["after"].items():
-        if key in own["before"]:
-            for rate in (*FRACTIONS, *OTHERS):
-                pair = _share(own["before"][key], rate, before), _share(line, rate, after)
-                ends = Interval(None, None)
-                if rate in FRACTIONS and not same_records:
-                    ends = newcombe(*_comparable(rate, pair, (before, after), level))
-                found.append(_difference(key, rate, pair, ends, exact=same_records))
-    return found
+    lines, differences = _lines(before), []
+    for key, line in _lines(after).items():
+        for rate in (*FRACTIONS, *OTHERS) if key in lines else ():
+            pair = _share(lines[key], rate, before), _share(line, rate, after)
+            ends = Interval(None, None)
+            if rate in FRACTIONS and not same_records:
+                ends = newcombe(*_comparable(rate, pair, before, after))
+            differences.append(_difference(key, rate, pair, ends, exact=same_records))
+    return differences
 
 
 def _lines(attack: Attack) -> dict[tuple[str, Group], dict[str, Any]]:
@@ -147,39 +122,35 @@ def _lines(attack: Attack) -> dict[tuple[str, Group], dict[str, Any]]:
 
 def _share(line: dict[str, Any], rate: str, attack: Attack) -> Share:
     """Return a rate of one release with its interval: that of the study, or for other rates one by its method."""
-    value = _known(line.get(rate))
     if rate not in FRACTIONS:
-        return Share(rate=value)
-    hits, records = (_known(line.get(name)) for name in FRACTIONS[rate])
+        return Share(rate=_number(line, rate))
+    hits, records = (_number(line, name) for name in FRACTIONS[rate])
     if hits is None or not records:
         return Share(None if hits is None else int(hits), None if records is None else int(records))
-    ends = Interval(_known(line.get("conditional_low")), _known(line.get("conditional_high")))
+    ends = Interval(_number(line, "conditional_low"), _number(line, "conditional_high"))
     if rate != "conditional_rate":
         ends = of_study(int(hits), int(records), attack.method, attack.level)
     return Share(int(hits), int(records), hits / records, *ends)
 
 
-def _known(value: Any) -> float | None:
+def _number(line: dict[str, Any], name: str) -> float | None:
+    value = line.get(name)
     return None if value is None or pd.isna(value) else float(value)
 
 
-def _comparable(
-    rate: str, pair: tuple[Share, Share], attacks: tuple[Attack, Attack], level: float | None
-) -> Iterator[Share]:
+def _comparable(rate: str, pair: tuple[Share, Share], before: Attack, after: Attack) -> Iterator[Share]:
     """Yield the rate of each release with the interval from which that of the difference is made.
 
     Where records depend on each other in one of the releases, only the conditional rate has such intervals: those of
     the studies, if they have the same level.
     """
-    independent = all(are_independent(attack.method) for attack in attacks)
+    independent = are_independent(before.method) and are_independent(after.method)
     for share in pair:
         if not independent:
-            usable = rate == "conditional_rate" and level is not None
+            usable = rate == "conditional_rate" and before.level == after.level
             yield share if usable else Share(share.hits, share.records, share.rate)
         elif share.records:
-            used = attacks[1].level if level is None else level
-            hits = share.hits or 0
-            yield share._replace(**score(hits, share.records, used)._asdict())
+            yield share._replace(**score(share.hits or 0, share.records, after.level)._asdict())
         else:
             yield share
 
