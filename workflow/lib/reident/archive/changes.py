@@ -13,23 +13,17 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import pandas as pd
 
+from reident.archive.codebase import joined
 from reident.archive.differences import Group
 from reident.archive.releases import LISTS, Release
 from reident.pipeline.tables import WHOLE
 
 _Key = TypeVar("_Key")
 
-ABSENT = None
-"""What stands for a value that one of the releases does not have."""
-
 PATHS = ("path", "sign_with", "policy")
 """Options that name a file: its folder is confidential and differs between machines."""
 
-MANIFEST, CATEGORIES, DESCRIPTION = (
-    "strata/manifest.csv",
-    "filerisk/categories.csv",
-    "description/variables.csv",
-)
+MANIFEST, CATEGORIES = "strata/manifest.csv", "filerisk/categories.csv"
 FILE_RISK = (
     "records", "records_in_cells", "U", "share_unique", "violations_2_anonymity", "violations_3_anonymity",
     "violations_5_anonymity", "n_special", "f", "dis", "dis_low", "dis_high",
@@ -55,9 +49,23 @@ class Change(NamedTuple):
 def _pairs(before: Mapping[_Key, Any], after: Mapping[_Key, Any]) -> Iterator[tuple[_Key, Any, Any]]:
     """Yield what differs between two mappings, by key in the order of the second, then of the first."""
     for key in [*after, *(key for key in before if key not in after)]:
-        one, other = before.get(key, ABSENT), after.get(key, ABSENT)
+        one, other = before.get(key), after.get(key)
         if one != other:
             yield key, one, other
+
+
+def _changes(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[Change]:
+    """Return the values that differ, by what they are about, of which a release may have nothing."""
+    return [
+        Change(about, what, *values)
+        for about, one, other in _pairs(before, after)
+        for what, *values in _pairs(one or {}, other or {})
+    ]
+
+
+def _common(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[Change]:
+    """Return as :func:`_changes` what differs where both releases have something."""
+    return [line for line in _changes(before, after) if line.about in before and line.about in after]
 
 
 # Files
@@ -65,30 +73,21 @@ def _pairs(before: Mapping[_Key, Any], after: Mapping[_Key, Any]) -> Iterator[tu
 
 def files(before: Release, after: Release) -> list[Change]:
     """Compare the source files by their side in the study, `puf`, `eif` …, those included that the study makes."""
-    return [
-        Change(side, what, *values)
-        for side, one, other in _pairs(sources(before), sources(after))
-        for what, *values in _pairs(one or {}, other or {})
-    ]
+    return _changes(sources(before), sources(after))
 
 
 def sources(release: Release) -> dict[str, dict[str, Any]]:
     """Return the digest, size and rows of each source file, by side; rows where the account of a step has them."""
-    found: dict[str, dict[str, Any]] = {}
+    files: dict[str, dict[str, Any]] = {}
     rows = _rows(release)
     for entry in release.entries:
         for name, lines in entry["inputs"].items():
             side = name.removeprefix("source_")
-            if side not in _NOT_DATA:
-                for line in lines:
-                    if line["path"].startswith(_FOLDERS):
-                        content = {
-                            "sha256": line["sha256"],
-                            "size": line["size"],
-                            "rows": rows.get(side.replace("_", " ")),
-                        }
-                        found.setdefault(side, content)
-    return found
+            for line in lines if side not in _NOT_DATA else ():
+                if line["path"].startswith(_FOLDERS):
+                    known = {"sha256": line["sha256"], "size": line["size"]}
+                    files.setdefault(side, {**known, "rows": rows.get(side.replace("_", " "))})
+    return files
 
 
 _NOT_DATA = ("study", "notebook")
@@ -100,13 +99,12 @@ _FOLDERS = ("source:", "simulated/", "microaggregation/")
 
 def _rows(release: Release) -> dict[str, int]:
     """Return the rows of each file as they were read, by side."""
-    found: dict[str, int] = {}
+    rows: dict[str, int] = {}
     for path in sorted(path for path in release.outputs if path.endswith("/account.csv")):
-        account = release.table(path)
-        lines = () if account is None else account[account["cause"] == "in"].itertuples()
-        for line in lines:
-            found.setdefault(line.file, int(line.rows))
-    return found
+        if (account := release.table(path)) is not None:
+            for line in account[account["cause"] == "in"].itertuples():
+                rows.setdefault(line.file, int(line.rows))
+    return rows
 
 
 # Variables and their codes
@@ -114,40 +112,29 @@ def _rows(release: Release) -> dict[str, int]:
 
 def variables(before: Release, after: Release) -> list[Change]:
     """Compare the variables: added, dropped, and what is declared of them."""
-    found = []
+    lines = []
     for where in LISTS:
         for name, one, other in _pairs(before.variables(where), after.variables(where)):
             if one is None or other is None:
-                found.append(Change(where, name, None if one is None else "", None if other is None else ""))
+                lines.append(Change(where, name, None if one is None else "", None if other is None else ""))
             else:
-                found += [
-                    Change(where, f"{name}.{path}", *values)
-                    for path, *values in _pairs(dict(_leaves(one)), dict(_leaves(other)))
-                ]
-    return found
+                declared = _pairs(dict(_leaves(one)), dict(_leaves(other)))
+                lines += [Change(where, f"{name}.{path}", *values) for path, *values in declared]
+    return lines
 
 
 def codes(before: Release, after: Release) -> list[Change] | None:
     """Compare the codes of categorical variables, with the records that have each; None if one does not record them."""
-    tables = [release.table(CATEGORIES) for release in (before, after)]
-    if any(table is None for table in tables):
+    records = _codes(before), _codes(after)
+    if records[0] is None or records[1] is None:
         return None
-    own = [
-        _codes(release, table)
-        for release, table in zip((before, after), tables, strict=True)
-        if table is not None
-    ]
-    return [
-        Change(variable, code, one, other)
-        for variable, *sides in _pairs(*own)
-        if all(side is not None for side in sides)
-        for code, one, other in _pairs(*sides)
-        if one is None or other is None
-    ]
+    return [line for line in _common(*records) if line.before is None or line.after is None]
 
 
-def _codes(release: Release, table: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Return the records by code of each variable that is categorical, in words."""
+def _codes(release: Release) -> dict[str, dict[str, int]] | None:
+    """Return the records by code of each variable that is categorical, in words; None if they are not recorded."""
+    if (table := release.table(CATEGORIES)) is None:
+        return None
     numeric = {
         name
         for where in LISTS
@@ -155,25 +142,18 @@ def _codes(release: Release, table: pd.DataFrame) -> dict[str, dict[str, int]]:
         if variable.get("type") == "numeric"
     }
     lines = table[~table["variable"].isin(numeric) & ~table["missing"] & (table["n_file"] > 0)]
-    found: dict[str, dict[str, int]] = {}
+    records: dict[str, dict[str, int]] = {}
     for row in lines.itertuples():
-        found.setdefault(row.variable, {})[release.label(row.variable, row.label)] = int(row.n_file)
-    return found
+        records.setdefault(row.variable, {})[release.label(row.variable, row.label)] = int(row.n_file)
+    return records
 
 
 def counts(before: Release, after: Release) -> list[Change]:
     """Compare the distinct values and the missing values of each linking variable, in the PUF and in the EIF."""
-    own: list[dict[str, Any]] = []
-    for release in (before, after):
-        table = release.table(DESCRIPTION)
-        lines = [] if table is None else table.to_dict("records")
-        own.append({line["variable"]: {name: _plain(line[name]) for name in _COUNTS} for line in lines})
-    return [
-        Change(variable, what, *values)
-        for variable, one, other in _pairs(*own)
-        if one is not None and other is not None
-        for what, *values in _pairs(one, other)
-    ]
+    lines = (_lines(release, "description/variables.csv") for release in (before, after))
+    return _common(
+        *({line["variable"]: {name: _plain(line[name]) for name in _COUNTS} for line in own} for own in lines)
+    )
 
 
 _COUNTS = ("puf_distinct", "puf_missing", "eif_distinct", "eif_missing", "common_codes")
@@ -196,29 +176,23 @@ def groups(release: Release, other: Release) -> dict[str, Group]:
     for name in names:
         labelled = release.labels(name) and other.labels(name)
         columns.append([release.label(name, code) if labelled else code for code in manifest[name]])
-    found = dict(zip(manifest["stratum"], zip(*columns, strict=True), strict=True))
-    return found if len(set(found.values())) == len(found) else {}
+    named = dict(zip(manifest["stratum"], zip(*columns, strict=True), strict=True))
+    return named if len(set(named.values())) == len(named) else {}
 
 
 def strata(before: Release, after: Release) -> list[Change]:
     """Compare the strata: added, gone, and the records of each; none where :func:`groups` cannot name them."""
-    named = [groups(before, after), groups(after, before)]
-    manifests = [release.table(MANIFEST) for release in (before, after)]
-    own = [
-        {
-            known[line["stratum"]]: {size: int(line[size]) for size in SIZES}
-            for line in manifest.to_dict("records")
-        }
-        for known, manifest in zip(named, manifests, strict=True)
-        if known and manifest is not None
-    ]
-    if len(own) < 2:
-        return []
-    pairs = {group or (): sides for group, *sides in _pairs(*own)}
+    sizes = []
+    for release, other in ((before, after), (after, before)):
+        if not (named := groups(release, other)):
+            return []
+        lines = _lines(release, MANIFEST)
+        sizes.append({named[line["stratum"]]: {size: int(line[size]) for size in _SIZES} for line in lines})
+    pairs = {group or (): sides for group, *sides in _pairs(*sizes)}
     return [Change(" · ".join(group), "records", *pairs[group]) for group in sorted(pairs)]
 
 
-SIZES = ("n_puf", "n_eif", "n_links")
+_SIZES = ("n_puf", "n_eif", "n_links")
 
 
 # Options
@@ -272,36 +246,20 @@ also those that the study makes, are compared by their content."""
 
 def code(before: Release, after: Release) -> list[Change]:
     """Compare the release, the code of each step, and the versions of the packages."""
-    found = []
-    for about, known in (("release", _release), ("code", _code), ("packages", _packages)):
-        found += [Change(about, *line) for line in _pairs(known(before), known(after))]
-    return found
+    return _changes(_code(before), _code(after))
 
 
-def _release(release: Release) -> dict[str, Any]:
-    """Return what the ledger says of the release that ran; several of them joined."""
-    found: dict[str, list[str]] = {}
-    for entry in release.entries:
-        for name, value in (entry.get("release") or {}).items():
-            if value is not None and str(value) not in found.setdefault(name, []):
-                found[name].append(str(value))
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
-
-
-def _code(release: Release) -> dict[str, str]:
-    """Return the digest of the library that each step ran, without the parts of a step."""
+def _code(release: Release) -> dict[str, dict[str, str]]:
+    """Return the release that ran, the library's digest by step, without its shards, and the packages."""
+    entries = release.entries
     return {
-        entry["rule"] + (f".{entry['metric']}" if entry["metric"] else ""): entry["library_digest"]
-        for entry in release.entries
+        "release": joined(entry.get("release") or {} for entry in entries),
+        "code": {
+            entry["rule"] + (f".{entry['metric']}" if entry["metric"] else ""): entry["library_digest"]
+            for entry in entries
+        },
+        "packages": dict(sorted(joined(entry["versions"] for entry in entries).items())),
     }
-
-
-def _packages(release: Release) -> dict[str, str]:
-    found: dict[str, set[str]] = {}
-    for entry in release.entries:
-        for name, version in (entry.get("versions") or {}).items():
-            found.setdefault(name, set()).add(version)
-    return {name: ", ".join(sorted(versions)) for name, versions in sorted(found.items())}
 
 
 # Results beside the rates
@@ -309,27 +267,26 @@ def _packages(release: Release) -> dict[str, str]:
 
 def verdict(before: Release, after: Release) -> list[Change]:
     """Compare the verdicts, and the value, bound and outcome of each limit."""
-    own: list[dict[str, Any]] = []
-    for release in (before, after):
-        summary, limits = release.table("verdict/summary.csv"), release.table("verdict/limits.csv")
-        found: dict[str, Any] = {}
-        for line in [] if summary is None else summary.to_dict("records"):
-            scope = "study" if line["scope"] == WHOLE else line["scope"]
-            found[f"{scope}.verdict"] = line["verdict"]
-        for line in [] if limits is None else limits.to_dict("records"):
-            place = ".".join(filter(None, (line["about"], line["limit"], line["metric"])))
-            found |= {f"{place}.{name}": _plain(line[name]) for name in ("value", "bound", "outcome")}
-        own.append(found)
-    return [Change("verdict", *line) for line in _pairs(*own)]
+    return _changes({"verdict": _verdict(before)}, {"verdict": _verdict(after)})
+
+
+def _verdict(release: Release) -> dict[str, Any]:
+    values = {
+        f"{'study' if line['scope'] == WHOLE else line['scope']}.verdict": line["verdict"]
+        for line in _lines(release, "verdict/summary.csv")
+    }
+    for line in _lines(release, "verdict/limits.csv"):
+        limit = ".".join(filter(None, (line["about"], line["limit"], line["metric"])))
+        values |= {f"{limit}.{name}": _plain(line[name]) for name in ("value", "bound", "outcome")}
+    return values
 
 
 def warnings(before: Release, after: Release) -> list[Change]:
     """Compare the warnings without their numbers: those that only one of the releases has, with their severity."""
     own: list[dict[str, tuple[str, str]]] = []
     for release in (before, after):
-        table = release.table("verdict/warnings.csv")
-        lines = [] if table is None else zip(table["warning"], table["severity"], strict=True)
-        own.append({severity + _NUMBER.sub("0", text): (text, severity) for text, severity in lines})
+        texts = [(line["warning"], line["severity"]) for line in _lines(release, "verdict/warnings.csv")]
+        own.append({severity + _NUMBER.sub("0", text): (text, severity) for text, severity in texts})
     return [
         Change("warning", (one or other)[0], one and one[1], other and other[1])
         for _, one, other in _pairs(*own)
@@ -346,11 +303,10 @@ def file_risk(release: Release) -> Quantities | None:
     table = release.table("filerisk/summary.csv")
     if table is None:
         return None
-    values = {row.quantity: row.value for row in table.itertuples()}
-    found = {name: _number(values.get(name)) for name in FILE_RISK}
-    unique, records = found["U"], found["records_in_cells"]
-    found["share_unique"] = unique / records if unique is not None and records else None
-    return found
+    recorded = dict(zip(table["quantity"], table["value"], strict=True))
+    values = {name: _number(recorded.get(name)) for name in FILE_RISK}
+    unique, records = values["U"], values["records_in_cells"]
+    return values | {"share_unique": unique / records if unique is not None and records else None}
 
 
 def matching(release: Release) -> Quantities | None:
@@ -359,9 +315,15 @@ def matching(release: Release) -> Quantities | None:
     if table is None:
         return None
     line = table[table["file"] == "mean"].iloc[0]
-    found = {name: _number(line[name]) for name in MATCHING}
-    risk, targets = found["expected_match_risk"], found["targets"]
-    return found | {"risk_per_target": risk / targets if risk is not None and targets else None}
+    values = {name: _number(line[name]) for name in MATCHING}
+    risk, targets = values["expected_match_risk"], values["targets"]
+    return values | {"risk_per_target": risk / targets if risk is not None and targets else None}
+
+
+def _lines(release: Release, path: str) -> list[dict[str, Any]]:
+    """Return the lines of a table; none if the release does not have it."""
+    table = release.table(path)
+    return [] if table is None else table.to_dict("records")
 
 
 def _number(value: Any) -> float | None:
