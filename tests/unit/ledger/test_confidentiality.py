@@ -66,18 +66,6 @@ def test_closing_a_folder_closes_its_files_and_logs_but_not_what_a_link_leads_to
     confidentiality.close(tmp_path / "absent")
 
 
-def test_folders_in_place_of_the_scheduler_s_records_are_an_error(tmp_path):
-    record = tmp_path / "metadata" / "@part of a long name" / "cmVzdWx0cw=="
-    record.parent.mkdir(parents=True)
-    record.touch()
-    confidentiality.check_records(tmp_path)
-    (tmp_path / "incomplete" / "cmVzdWx0cw==").mkdir(parents=True)
-    with pytest.raises(
-        InputError, match=r"cmVzdWx0cw== must be a file, not a folder: it is a record of Snakemake"
-    ):
-        confidentiality.check_records(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["results", "reports"])
 def test_a_folder_in_which_a_run_may_not_write_is_refused(tmp_path, monkeypatch, name):
     folder = tmp_path / name

@@ -15,7 +15,6 @@ from reident.errors import InputError
 OTHERS = 0o077
 """The permissions of the group and of everyone else, as bits of a file's mode."""
 
-
 MIN_FILE = 2**20
 """Bytes that a file of a run may need."""
 
@@ -23,17 +22,8 @@ MIN_FILE = 2**20
 def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
     """Refuse confidential folders that others may enter or read, or that a run cannot write to.
 
-    Parameters
-    ----------
-    folders : iterable of pathlib.Path
-        Folders that do not exist yet count as closed: a run creates them closed.
-    allowed : bool
-        Whether open folders give a warning instead of an error.
-
-    Returns
-    -------
-    list of str
-        One warning for each open folder.
+    If open folders are `allowed`, return one warning for each of them. Folders that do not exist yet count as closed:
+    a run creates them closed.
 
     Raises
     ------
@@ -65,22 +55,6 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
             )
         warnings.append(f"{what}, which `shared_results` allows; `{command}` closes it.")
     return warnings
-
-
-def check_records(folder: Path) -> None:
-    """See that the scheduler's records are files, which it does not do itself.
-
-    Raises
-    ------
-    InputError
-        Naming the first folder in place of a record.
-    """
-    for path in (path for name in ("metadata", "incomplete") for path in (folder / name).rglob("*")):
-        if path.is_dir() and not path.name.startswith("@"):  # parts of long names
-            raise InputError(
-                f"{path} must be a file, not a folder: it is a record of Snakemake. Move it out of {folder} and run "
-                "the same command again."
-            )
 
 
 def close(folder: Path) -> None:
