@@ -18,22 +18,14 @@ from reident.verdict import terminal
 
 
 class Concluded(NamedTuple):
-    """What a run ends with.
+    """What a run ends with."""
 
-    Attributes
-    ----------
-    lines : list of str
-        Verdicts, warnings and paths; the last ones name each study whose chain does not close.
-    closes : bool
-        Whether the chains of all studies close.
-    """
-
-    lines: list[str]
-    closes: bool
+    lines: list[str]  # verdicts, warnings and paths; the last ones name each study whose chain does not close
+    closes: bool  # whether the chains of all studies close
 
 
 def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], notebook: Path) -> Concluded:
-    """Walk the chain of each study, and collect verdicts, warnings and reports.
+    """Walk the chain of each study, and collect verdicts, warnings and reports; none where it does not close.
 
     Parameters
     ----------
@@ -45,11 +37,6 @@ def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], noteb
         The files that the run is asked for; those in HTML and PDF are named.
     notebook : pathlib.Path
         What the report is made from.
-
-    Returns
-    -------
-    Concluded
-        Of a study whose chain does not close, neither verdict nor pages.
     """
     lines, broken = list[str](), list[str]()
     for path in studies:
@@ -84,30 +71,14 @@ def reports(study: str, pages: Iterable[str]) -> list[str]:
     return [f"{study}: see {stem}{' and '.join(sorted(endings))}" for stem, endings in sorted(kinds.items())]
 
 
-SUGGESTIONS, VARIANTS = "suggest/suggestions.csv", "suggest/variants.yaml"
-
-
-def suggestions(files: Iterable[Path], results: Path) -> list[tuple[str, bool]]:
-    """Return one line for each study, and whether it could be searched.
-
-    Parameters
-    ----------
-    files : iterable of pathlib.Path
-        The study files.
-    results : pathlib.Path
-        The folder ``results``.
-    """
-    return [_suggestion(file, results) for file in files]
-
-
-def _suggestion(file: Path, results: Path) -> tuple[str, bool]:
+def suggestion(file: Path, results: Path) -> tuple[str, bool]:
+    """Return a line on the search for a study file, and whether the study could be searched."""
     study = Family(file).study
     if not STEPS["try_recodings"].wanted(study):
         wrong = "`suggest` needs a limit on the rates of `metrics`"
         return f"{file}: {wrong}. Add one to `decision`, for example `conditional_rate_at_most: 0.1`.", False
-    folder = results / study.id
-    told = sentence(read(folder / SUGGESTIONS))
-    return (
-        f"{study.id}: {told}. See {folder / SUGGESTIONS}, and {folder / VARIANTS} for the study file.",
-        True,
+    suggestions, variants = (
+        results / study.id / f"suggest/{name}" for name in ("suggestions.csv", "variants.yaml")
     )
+    line = f"{study.id}: {sentence(read(suggestions))}"
+    return f"{line}. See {suggestions}, and {variants} for the study file.", True
