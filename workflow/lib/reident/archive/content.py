@@ -31,12 +31,7 @@ _TYPES = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), 
 
 
 def digest(path: Path) -> str | None:
-    """Return the SHA-256 of the content of a table; None for a file that is not a table.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A Parquet file, or a CSV file that a step made, whose columns have the declared types.
+    """Return the SHA-256 of the content of a Parquet or CSV table that a step made; None for any other file.
 
     Raises
     ------

@@ -53,17 +53,9 @@ def _entity(identifier: str, kind: str | list[str], name: str, /, **properties: 
 
 
 class Crate:
-    """The crate of one study.
+    """The crate of one study, from the documents of the payload by their paths in the bag.
 
-    Parameters
-    ----------
-    study : Study
-    file : str
-        The name of the study file.
-    documents : mapping
-        The contents of the documents of the payload, by their paths in the bag.
-    sizes : mapping
-        The sizes of these documents, and of the study file and the Snakefile by their folders.
+    The `sizes` are those of these documents, and of the study file and the Snakefile by their folders.
     """
 
     def __init__(
@@ -80,12 +72,12 @@ class Crate:
         """Return the metadata document of the crate."""
         study, parts, actions = self.study, list(self._parts()), list(self._actions())
         no_date = "" if study.date else "the study gives no date; "
+        content = "what was computed, from what, with which code, and what the rule of decision came to."
         root = _entity(
             "./",
             "Dataset",
             self.title,
-            description=f"The sealed study {study.id}: {no_date}"
-            "what was computed, from what, with which code, and what the rule of decision came to.",
+            description=f"The sealed study {study.id}: {no_date}{content}",
             identifier=study.id,
             datePublished=str(study.date or NO_DATE),
             license=_refer("#conditions"),
@@ -96,10 +88,8 @@ class Crate:
             hasPart=[_refer(part["@id"]) for part in parts],
             mentions=[_refer(action["@id"]) for action in actions],
         )
-        name = "The description of this crate"
-        descriptor = _entity(
-            _at(layout.CRATE), "CreativeWork", name, about=_refer("./"), conformsTo=_refer(CRATE)
-        )
+        links = {"about": _refer("./"), "conformsTo": _refer(CRATE)}
+        descriptor = _entity(_at(layout.CRATE), "CreativeWork", "The description of this crate", **links)
         return {"@context": CONTEXT, "@graph": [descriptor, root, *parts, *actions, *self._context()]}
 
     def _parts(self) -> Iterator[Entity]:
@@ -114,25 +104,19 @@ class Crate:
                 meaning = (
                     "The report" if "equal" in line else f"A source file, in the study file {line['path']}"
                 )
-                yield {**_file(line["bag"], meaning, line["size"]), "sha256": line["sha256"]}
-        code, snakefile = _at(layout.CODE), f"{_at(layout.CODE)}Snakefile"
+                yield _file(line["bag"], meaning, line["size"]) | {"sha256": line["sha256"]}
+        code, snakefile, mit = _at(layout.CODE), f"{_at(layout.CODE)}Snakefile", {"license": _refer(MIT)}
         meaning = "The workflow and its library, as in a checkout"
-        mit = _refer(MIT)
-        yield _entity(
-            code,
-            "Dataset",
-            "reident",
-            description=meaning,
-            version=self.version,
-            license=mit,
-            hasPart=_refer(snakefile),
+        links = {"version": self.version, "hasPart": _refer(snakefile)}
+        yield _entity(code, "Dataset", "reident", description=meaning, **links, **mit)
+        yield (
+            _file(snakefile, "The workflow", self.sizes[layout.CODE], "text/plain")
+            | mit
+            | {
+                "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+                "programmingLanguage": _refer(SNAKEMAKE),
+            }
         )
-        yield {
-            **_file(snakefile, "The workflow", self.sizes[layout.CODE], "text/plain"),
-            "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-            "license": mit,
-            "programmingLanguage": _refer(SNAKEMAKE),
-        }
 
     def _context(self) -> Iterator[Entity]:
         """Yield what the actions and the root refer to."""
@@ -149,30 +133,18 @@ class Crate:
         yield _entity("#conditions", "CreativeWork", "Internal to the agency", description=counts)
         yield _entity(MIT, "CreativeWork", "MIT License", description="Of the code alone")
         yield _entity(SNAKEMAKE, "ComputerLanguage", "Snakemake", url=url, version=version)
-        code = _refer(_at(layout.CODE))
-        yield _entity(
-            "#reident", "SoftwareApplication", "reident", version=self.version, url=code, provider=agency
-        )
+        links = {"url": _refer(_at(layout.CODE)), "provider": agency}
+        yield _entity("#reident", "SoftwareApplication", "reident", version=self.version, **links)
         yield _entity("#sha-512", "DefinedTerm", "sha-512 algorithm", url=digests)
         secrets = [line for line in self.read if not line["bag"]]
         for line in secrets:
-            yield _entity(
-                _input(line),
-                "DigitalDocument",
-                line["path"],
-                contentSize=str(line["size"]),
-                sha256=line["sha256"],
-                hasDigitalDocumentPermission=_refer("#permission"),
-            )
+            facts = {"contentSize": str(line["size"]), "sha256": line["sha256"]}
+            permission = {"hasDigitalDocumentPermission": _refer("#permission")}
+            yield _entity(_input(line), "DigitalDocument", line["path"], **facts, **permission)
         if secrets:
-            kind = "http://schema.org/ReadPermission"
-            yield _entity(
-                "#permission",
-                "DigitalDocumentPermission",
-                "Who may read the inputs",
-                permissionType=kind,
-                grantee=agency,
-            )
+            name, kind = "Who may read the inputs", "http://schema.org/ReadPermission"
+            grant = {"permissionType": kind, "grantee": agency}
+            yield _entity("#permission", "DigitalDocumentPermission", name, **grant)
 
     def _actions(self) -> Iterator[Entity]:
         """Yield what was done to the study, and what is still to be done."""

@@ -79,13 +79,7 @@ class Unpacked(NamedTuple):
 
 
 def unpack(path: Path, folder: Path | None = None) -> Unpacked:
-    """Read every byte of the zip file of a bag once, digest its files, and write them into a folder.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    folder : pathlib.Path or None
-        An empty folder; None to write nothing.
+    """Read every byte of the zip file of a bag once, digest its files, and write them into an empty folder, if any.
 
     Raises
     ------
@@ -119,14 +113,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
 def header(name: str, size: int, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
     """Return the header of a file of a bag, which tells nothing of the machine and of the time.
 
-    Parameters
-    ----------
-    name : str
-        With the folder of the bag.
-    size : int
-        Bytes of its content.
-    method : int
-        How it is compressed; bags before release 0.3 are deflated.
+    The name has the folder of the bag. Bags before release 0.3 are deflated.
     """
     entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     entry.create_system, entry.external_attr, entry.file_size = 3, 0o100600 << 16, size
@@ -200,10 +187,8 @@ def _check_names(path: Path, names: list[str]) -> str:
             raise refusal(path, f"the name {shown(name)} must not {problem}")
         folder, _, inside = name.partition("/")
         if folder != top or not inside or not _TOP.fullmatch(top):
-            raise refusal(
-                path,
-                "all files must be in one folder, whose name is that of the study and the digest of the bag",
-            )
+            name_of_folder = "whose name is that of the study and the digest of the bag"
+            raise refusal(path, f"all files must be in one folder, {name_of_folder}")
         parts = name.split("/")
         for length in range(1, len(parts) + 1):
             spelled, is_file = "/".join(parts[:length]), length == len(parts)
