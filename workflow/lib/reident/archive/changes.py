@@ -16,6 +16,7 @@ import pandas as pd
 from reident.archive.codebase import joined
 from reident.archive.differences import Group
 from reident.archive.releases import LISTS, Release
+from reident.ledger.chain import SOURCE_PREFIX
 from reident.pipeline.tables import WHOLE
 
 _Key = TypeVar("_Key")
@@ -93,7 +94,7 @@ def sources(release: Release) -> dict[str, dict[str, Any]]:
 _NOT_DATA = ("study", "notebook")
 """Inputs of steps that are no data."""
 
-_FOLDERS = ("source:", "simulated/", "microaggregation/")
+_FOLDERS = (SOURCE_PREFIX, "simulated/", "microaggregation/")
 """Where the sources of steps are, as the ledger records them."""
 
 

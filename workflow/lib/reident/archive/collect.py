@@ -20,7 +20,7 @@ from reident.archive.bag import Item
 from reident.archive.crate import Crate
 from reident.errors import InputError
 from reident.ledger import stored
-from reident.ledger.chain import Chain, inputs, located, place_of_path
+from reident.ledger.chain import SOURCE_PREFIX, Chain, first_output, located, place_of_path, read_results
 from reident.pipeline import release
 from reident.pipeline.digests import sha256 as sha256_of
 from reident.pipeline.family import Family
@@ -36,10 +36,7 @@ NOTEBOOK, EDITION = "disclosure-review.ipynb", "releasable.ipynb"
 ENDS = (NOTEBOOK, EDITION)
 """The results at the ends of the chains: what the report and the releasable edition are rendered from."""
 
-_NOT_MADE = {
-    NOTEBOOK: "the report has not been made",
-    EDITION: "the releasable edition has not been made",
-}
+_NOT_MADE = {NOTEBOOK: "the report has not been made", EDITION: "the releasable edition has not been made"}
 
 CODE = (
     "Snakefile", "workflow", "profiles", "config", "docs", "Makefile", "README.md", "CHANGELOG.md", "LICENSE",
@@ -82,10 +79,8 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
         layout.COST: cost(entries, root, [*made, *read]),
     }
     texts = {path: as_json(document) for path, document in documents.items()}
-    files = {layout.STUDY: members.path, layout.CODE: checkout / "Snakefile"}
-    sizes = {path: len(text) for path, text in texts.items()} | {
-        at: file.stat().st_size for at, file in files.items()
-    }
+    sizes = {path: len(text) for path, text in texts.items()}
+    sizes |= {layout.STUDY: _size(members.path), layout.CODE: _size(checkout / "Snakefile")}
     crate = Crate(members.study, members.path.name, documents, sizes)
     items = [Item(path, text) for path, text in texts.items()]
     items += [Item(layout.CRATE, as_json(crate.describe()))]
@@ -98,6 +93,10 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     return items + _sources(read, members)
 
 
+def _size(path: Path) -> int:
+    return path.stat().st_size
+
+
 def as_json(value: Any) -> bytes:
     """Return a value as JSON text, equal for equal values."""
     text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
@@ -105,14 +104,7 @@ def as_json(value: Any) -> bytes:
 
 
 def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
-    """Return the entries behind the report of a study, by the path of their first result.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        ``results/{study}``.
-    ends : sequence of str
-        What the report, and the releasable edition where the study has one, are rendered from.
+    """Return the entries behind some results of a study, by the path of their first result.
 
     Raises
     ------
@@ -128,23 +120,20 @@ def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
         if entry is None:
             what = _NOT_MADE.get(path, f"{path} has no entry in the ledger")
             raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
-        if (name := next(iter(entry["outputs"].values()))["path"]) not in used:
+        if (name := first_output(entry)) not in used:
             used[name] = entry
-            todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
+            todo += read_results(entry)
     return [used[name] for name in sorted(used)]
 
 
 def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:
     """Return the outputs to recreate: every result, with what tells it from any other, by path."""
     lines = (line for entry in entries for line in entry["outputs"].values())
-    return [
-        _output(line, located(root, "", line["path"]))
-        for line in sorted(lines, key=lambda line: line["path"])
-    ]
+    return [_output(line, root) for line in sorted(lines, key=lambda line: line["path"])]
 
 
-def _output(line: Line, path: Path) -> Line:
-    name = line["path"]
+def _output(line: Line, root: Path) -> Line:
+    name, path = line["path"], located(root, "", line["path"])
     rendered = name.startswith("reports/")
     is_open = not rendered and _is_open(table_of(path))
     bag = f"tables/{name}" if is_open else None
@@ -168,23 +157,20 @@ def _is_open(table: Table) -> bool:
 
 def sources(entries: Iterable[Entry], root: Path, members: Family) -> list[Line]:
     """Return the source files that steps read, by their paths as the study file has them."""
-    found: dict[tuple[str, str], Line] = {}
+    files: dict[tuple[str, str], Line] = {}
     for entry, side, line in _reads(entries, members):
         study = members.at(_place(entry))
         path, sha256 = study.sources[side].path, line["sha256"]
         suffix = _SUFFIX.fullmatch(Path(path).suffix)
-        bag = (
-            f"inputs/{sha256}{suffix[0] if suffix else ''}"
-            if members.study.seal.inputs == "include"
-            else None
-        )
-        first = {"path": path, "sha256": sha256, "size": line["size"], "rows": None, "sides": [], "bag": bag}
-        known = found.setdefault((path, sha256), first)
-        known["sides"] = sorted({side, *known["sides"]})
-        if known["rows"] is None:
+        bag = f"inputs/{sha256}{suffix[0] if suffix else ''}"
+        first = {"path": path, "sha256": sha256, "size": line["size"], "rows": None, "sides": []}
+        first |= {"bag": bag if members.study.seal.inputs == "include" else None}
+        file = files.setdefault((path, sha256), first)
+        file["sides"] = sorted({side, *file["sides"]})
+        if file["rows"] is None:
             label = "file" if entry["rule"] == "prepare_filerisk" and side == study.risk.side else side
-            known["rows"] = _rows(entry, root, label.replace("_", " "))
-    return [found[key] for key in sorted(found)]
+            file["rows"] = _rows(entry, root, label.replace("_", " "))
+    return [files[key] for key in sorted(files)]
 
 
 def _reads(entries: Iterable[Entry], members: Family) -> Iterator[tuple[Entry, str, Line]]:
@@ -193,12 +179,12 @@ def _reads(entries: Iterable[Entry], members: Family) -> Iterator[tuple[Entry, s
         sides = members.at(_place(entry)).sources
         for name, lines in entry["inputs"].items():
             if (side := name.removeprefix("source_")) in sides:
-                yield from ((entry, side, line) for line in lines if line["path"].startswith("source:"))
+                yield from ((entry, side, line) for line in lines if line["path"].startswith(SOURCE_PREFIX))
 
 
 def _place(entry: Entry) -> str:
     """Return the place of a step's results: empty, or ``variants/…``."""
-    return place_of_path(next(iter(entry["outputs"].values()))["path"])
+    return place_of_path(first_output(entry))
 
 
 def _rows(entry: Entry, root: Path, file: str) -> int | None:
@@ -212,29 +198,27 @@ def _rows(entry: Entry, root: Path, file: str) -> int | None:
 
 def code_files(members: Family) -> list[tuple[Line, Path]]:
     """Return the files that a study names beside its sources, such as scoring functions, with where they are."""
-    folder, found = members.path.parent, dict[str, tuple[Line, Path]]()
-    for study in {"": members.study, **{member.place: member.study for member in members.members}}.values():
-        data = {file.path for file in study.sources.values()}
-        for name in sorted(set(named_files(study).values()) - data):
-            sha256 = sha256_of(folder / name)
-            inside = not Path(name).is_absolute() and ".." not in Path(name).parts
-            bag: str | None = (
-                f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{Path(name).suffix}"
-            )
-            if name.endswith(".zip"):  # The sealed study of an earlier edition may include its source files.
-                bag = None
-            size = (folder / name).stat().st_size
-            found[name] = {"path": name, "sha256": sha256, "size": size, "bag": bag}, folder / name
-    return [found[name] for name in sorted(found)]
+    names: set[str] = set()
+    for study in (members.study, *(member.study for member in members.members)):
+        names |= set(named_files(study).values()) - {file.path for file in study.sources.values()}
+    return [_code_file(name, members.path.parent / name) for name in sorted(names)]
+
+
+def _code_file(name: str, path: Path) -> tuple[Line, Path]:
+    sha256, inside = sha256_of(path), not Path(name).is_absolute() and ".." not in Path(name).parts
+    bag = f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{path.suffix}"
+    line = {"path": name, "sha256": sha256, "size": _size(path), "bag": bag}
+    if name.endswith(".zip"):  # The sealed study of an earlier edition may include its source files.
+        line["bag"] = None
+    return line, path
 
 
 def decision(members: Family, root: Path) -> Line:
     """Return the rule of decision of a study, and what it came to."""
-    tables = {name: root / f"verdict/{name}.csv" for name in ("summary", "limits", "warnings")}
-    rule = members.study.decision
+    rule, tables = members.study.decision, ("summary", "limits", "warnings")
     return {
         "rule": None if rule is None else rule.model_dump(mode="json", exclude_none=True),
-        **{name: _records(stored.read_csv(path)) for name, path in tables.items()},
+        **{name: _records(stored.read_csv(root / f"verdict/{name}.csv")) for name in tables},
     }
 
 
@@ -250,13 +234,13 @@ def cost(entries: Iterable[Entry], root: Path, files: Iterable[Line]) -> Line:
         for entry in entries
     ]
 
-    def known(name: str) -> list[float]:
+    def measured(name: str) -> list[float]:
         return [step[name] for step in steps if step[name] is not None]
 
     total = {
-        "seconds": round(sum(known("seconds")), 2),
-        "cpu_seconds": round(sum(known("cpu_seconds")), 2),
-        "peak_memory_mb": max(known("memory_mb"), default=None),
+        "seconds": round(sum(measured("seconds")), 2),
+        "cpu_seconds": round(sum(measured("cpu_seconds")), 2),
+        "peak_memory_mb": max(measured("memory_mb"), default=None),
         "disk_bytes": sum(file["size"] for file in files),
     }
     return {"steps": steps, "total": total}

@@ -13,12 +13,11 @@ from typing import Any, TypeAlias
 
 from reident.archive import layout
 from reident.archive.unpack import Content, refusal, shown
-from reident.ledger.chain import inputs, sealed
+from reident.ledger.chain import SOURCE_PREFIX, inputs, sealed
 
 Line: TypeAlias = dict[str, Any]
 Files: TypeAlias = Mapping[str, Content]
 
-_SOURCE = "source:"
 _DOCUMENTS = (
     layout.OUTPUTS, layout.INPUTS, layout.RELEASE, layout.DECISION, layout.COST, layout.CRATE, layout.RESOLVED,
 )  # fmt: skip
@@ -116,7 +115,7 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
     for name, entry in entries:
         for line in inputs(entry):
             made = wrote.get(line["path"], {"sha256": None})
-            if not line["path"].startswith(_SOURCE) and made["sha256"] != line["sha256"]:
+            if not line["path"].startswith(SOURCE_PREFIX) and made["sha256"] != line["sha256"]:
                 what = "is about a step that read what no other entry of the ledger wrote"
                 raise refusal(path, f"{shown(name)} {what}")
     listed = {line["path"]: line for line in outputs}
@@ -125,7 +124,9 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
     for name, line in listed.items():
         if any(line[field] != wrote[name].get(field) for field in ("sha256", "size", "rows")):
             raise refusal(path, f"{shown(layout.OUTPUTS)} and the ledger disagree about {shown(name)}")
-    sources = [line for _, entry in entries for line in inputs(entry) if line["path"].startswith(_SOURCE)]
+    sources = [
+        line for _, entry in entries for line in inputs(entry) if line["path"].startswith(SOURCE_PREFIX)
+    ]
     return {(line["sha256"], line["size"]) for line in sources}
 
 

@@ -20,7 +20,7 @@ import yaml
 from reident.archive import layout
 from reident.archive.inputs import Input
 from reident.errors import InputError
-from reident.ledger.chain import read_entry
+from reident.ledger.chain import SOURCE_PREFIX, read_entry
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
 from reident.study import reading
@@ -72,7 +72,7 @@ def study_file(bag: Path, inputs: dict[str, Any]) -> str:
         name = inputs.get("study")
         if name is None:
             (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
-            name = str(line["path"]).removeprefix("source:")
+            name = str(line["path"]).removeprefix(SOURCE_PREFIX)
         name = str(name).rpartition("/")[2]
         if (bag / layout.STUDY / name).is_file():
             return name

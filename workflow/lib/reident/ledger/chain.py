@@ -22,6 +22,9 @@ PartDigest: TypeAlias = Callable[[str, str, str | None], str | None]
 Sources: TypeAlias = Callable[[str], dict[str, Path]]
 """The source files of the study at a place, by side: ``puf``, ``eif``, ``iuf``."""
 
+SOURCE_PREFIX = "source:"
+"""What the path of a source begins with in an entry."""
+
 AGAIN = "Run the same command again"
 """What to do where a file changed while a step read it."""
 
@@ -32,23 +35,12 @@ SOURCE, ABSENT, EDITED, MISSING, NO_ENTRY, UNREADABLE, SETTINGS, CODE, OUTDATED 
 
 
 class Break(NamedTuple):
-    """A link of the chain that does not hold.
-
-    Attributes
-    ----------
-    kind : str
-    path : Path
-        The file that does not hold.
-    what : str
-        What is wrong with it, in words.
-    cause : str
-        The source that is another one, or the release that made the file.
-    """
+    """A link of the chain that does not hold."""
 
     kind: str
-    path: Path
-    what: str
-    cause: str = ""
+    path: Path  # the file that does not hold
+    what: str  # what is wrong with it, in words
+    cause: str = ""  # the source that is another one, or the release that made the file
 
 
 class BrokenError(InputError):
@@ -69,11 +61,11 @@ def forced(breaks: Iterable[Break]) -> str:
 def by_importer(message: str, rule: str, name: str) -> str:
     """Return a message whose rules have the names that an importing workflow gives them, as it does to one of them."""
     before, _, after = name.rpartition(rule)
-    return re.sub(
-        r"(?<=--forcerun )\w+(?: \w+)*",
-        lambda rules: re.sub(r"\w+", rf"{before}\g<0>{after}", rules[0]),
-        message,
-    )
+
+    def renamed(rules: re.Match[str]) -> str:
+        return re.sub(r"\w+", rf"{before}\g<0>{after}", rules[0])
+
+    return re.sub(r"(?<=--forcerun )\w+(?: \w+)*", renamed, message)
 
 
 def _rules_of(path: Path) -> Iterator[str]:
@@ -90,12 +82,7 @@ def _rules_of(path: Path) -> Iterator[str]:
 
 
 def stop(found: Break) -> NoReturn:
-    """End a walk at a link that does not hold.
-
-    Raises
-    ------
-    BrokenError
-    """
+    """End a walk at a link that does not hold."""
     raise BrokenError(found)
 
 
@@ -121,7 +108,7 @@ def shown(path: Path, root: Path) -> str:
     except ValueError:
         reports = located(root, "", "reports/")
         if reports not in path.parents:
-            return f"source:{path.name}"
+            return f"{SOURCE_PREFIX}{path.name}"
         return f"reports/{re.sub('^variants/[^/]+/', '', path.relative_to(reports).as_posix())}"
 
 
@@ -133,14 +120,9 @@ def located(root: Path, place: str, name: str) -> Path:
 
 
 class Chain:
-    """The ledger of a study and of its variants.
+    """The ledger of a study and of its variants, in ``results/{study}``.
 
-    Parameters
-    ----------
-    root : Path
-        ``results/{study}``.
-    tell : callable
-        Takes each link that does not hold. By default it ends the walk; if it returns, the walk goes on.
+    The function `tell` takes each link that does not hold. By default it ends the walk; if it returns, that goes on.
     """
 
     def __init__(self, root: Path, tell: Callable[[Break], object] = stop) -> None:
@@ -182,25 +164,19 @@ class Chain:
         *,
         through: bool = False,
     ) -> list[dict[str, Any]]:
-        """Walk the ledger back from some results to the sources.
+        """Walk the ledger back from some results to the sources; return the entries behind the results, by step.
 
         Every file must be what its step wrote, every step must have read what the steps before it
         wrote, and must have run with the study and the library as they are now.
 
         Parameters
         ----------
-        part_digest : callable
+        part_digest, sources : callable
             Of the study as it is now.
         ends : mapping
             The results to begin with, by the place of the study that they belong to: empty, or ``variants/…``.
-        sources : callable
         through : bool
             Whether to go on behind a comparison, with the variants that it compares.
-
-        Returns
-        -------
-        list of dict
-            The entries behind the results, by step.
 
         Raises
         ------
@@ -220,17 +196,16 @@ class Chain:
                 self._tell(Break(NO_ENTRY, located(self.root, "", path), "has no entry in the ledger"))
                 continue
             self.check_bytes({located(self.root, "", path): wrote or ""})
-            step = (place, next(iter(entry["outputs"].values()))["path"])
+            step = (place, first_output(entry))
             if step in used:
                 continue
             used[step] = entry
             for found in self._breaks(partial(part_digest, place), entry, sources(place)):
                 self._tell(found)
-            read = [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
             if not gathers(entry):
-                todo += [(place, path) for path in read]
+                todo += [(place, path) for path in read_results(entry)]
             elif through:
-                todo += [(place_of_path(path), path) for path in read]
+                todo += [(place_of_path(path), path) for path in read_results(entry)]
         return sorted(used.values(), key=lambda entry: entry["step"])
 
     def check_input(self, path: Path, read: str) -> None:
@@ -257,32 +232,29 @@ class Chain:
     ) -> Iterator[Break]:
         """Yield what does not hold of what a step read and ran with."""
         rule, metric = entry["rule"], entry["metric"]
-        results = [located(self.root, "", line["path"]) for line in entry["outputs"].values()]
+
+        def every_result(kind: str, what: str, cause: str = "") -> list[Break]:
+            paths = [located(self.root, "", line["path"]) for line in entry["outputs"].values()]
+            return [Break(kind, path, f"was made {what}", cause) for path in paths]
+
         if entry["study_digest"] != part_digest(rule, metric):
-            yield from (Break(SETTINGS, path, "was made with different study settings") for path in results)
+            yield from every_result(SETTINGS, "with different study settings")
         if entry["library_digest"] != library_digest(rule, metric):
-            what, made_by = (
-                "was made by a different version of the library",
-                release.named(entry.get("release")),
-            )
-            yield from (Break(CODE, path, what, made_by) for path in results)
+            made_by = release.named(entry.get("release"))
+            yield from every_result(CODE, "by a different version of the library", made_by)
         for source in changed_sources(entry, sources, self.digest):
-            kind, what = (
-                SOURCE if self.digest(source) else ABSENT,
-                f"was made from a different version of {source.name}",
-            )
-            yield from (Break(kind, path, what, str(source)) for path in results)
+            kind = SOURCE if self.digest(source) else ABSENT
+            yield from every_result(kind, f"from a different version of {source.name}", str(source))
         for line in inputs(entry):
             name = line["path"]
-            wrote = None if name.startswith("source:") else self.maker(name)[1]
-            if name.startswith("source:") or wrote == line["sha256"]:
+            wrote = None if name.startswith(SOURCE_PREFIX) else self.maker(name)[1]
+            if name.startswith(SOURCE_PREFIX) or wrote == line["sha256"]:
                 continue
             if wrote is None:
                 yield Break(NO_ENTRY, self.root / name, "has no entry in the ledger")
                 continue
             self.check_bytes({self.root / name: wrote})
-            what = f"was made from a different version of {name}"
-            yield from (Break(OUTDATED, path, what) for path in results)
+            yield from every_result(OUTDATED, f"from a different version of {name}")
 
 
 NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", "sealed"}
@@ -312,32 +284,25 @@ def sealed(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_entry(path: Path) -> dict[str, Any]:
-    """Return a ledger entry, as its step wrote it.
-
-    Raises
-    ------
-    BrokenError
-        If it was cut or edited.
-    """
+    """Return a ledger entry as its step wrote it, or raise a BrokenError if it was cut or edited."""
+    incomplete = "is not a complete ledger entry"
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if sealed(entry)["sha256"] != entry["sha256"]:
             stop(Break(UNREADABLE, path, "is not what its step wrote"))
         [(line["path"], line["sha256"]) for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
-        next(iter(entry["outputs"])), entry["versions"].items()
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        StopIteration,
-        FileNotFoundError,
-        IsADirectoryError,
-    ) as error:
-        kind = MISSING if isinstance(error, FileNotFoundError) else UNREADABLE
-        raise BrokenError(Break(kind, path, "is not a complete ledger entry")) from None
+        first_output(entry), entry["versions"].items()
+    except FileNotFoundError:
+        raise BrokenError(Break(MISSING, path, incomplete)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration, IsADirectoryError):
+        raise BrokenError(Break(UNREADABLE, path, incomplete)) from None
     return entry
+
+
+def first_output(entry: dict[str, Any]) -> str:
+    """Return the path of the first result of a step, which tells it from others."""
+    return str(next(iter(entry["outputs"].values()))["path"])
 
 
 def gathers(entry: dict[str, Any]) -> bool:
@@ -351,12 +316,17 @@ def inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return [line for lines in entry["inputs"].values() for line in lines]
 
 
+def read_results(entry: dict[str, Any]) -> list[str]:
+    """Return the results of other steps that a step read, by their paths."""
+    return [line["path"] for line in inputs(entry) if not line["path"].startswith(SOURCE_PREFIX)]
+
+
 def changed_sources(
     entry: dict[str, Any], sources: dict[str, Path], digest: Callable[[Path], str]
 ) -> Iterator[Path]:
     """Yield the source files that are not those that a step read; sources are told apart by side."""
     for side, path in sources.items():
-        read = [line for line in entry["inputs"].get(side, []) if line["path"].startswith("source:")]
+        read = [line for line in entry["inputs"].get(side, []) if line["path"].startswith(SOURCE_PREFIX)]
         if any(digest(path) != line["sha256"] for line in read):
             yield path
 

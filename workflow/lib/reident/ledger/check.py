@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from reident.errors import InputError
 from reident.ledger import chain
-from reident.ledger.chain import Break, Chain, entry_files, forced, located, place_of, result_files
+from reident.ledger.chain import (
+    Break,
+    Chain,
+    entry_files,
+    first_output,
+    forced,
+    located,
+    place_of,
+    result_files,
+)  # fmt: skip
 from reident.pipeline import family, release, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
@@ -36,21 +45,13 @@ KINDS = {
 
 
 class Checked(NamedTuple):
-    """The answer of a walk.
+    """The answer of a walk."""
 
-    Attributes
-    ----------
-    line : str
-        A sentence, and below it an indented line for each kind of break and for what was not verified.
-    closes : bool
-        Whether there are results and every link that could be verified holds.
-    absent : tuple of str
-        The sources that are not there, which could not be verified.
-    """
-
-    line: str
-    closes: bool
-    absent: tuple[str, ...] = ()
+    line: (
+        str  # a sentence, and below it an indented line for each kind of break and for what was not verified
+    )
+    closes: bool  # whether there are results and every link that could be verified holds
+    absent: tuple[str, ...] = ()  # the sources that are not there, which could not be verified
 
 
 class _Found:
@@ -60,6 +61,7 @@ class _Found:
         self.breaks: dict[Break, None] = {}  # each once, in the order of the walk
         self.used: set[str] = set()
         self.changed: list[Path] = []  # results of steps that the study does not use
+        self.unknown: list[str] = []  # files that no step makes
         self.releases: set[str] = set()
         self.packages: set[str] = set()
         self.chain = Chain(root, self._add)
@@ -73,9 +75,12 @@ class _Found:
 
     def use(self, entry: dict[str, Any]) -> None:
         """Add an entry on which the study rests."""
-        self.used.add(_first(entry))
+        self.used.add(first_output(entry))
         self.releases.add(release.named(entry.get("release")))
-        self.packages |= set(_other_versions(entry))
+        installed = versions()
+        for package, version in entry["versions"].items():
+            if (now := installed.get(package, "not installed")) != version:
+                self.packages.add(f"{package} {version} ({now})")
 
     def named(self, kind: str) -> list[str]:
         """Return what the breaks of a kind are about, each once: sources, or results."""
@@ -95,10 +100,6 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
         The folder ``results``, from the working directory.
     notebook : pathlib.Path
         What the report is made from.
-
-    Returns
-    -------
-    Checked
     """
     name = members.study.id
     root = results / name
@@ -113,9 +114,8 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     except InputError as error:
         return Checked(f"{name}: {error}", closes=False)
     if not found.used and not found.breaks:
-        return Checked(
-            f"{name}: there are no results of this study as it is now. Run `{command}`.", closes=False
-        )
+        what = "there are no results of this study as it is now"
+        return Checked(f"{name}: {what}. Run `{command}`.", closes=False)
     absent = found.named(chain.ABSENT)
     broken = [kind for kind in KINDS if found.named(kind)]
     lines = [_broken(found, root, command) if broken else _closed(found, root)]
@@ -128,8 +128,8 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
         lines.append(f"not made yet: {_few(missing)}")
     if found.changed:
         lines.append(f"no longer used by this study, and changed or missing: {_few(map(str, found.changed))}")
-    if unknown := [str(path) for path in _without_entry(found, root) if not _is_declared(path, root)]:
-        lines.append(f"not made by any step: {_few(unknown)}")
+    if found.unknown:
+        lines.append(f"not made by any step: {_few(found.unknown)}")
     if pages := abandoned_editions(members, results):
         lines.append(f"{ABANDONED}: {_few(map(str, pages))}")
     return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
@@ -141,14 +141,7 @@ ABANDONED = (
 
 
 def abandoned_editions(members: Family, results: Path) -> list[Path]:
-    """Return the releasable edition of a study that no longer has one: nothing says that it is of older results.
-
-    Parameters
-    ----------
-    members : Family
-    results : pathlib.Path
-        The folder ``results``, from the working directory.
-    """
+    """Return the releasable edition of a study that no longer has one: nothing says that it is of older results."""
     if members.study.release is not None:
         return []
     return sorted(located(results / members.study.id, "", "reports/releasable").glob("*"))
@@ -157,23 +150,24 @@ def abandoned_editions(members: Family, results: Path) -> list[Path]:
 def _refuse_unreadable(folder: Path) -> None:
     """Refuse a folder of another user, before one of its files is taken for missing."""
 
-    def refuse(error: OSError) -> None:
-        if isinstance(error, PermissionError):
-            raise InputError(
-                f"{error.filename} cannot be read (permission denied). Run the command as its owner."
-            )
+    def refuse(path: str | Path) -> NoReturn:
+        raise InputError(f"{path} cannot be read (permission denied). Run the command as its owner.")
 
-    for parent, _, names in os.walk(folder, onerror=refuse):
+    def onerror(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            refuse(error.filename)
+
+    for parent, _, names in os.walk(folder, onerror=onerror):
         for name in names:
             if not os.access(path := Path(parent, name), os.R_OK) and not path.is_symlink():
-                refuse(PermissionError(errno.EACCES, "", str(path)))
+                refuse(path)
 
 
 def _closed(found: _Found, root: Path) -> str:
     """Return how many results lead back to the sources, and what made them."""
-    numbers = {True: 0, False: 0}
+    numbers = Counter[bool]()
     for _, entry in found.entries:
-        numbers[_first(entry) in found.used] += len(entry["outputs"])
+        numbers[first_output(entry) in found.used] += len(entry["outputs"])
     parts = [f"the chain closes: {numbers[True]} results of {len(found.used)} steps lead back to the sources"]
     if unchanged := numbers[False] - len(found.changed):
         parts.append(f"{unchanged} results that this study no longer uses are unchanged")
@@ -193,11 +187,9 @@ def _broken(found: _Found, root: Path, command: str) -> str:
 def _made_by(found: _Found, kind: str) -> str:
     """Return the releases that made the results that were made by different code."""
     releases = sorted({one.cause for one in found.breaks if one.kind == kind == chain.CODE and one.cause})
-    return (
-        f"; they were made by {_few(releases, '; ')}, and this is {release.named(release.recorded())}"
-        if releases
-        else ""
-    )
+    if not releases:
+        return ""
+    return f"; they were made by {_few(releases, '; ')}, and this is {release.named(release.recorded())}"
 
 
 def _walk(members: Family, root: Path, notebook: Path) -> _Found:
@@ -209,27 +201,21 @@ def _walk(members: Family, root: Path, notebook: Path) -> _Found:
 
     for entry in found.chain.walk(members.known_digest, _ends(found, members, root), sources):
         found.use(entry)
+    recorded = set[Path]()
     for place, entry in found.entries:
         lines = entry["outputs"].values()
         wrote = {located(root, place, line["path"]): line["sha256"] for line in lines}
-        if _first(entry) in found.used:
+        if first_output(entry) in found.used:
             found.chain.check_bytes(wrote)
         else:
             found.changed += [path for path, content in wrote.items() if found.chain.digest(path) != content]
-    for path in _without_entry(found, root):
-        if _is_declared(path, root):
+        recorded |= wrote.keys()
+    for path in result_files(root):
+        if path not in recorded and _is_declared(path, root):
             found.breaks[Break(chain.NO_ENTRY, path, "has no entry in the ledger")] = None
+        elif path not in recorded:
+            found.unknown.append(str(path))
     return found
-
-
-def _without_entry(found: _Found, root: Path) -> list[Path]:
-    """Return the files among the results of which no entry tells."""
-    known = {
-        located(root, place, line["path"])
-        for place, entry in found.entries
-        for line in entry["outputs"].values()
-    }
-    return [path for path in result_files(root) if path not in known]
 
 
 def _is_declared(path: Path, root: Path) -> bool:
@@ -244,34 +230,18 @@ def _is_declared(path: Path, root: Path) -> bool:
         return False
 
 
-def _other_versions(entry: dict[str, Any]) -> Iterator[str]:
-    """Yield the packages with which a step ran in another version than the installed one."""
-    installed = versions()
-    for package, version in entry["versions"].items():
-        if installed.get(package) != version:
-            yield f"{package} {version} ({installed.get(package, 'not installed')})"
-
-
-def _first(entry: dict[str, Any]) -> str:
-    """Return what tells a step from others: the path of its first result."""
-    return str(next(iter(entry["outputs"].values()))["path"])
-
-
 def _ends(found: _Found, members: Family, root: Path) -> dict[str, list[Path]]:
     """Return the results with which the walk at each place begins: those that no other step of the study reads.
 
     A comparison has read results of variants, each of which has a walk of its own. Of a step in shards, those that the
     steps after it did not read are left from another number of shards.
     """
-    steps_of_study = _steps(members)
+    steps_of_study, compared = _steps(members), steps.compared_tables(members.study)
     used = [
         (place, entry)
         for place, entry in found.entries
         if (place, entry["rule"], entry["metric"]) in steps_of_study
-        and (
-            entry["rule"] != COMPARISON
-            or entry["step"].partition(".")[2] in steps.compared_tables(members.study)
-        )
+        and (entry["rule"] != COMPARISON or entry["step"].partition(".")[2] in compared)
     ]
     read = {line["path"] for _, entry in used if not chain.gathers(entry) for line in chain.inputs(entry)}
     read_steps = {_step(place, entry) for place, entry in used if read & _outputs(entry)}
