@@ -26,11 +26,7 @@ _LINES = 2**14
 def text_of(table: pd.DataFrame, change: Callable[[str], str] = str) -> bytes | None:
     """Return what pandas writes without the index, or None if that is for pandas to say.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    change : callable
-        What is written for a text, in cells and header.
+    What is written for a text, in cells and header, is what `change` returns.
     """
     if table.shape[1] < 2 or not len(table):
         return None
@@ -60,10 +56,10 @@ def _cells(column: pd.Series, change: Callable[[str], str]) -> pa.Array | pa.Chu
     if column.dtype != object and not isinstance(column.dtype, pd.StringDtype):
         return None
     try:
-        known = pa.array(column, pa.large_string(), from_pandas=True)
+        cells = pa.array(column, pa.large_string(), from_pandas=True)
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         return None
-    chunks = known.chunks if isinstance(known, pa.ChunkedArray) else [known]  # pandas joins tables in chunks
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]  # pandas joins tables in chunks
     place, texts = _different(pa.chunked_array(chunks, pa.large_string()), change)
     written = pa.array(texts, pa.large_string())
     if pc.any(pc.match_substring_regex(written, _SPECIAL)).as_py():
@@ -80,7 +76,9 @@ def _different(column: pa.ChunkedArray, change: Callable[[str], str]) -> tuple[p
 def values(
     path: Path, types: Mapping[str, str], columns: Sequence[str] | None, change: Callable[[str], str]
 ) -> pd.DataFrame | None:
-    """Return a CSV table in the types of its columns, or None if that takes a closer look.
+    """Return a CSV table as :func:`reident.ledger.stored.read_csv` describes it, or None if that takes a closer look.
+
+    None where a cell is not what its column holds in most tables, or only pandas knows where cells end.
 
     Parameters
     ----------
@@ -91,12 +89,6 @@ def values(
         The columns that are read; all by default.
     change : callable
         What a text becomes, in cells and header.
-
-    Returns
-    -------
-    pandas.DataFrame or None
-        As :func:`reident.ledger.stored.read_csv` describes it; None where a cell is not what its column holds in most
-        tables, or only pandas knows where cells end.
     """
     data = path.read_bytes()
     # What a byte order mark precedes is no name of a column.
@@ -124,10 +116,10 @@ def values(
     read = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = types.get(name, "text")
-        found = _labels(column, change) if kind == "text" else _READ[kind](column)
-        if found is None:
+        series = _labels(column, change) if kind == "text" else _READ[kind](column)
+        if series is None:
             return None
-        read[change(name)] = found
+        read[change(name)] = series
     return pd.DataFrame(read, copy=False)
 
 
@@ -147,16 +139,15 @@ def _numbers(column: pa.ChunkedArray) -> pd.Series | None:
 
 def _series(column: pa.ChunkedArray) -> pd.Series:
     """Return numbers that may be changed."""
-    found = column.to_numpy()
-    return pd.Series(found if found.flags.writeable else found.copy())
+    numbers = column.to_numpy()
+    return pd.Series(numbers if numbers.flags.writeable else numbers.copy())
 
 
 def _booleans(column: pa.ChunkedArray) -> pd.Series | None:
     """Return truth values; None if a cell is anything else."""
-    known = pc.is_in(column, value_set=pa.array(["True", "False"]))
-    return (
-        pc.equal(column, "True").to_pandas().astype(bool) if pc.all(known).as_py() in (True, None) else None
-    )
+    if pc.all(pc.is_in(column, value_set=pa.array(["True", "False"]))).as_py() is False:
+        return None
+    return pc.equal(column, "True").to_pandas().astype(bool)
 
 
 def _labels(column: pa.ChunkedArray, change: Callable[[str], str]) -> pd.Series:

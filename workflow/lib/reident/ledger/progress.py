@@ -42,25 +42,14 @@ class Estimate:
         return self._reports[-1][1]
 
     def report(self, worked: float, share: float) -> None:
-        """Take a report; one that goes back in time or in work counts as no change.
-
-        Parameters
-        ----------
-        worked : float
-            Seconds of work so far.
-        share : float
-            The share of the work that is done, from 0 to 1.
-        """
+        """Take the share of the work that is done, from 0 to 1, after seconds of work; what goes back is no change."""
         last, before = self._reports[-1]
         self._reports.append((max(worked, last), min(max(share, before), 1.0)))
 
     def left(self, worked: float | None = None) -> float | None:
-        """Return the seconds of work left; None where there is no ground for an estimate.
+        """Return the seconds of work left after seconds of work, by default those of the last report.
 
-        Parameters
-        ----------
-        worked : float, optional
-            Seconds of work so far, at least those of the last report.
+        None where there is no ground for an estimate.
         """
         reported, share = self._reports[-1]
         now = reported if worked is None else max(worked, reported)
@@ -81,21 +70,11 @@ class Estimate:
 
 
 class Shown(NamedTuple):
-    """What a line of a log says about the progress of its step.
+    """What a line of a log says about the progress of its step."""
 
-    Attributes
-    ----------
-    share : float or None
-        The share of the work that is done, from 0 to 1.
-    left : str
-        The time left, in words; empty if there is no estimate.
-    compiling : bool
-        Whether the step compiles kernels and does not work yet.
-    """
-
-    share: float | None = None
-    left: str = ""
-    compiling: bool = False
+    share: float | None = None  # of the work that is done, from 0 to 1
+    left: str = ""  # the time left, in words; empty if there is no estimate
+    compiling: bool = False  # whether the step compiles kernels and does not work yet
 
 
 def line(step: str, share: float, left: float | None) -> str:

@@ -53,26 +53,23 @@ if TYPE_CHECKING:
 
 
 class _Read(NamedTuple):
-    """An input as it was before the step: its digest, and what tells that it is still the same file.
+    """An input as it was before the step: its digest and size, and what else tells that it is still the same file.
 
     Users cannot set the time of the last change of a file's inode, unlike the time stamp that tools keep.
     """
 
     sha256: str
     size: int
-    state: tuple[int, int, int]
+    changed: int
+    inode: int
 
 
 class Step:
     """One running step: reads inputs and writes outputs by their names in the rule.
 
-    Parameters
-    ----------
-    job
-        The job as the scheduler describes it to an adapter: ``wildcards``, ``input``, ``output``, ``params``, ``log``,
-        ``threads``. ``params.part`` is what the step takes from the study, ``params.study`` its digest,
-        ``params.library`` the digest of the code, ``params.file`` the study file; the output named ``ledger`` is the
-        step's entry, whose name begins with the rule's.
+    The `job` is as the scheduler describes it to an adapter. ``params.part`` is what the step takes from the study,
+    ``params.study`` its digest, ``params.library`` the digest of the code, ``params.file`` the study file; the output
+    named ``ledger`` is the step's entry, whose name begins with the rule's.
     """
 
     def __init__(self, job: Any) -> None:
@@ -112,7 +109,9 @@ class Step:
         pa.set_cpu_count(self.threads)
         for path in (*self.outputs.values(), self.entry):
             remove_parts(path)
-        self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
+        for path in (path for paths in self.inputs.values() for path in paths):
+            state = _state(path)  # before its content: a later change shows
+            self._read[path] = _Read(sha256(path), *state)
         chain = Chain(self.root)
         for path, content in self._read.items():
             if self.root in path.parents:
@@ -221,7 +220,7 @@ class Step:
     def finish(self) -> None:
         """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
         for path, before in self._read.items():
-            if _state(path) != before.state and sha256(path) != before.sha256:
+            if _state(path) != before[1:] and sha256(path) != before.sha256:
                 raise InputError(f"{path.name} changed while step `{self.name}` read it. {AGAIN}.")
         for name, sink in self._sinks.items():
             self._written[name] = sink.close()
@@ -253,9 +252,8 @@ class Step:
 
     def _keep(self, record: dict[str, Any]) -> None:
         """Give the outputs their names and write the entry: a result is never there beside another's entry."""
-        entry = write_temporary(
-            self.entry, (json.dumps(sealed(record), indent=1, sort_keys=True) + "\n").encode()
-        )
+        text = json.dumps(sealed(record), indent=1, sort_keys=True)
+        entry = write_temporary(self.entry, f"{text}\n".encode())
         self.entry.unlink(missing_ok=True)
         for name, written in self._written.items():
             written.path.replace(self.outputs[name])
@@ -280,11 +278,8 @@ class Step:
         """Walk back from the inputs to the sources, through comparisons to the variants that they compare."""
         family = import_module("reident.pipeline.family")
         members = family.Family(self.params["file"])
-        own = {
-            name.removeprefix("source_"): self.path(name)
-            for name in self.inputs
-            if name.startswith("source_")
-        }
+        names = [name for name in self.inputs if name.startswith("source_")]
+        own = {name.removeprefix("source_"): self.path(name) for name in names}
 
         def sources(place: str) -> dict[str, Path]:
             return own if place == self.place else family.sources(members.at(place), members.path)
@@ -348,34 +343,27 @@ def _state(path: Path) -> tuple[int, int, int]:
     return status.st_size, status.st_ctime_ns, status.st_ino
 
 
-def _as_it_is(path: Path) -> _Read:
-    state = _state(path)  # before its content: a later change shows
-    return _Read(sha256(path), state[0], state)
-
-
 def _about_disk(running: Step, error: Exception) -> str | None:
     """Return what to say where the disk is the cause; pyarrow and others wrap the error that they met."""
+    step, results = f"step `{running.name}`", f"its results in {running.folder}"
     cause: BaseException | None = error
     while cause is not None:
         number = getattr(cause, "errno", None)
         if number in FULL or any(os.strerror(code) in str(cause) for code in FULL):
-            return (
-                f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}. "
-                f"Make room and run the same command again."
-            )
+            what = f"{step} found no room on the disk for {results}"
+            return f"Error: {what}. Make room and run the same command again."
         if number == errno.EIO:
-            return (
-                f"Error: the disk failed while step `{running.name}` wrote its results in {running.folder}. "
-                f"Check the disk and run the same command again."
-            )
+            what = f"the disk failed while {step} wrote {results}"
+            return f"Error: {what}. Check the disk and run the same command again."
         cause = cause.__cause__ or cause.__context__
     return None
 
 
 def _about_unexpected(running: Step, error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
+    details = "".join(traceback.format_exception(error)).encode(errors="backslashreplace")
     try:
-        write(running.details, _traceback(error))
+        write(running.details, details)
         where = f"are in {running.details}"
     except OSError as failed:
         where = f"could not be written ({failed.strerror})"
@@ -383,10 +371,6 @@ def _about_unexpected(running: Step, error: Exception) -> str:
         f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {frame.name}, "
         f"{Path(frame.filename).name} line {frame.lineno}); the details, which may hold data, {where}."
     )
-
-
-def _traceback(error: Exception) -> bytes:
-    return "".join(traceback.format_exception(error)).encode(errors="backslashreplace")
 
 
 def _paths(value: Any) -> list[Path]:

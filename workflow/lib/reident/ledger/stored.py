@@ -35,13 +35,7 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
 
 
 def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a CSV table that a step made.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    columns : sequence of str, optional
-        The columns that are read; all by default.
+    """Return a CSV table that a step made, or some of its columns.
 
     Returns
     -------
@@ -57,9 +51,9 @@ def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     table = table_of(path)
     types = {column.name: column.type for column in table.columns}
     change = spreadsheets.plain_text if spreadsheets.is_for_people(path) else str
-    known = cells.values(path, types, columns, change)
-    if known is not None:
-        return known
+    values = cells.values(path, types, columns, change)
+    if values is not None:
+        return values
     whole = typed(table, read_text(path))
     return whole if columns is None else whole[list(columns)]
 
@@ -107,23 +101,12 @@ _CONVERT = {"integer": _integers, "number": _numbers, "boolean": _booleans}
 
 
 class Written(NamedTuple):
-    """A file under its temporary name.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-    sha256 : str
-        Of the bytes that were to be written.
-    size : int
-        How many these were.
-    rows : int or None
-        Of a table.
-    """
+    """A file under its temporary name: the digest and number of the bytes that were to be written."""
 
     path: Path
     sha256: str
     size: int
-    rows: int | None
+    rows: int | None  # of a table
 
 
 class Stream(io.FileIO):
@@ -145,13 +128,7 @@ class Stream(io.FileIO):
         return memoryview(content).nbytes
 
     def finish(self, rows: int | None = None) -> Written:
-        """Sync and close.
-
-        Raises
-        ------
-        OSError
-            If the file does not hold as many bytes as were to be written.
-        """
+        """Sync and close, or raise an OSError if the file does not hold as many bytes as were to be written."""
         os.fsync(self.fileno())
         self.close()
         if self.path.stat().st_size != self._size:
@@ -224,9 +201,9 @@ def encoded(content: pd.DataFrame | str | bytes, path: Path | None = None) -> by
     """Return the bytes of a text, or of a table as CSV: safe in a spreadsheet unless only steps read `path`."""
     if isinstance(content, pd.DataFrame):
         for_people = path is None or spreadsheets.is_for_people(path)
-        known = cells.text_of(content, spreadsheets.guarded_text if for_people else str)
-        if known is not None:
-            return known
+        lines = cells.text_of(content, spreadsheets.guarded_text if for_people else str)
+        if lines is not None:
+            return lines
         content = spreadsheets.guarded(content) if for_people else content
         text = content.to_csv(index=False, lineterminator="\n")
         if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
