@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from reident.command import main, studies
+from reident.command import commands, main
 from reident.validation import run as validation
 
 (GOLDEN,) = (Path(__file__).parents[2] / "golden").glob("*.zip")
@@ -69,7 +69,7 @@ def test_ctrl_c_is_one_word_and_the_status_of_a_shell(capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(validation, "validate", interrupted)
-    monkeypatch.setattr(studies, "_files", lambda _: [])
+    monkeypatch.setattr(commands, "_files", lambda _: [])
     assert main(["validate"]) == 130
     assert capsys.readouterr().err == "Stopped.\n"
 

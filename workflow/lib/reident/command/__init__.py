@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from reident.command import bags, init, studies
+from reident.command import commands, init
 from reident.errors import InputError
 
 __all__ = ["main"]
@@ -32,9 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Re-identification studies of public use files. A study is run by `snakemake`.",
         epilog="`reident COMMAND --help` describes a command with examples.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for part in (init, studies, bags):
-        part.declare(commands)
+    parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for part in (init, commands):
+        part.declare(parsers)
     given = parser.parse_args(arguments)
     os.umask(0o077)  # everything that a command writes is its owner's alone
     try:

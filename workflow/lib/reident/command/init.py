@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from reident.command.commands import add_command
+
 _DESCRIPTION = """\
 Draft a study file from the files of the study: formats, keys, linking variables
 with their types, missing codes and recodes, and strata. Every guess has its
@@ -23,6 +25,9 @@ examples:
 
 exit status: 0 if the draft was written, also with TODOs; 1 for wrong input; 2 for a wrong command line
 """
+_USAGE = """\
+reident init [--out STUDY] PUF EIF [IUF]
+       reident init [--out STUDY] (--file-risk FILE | --synthetic CONFIDENTIAL SYNTHETIC … | --microaggregate FILE)"""
 _NUMBERS = {
     None: "PUF EIF [IUF]",
     "file_risk": "one file",
@@ -33,16 +38,8 @@ _NUMBERS = {
 
 def declare(commands: Any) -> None:
     """Add this part of the command to its parser."""
-    parser = commands.add_parser(
-        "init",
-        help="draft a study file from the files of the study",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="reident init [--out STUDY] PUF EIF [IUF]\n"
-        "       reident init [--out STUDY] (--file-risk FILE | --synthetic CONFIDENTIAL SYNTHETIC … | "
-        "--microaggregate FILE)",
-    )
+    text = "draft a study file from the files of the study"
+    parser = add_command(commands, "init", text, _DESCRIPTION, _EPILOG, run, _USAGE)
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="the files, in the order shown above"
     )
@@ -61,7 +58,7 @@ def declare(commands: Any) -> None:
         metavar="STUDY",
         help="the study file, default study.yaml",
     )
-    parser.set_defaults(run=run, refuse=parser.error)
+    parser.set_defaults(refuse=parser.error)
 
 
 def _counts(kind: str | None, n: int) -> bool:
