@@ -25,39 +25,7 @@ DEFINITIONS = ("elliot-manning", "user-guide")
 
 
 class Assessed(NamedTuple):
-    """The tables of the step.
-
-    Attributes
-    ----------
-    records : pyarrow.Table (n rows)
-        The columns that name a record, or ``row``; ``cell_size`` (0: it misses a value of the key), ``unique``,
-        ``special_unique``, ``n_msu``, ``min_msu`` (null without one), ``smallest_msu`` in words, ``suda``,
-        ``dis_suda`` by the chosen definition, both definitions by name, and with a population
-        ``population_reciprocal`` (null where it has no such cell); ``n_coarser``.
-    summary : pandas.DataFrame
-        quantity, value: one line per quantity; an empty value is not defined.
-    definitions : pandas.DataFrame
-        definition, chosen, U, P, f, Q, dis, sum, mean (of the uniques), largest, n_one (records with 1), correlation
-        with the reciprocal.
-    hazards : pandas.DataFrame
-        definition, hazard.
-    cells : pandas.DataFrame
-        cell_size, n_cells, n_records: the frequency of frequencies.
-    sizes : pandas.DataFrame
-        size, n_msu, n_records, weight.
-    variables : pandas.DataFrame
-        variable, n_levels, n_missing, n_alone (records unique on it alone), n_msu, contribution.
-    levels : pandas.DataFrame
-        variable, level, n_records, n_msu, contribution.
-    scores : pandas.DataFrame
-        above, up_to, n_records: SUDA scores by their order of magnitude.
-    classes : pandas.DataFrame
-        definition, above, up_to, n, mean_dis_suda; mean_reciprocal and match_probability, empty without a population.
-    coarser : pandas.DataFrame
-        As :class:`reident.filerisk.coarser.Coarser` has it.
-    conventions : pandas.DataFrame
-        As :func:`reident.filerisk.uniques.conventions` gives it.
-    """
+    """The tables of the step, with the columns that `reident.pipeline.tables.risk` declares."""
 
     records: pa.Table
     summary: pd.DataFrame

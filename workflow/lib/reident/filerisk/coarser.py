@@ -25,10 +25,7 @@ class Coarser(NamedTuple):
     Attributes
     ----------
     table : pandas.DataFrame
-        One line per coarser key: ``variable``, ``change`` (`dropped` or `collapsed`), ``n_levels`` that are left,
-        ``n_surviving`` and ``share_surviving`` of the sample uniques; of the uniques of a half of the file
-        ``half_surviving`` and ``half_other`` (expected numbers), and ``still_surviving`` and ``still_other``, the
-        shares of these that are unique in the file; with a population ``truth_surviving`` and ``truth_other``.
+        One line per coarser key, with the columns that `reident.pipeline.tables.risk` declares.
     special : bool (n,)
         Sample uniques that are unique without one of the variables.
     n_surviving : int64 (n,)

@@ -17,27 +17,7 @@ NAN = float("nan")
 
 
 class Diverse(NamedTuple):
-    """The diversity of one sensitive variable for one set of key variables; NaN without a cell.
-
-    Attributes
-    ----------
-    n_records : int
-        Records that miss neither a key variable of the set nor the sensitive one.
-    distinct_l : float
-        The fewest values in a cell.
-    n_one_value : int
-        Records in cells with one value, which an intruder who finds the cell learns.
-    one_value_share : float
-        The same as a share of ``n_records``.
-    n_shared_value : int
-        Those of them in cells of at least two records, which k-anonymity does not protect.
-    entropy_l : float
-        e to the smallest entropy of a cell.
-    recursive_2, recursive_3 : float
-        The file is recursive (c, 2)- or (c, 3)-diverse for every c above this; NaN where it is for no c.
-    t : float
-        The largest variational distance between a cell and the file.
-    """
+    """The diversity of one sensitive variable for one set of key variables; NaN without a cell."""
 
     n_records: int
     distinct_l: float

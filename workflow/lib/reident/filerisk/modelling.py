@@ -31,20 +31,6 @@ from reident.filerisk.quantities import DIGITS
 WILDCARD, NO_CELL = "wildcard", "no_cell"
 EDGES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
-COLUMNS = [
-    "kind",
-    "model",
-    "quantity",
-    "estimate",
-    "low",
-    "high",
-    "truth",
-    "bias",
-    "test",
-    "recommended",
-    "status",
-]
-
 
 class Modelled(NamedTuple):
     """The tables of the step, with the columns that `reident.pipeline.tables.population` declares."""
@@ -249,7 +235,7 @@ def _records(options: Modelling, file: pa.Table, columns: dict[str, np.ndarray |
 
 
 def _table(lines: list[Estimate]) -> pd.DataFrame:
-    table = pd.DataFrame(lines, columns=COLUMNS)
+    table = pd.DataFrame(lines, columns=Estimate._fields)
     for name in ("estimate", "low", "high", "truth", "bias", "test"):
         table[name] = [significant(value) for value in table[name]]
     return table

@@ -39,19 +39,7 @@ def stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Genera
 
 
 class Repeated(NamedTuple):
-    """What the samples show.
-
-    Attributes
-    ----------
-    by_sample : DataFrame
-        ``sample`` (1, 2, …), ``n``, ``uniques``, ``in_pairs``, ``dis``; of the uniques ``match_probability``, which
-        DIS estimates, and ``mean_reciprocal``; for each definition ``correlation`` with the reciprocal over all
-        records.
-    by_class : DataFrame
-        ``definition``, then as `dis_suda.calibration`, over the records of all samples.
-    by_tenth : DataFrame
-        ``definition``, then as `dis_suda.tenths`, over the sample uniques of all samples.
-    """
+    """The tables of the step, with the columns that `reident.pipeline.tables.risk` declares."""
 
     by_sample: pd.DataFrame
     by_class: pd.DataFrame

@@ -22,20 +22,7 @@ NAN = float("nan")
 
 
 class Assessed(NamedTuple):
-    """The tables of the step.
-
-    Attributes
-    ----------
-    scenarios : pandas.DataFrame
-        One line per scenario, in the order of the study, then one per set, by size: :class:`Risk`, after ``scenario``
-        (empty for a set), ``keys`` and ``size``.
-    diversity : pandas.DataFrame
-        One line per line of ``scenarios`` and sensitive variable outside its set:
-        :class:`reident.filerisk.diversity.Diverse`, after ``scenario``, ``keys``, ``size`` and ``target``.
-    set_variables : pandas.DataFrame
-        One line per variable of the sets: variable, n_sets, n_with_unique, n_unique, unique_share, added_share, see
-        :func:`_contributions`.
-    """
+    """The tables of the step, with the columns that `reident.pipeline.tables.scenarios` declares."""
 
     scenarios: pd.DataFrame
     diversity: pd.DataFrame
@@ -43,28 +30,7 @@ class Assessed(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """The risk of the file for an intruder who knows one set of key variables.
-
-    Attributes
-    ----------
-    n_records, n_compared : int
-        Records of the file, and those that match at least one record, their own.
-    smallest : float
-        Records of the smallest cell: the k of k-anonymity; NaN without a cell.
-    n_unique, below_3, below_5 : int
-        Records that match no other record, fewer than three, and fewer than five.
-    unique_share : float
-        ``n_unique`` / ``n_compared``.
-    expected_matches, global_risk : float
-        Σ 1/f of the records compared, and the sum of their individual risks.
-    households : float
-        Expected households with at least one re-identified record; NaN without households.
-    dis : float
-        The general form of DIS.
-    true_uniques, true_matches, true_risk, true_households : float
-        Sample uniques that are unique in the population; Σ 1/F of the sample uniques, of the records compared, and the
-        households of these; NaN without a population.
-    """
+    """The risk of the file for an intruder who knows one set of key variables: a line of `scenarios`; NaN for empty."""
 
     n_records: int
     n_compared: int

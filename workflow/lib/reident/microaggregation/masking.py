@@ -36,10 +36,7 @@ class Made(NamedTuple):
         The masked records that are released, sorted by a random key; what the intruder holds, sorted by key;
         the true links.
     variables : pandas.DataFrame
-        One line per micro-aggregated variable: variable, n_records, n_missing, n_distinct, n_masked (distinct masked
-        values), n_groups, n_smallest, n_largest (sizes of groups), variance_kept (of the masked to the original
-        values), largest_r2 (of the original values with another of these variables); six decimals, empty where
-        undefined.
+        One line per micro-aggregated variable, with the columns that `reident.pipeline.tables.sources` declares.
     account : pandas.DataFrame
     """
 
