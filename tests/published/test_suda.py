@@ -51,11 +51,9 @@ def test_ihsn_scores(weighting, expected, max_order):
     assert suda.scores(codes, weighting=weighting, max_order=max_order).score.tolist() == expected
 
 
-def test_ihsn_the_other_weighting_without_a_new_search():
+def test_ihsn_weights_of_the_sizes():
     codes, _ = codes_of(IHSN)
-    other = suda.reweighted(suda.scores(codes), 4, "normalised")
-    assert other.score.tolist() == suda.scores(codes, weighting="normalised").score.tolist()
-    assert other.weights.tolist() == [0, 1.75, 0.5, 0.25, 0]
+    assert suda.scores(codes, weighting="normalised").weights.tolist() == [0, 1.75, 0.5, 0.25, 0]
 
 
 def test_ihsn_dis_suda():

@@ -4,8 +4,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from reident.filerisk import dis, dis_suda, matches, numerical_study, suda
+from reident.filerisk.parts import Sampling
+from reident.filerisk.prepare import STRATUM
 
 
 def test_sampling_fraction_from_weights():
@@ -94,8 +97,10 @@ def test_numerical_study_on_a_small_population():
     rng = np.random.default_rng(2)
     population = (rng.random((3000, 5)) ** 2 * [3, 5, 8, 4, 6]).astype(np.int32)
     strata = np.repeat([0, 1], 1500)
-    run = {"fraction": 0.1, "samples": 4}
-    found = numerical_study.repeated_samples(population, strata, rng=np.random.default_rng(3), **run)
+    names = tuple("abcde")
+    options = Sampling(names, 0.1, 4, 3, "elliot", None, wildcard=False)
+    table = pa.table({**dict(zip(names, population.T, strict=True)), STRATUM: strata})
+    found = numerical_study.run(options, table)
     assert found.by_sample["n"].tolist() == [300] * 4
     assert found.by_class.groupby("definition")["n"].sum().tolist() == [1200, 1200]
     assert found.by_tenth.groupby("definition")["n"].sum().tolist() == [found.by_sample["uniques"].sum()] * 2
@@ -104,9 +109,7 @@ def test_numerical_study_on_a_small_population():
         found.by_sample["match_probability"].mean(), abs=0.05
     )
     assert (found.by_sample["mean_reciprocal"] >= found.by_sample["match_probability"]).all()
-    again = numerical_study.repeated_samples(
-        population, strata, rng=np.random.default_rng(3), threads=2, **run
-    )
+    again = numerical_study.run(options, table, threads=2)
     assert all(one.equals(other) for one, other in zip(found, again, strict=True))
 
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
+from reident.filerisk.dis_suda import DEFINITIONS, Definition, DisSuda
 from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import ROW, codes_of
 from reident.filerisk.quantities import ANONYMITY, DIGITS, shown
+from reident.filerisk.suda import Suda
 from reident.sections.codes import Coding
 from reident.sections.recodes import Recoding
-
-if TYPE_CHECKING:
-    from reident.filerisk.dis_suda import DisSuda
-    from reident.filerisk.suda import Suda
-
-DEFINITIONS = ("elliot-manning", "user-guide")
 
 
 class Assessed(NamedTuple):
@@ -72,10 +68,7 @@ def assess(
     sizes = uniques.cell_sizes(codes, wildcard=wildcard)
     cell_fraction = dis.of_cells(fraction, float((sizes > 0).mean()))
     general = dis.of_file(codes, sizes, cell_fraction)
-    definitions = {
-        "elliot-manning": dis_suda.elliot_manning(scores.score, sizes, cell_fraction, general),
-        "user-guide": dis_suda.user_guide(scores.score, sizes, cell_fraction, len(names), general),
-    }
+    definitions = dis_suda.by_definition(scores.score, sizes, cell_fraction, len(names), general)
     reciprocal, people = None, codes_of(population, names)
     if len(people):
         reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=wildcard)
@@ -155,7 +148,7 @@ def _records(
     scores: Suda,
     sizes: np.ndarray,
     compared: coarser.Coarser,
-    definitions: dict[str, DisSuda],
+    definitions: dict[Definition, DisSuda],
     reciprocal: np.ndarray | None,
 ) -> pa.Table:
     front = list(options.id) or [ROW]
@@ -178,7 +171,9 @@ def _records(
     return pa.table({**data, "n_coarser": pa.array(compared.n_surviving)})
 
 
-def _definitions(chosen: str, definitions: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
+def _definitions(
+    chosen: str, definitions: dict[Definition, DisSuda], reciprocal: np.ndarray | None
+) -> pd.DataFrame:
     lines = []
     for name, result in definitions.items():
         total = round(math.fsum(result.risk.tolist()), 9)  # of values to 12 decimals
@@ -234,7 +229,7 @@ def _scores(score: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"above": [0.0, *edges[:-1]], "up_to": edges, "n_records": n[: len(edges)]})
 
 
-def _classes(definitions: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
+def _classes(definitions: dict[Definition, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
     parts = []
     for name, result in definitions.items():
         table = dis_suda.calibration(result.risk, np.ones(len(result.risk)))

@@ -15,6 +15,7 @@ from reident.filerisk import dis, wildcards
 from reident.filerisk.uniques import cell_numbers
 
 Definition = Literal["elliot-manning", "user-guide"]
+DEFINITIONS: tuple[Definition, ...] = ("elliot-manning", "user-guide")
 INVERTED_ABOVE = 28
 """Key variables from which Q of `user-guide` is negative."""
 _LARGE = 300.0
@@ -49,6 +50,16 @@ class DisSuda(NamedTuple):
     fraction: float
     q: float
     hazards: tuple[str, ...]
+
+
+def by_definition(
+    score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int, probability: float
+) -> dict[Definition, DisSuda]:
+    """Return DIS-SUDA by each of :data:`DEFINITIONS`; parameters as those of `user_guide`."""
+    return {
+        "elliot-manning": elliot_manning(score, sizes, fraction, probability),
+        "user-guide": user_guide(score, sizes, fraction, n_keys, probability),
+    }
 
 
 def elliot_manning(
@@ -233,11 +244,16 @@ def match_probability(reciprocal: np.ndarray) -> float:
 
 def correlation(values: np.ndarray, reciprocal: np.ndarray) -> float:
     """Pearson's, over records with a known reciprocal; NaN with fewer than two or if either does not vary."""
-    defined = np.isfinite(reciprocal)
-    a, b = values[defined], reciprocal[defined]
+    a, b = _defined(values, reciprocal)
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
     return round(float(np.corrcoef(a, b)[0, 1]), DIGITS)
+
+
+def _defined(values: np.ndarray, reciprocal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what is known of the records with a reciprocal."""
+    defined = np.isfinite(reciprocal)
+    return values[defined], reciprocal[defined]
 
 
 def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -> pd.DataFrame:
@@ -249,8 +265,7 @@ def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -
         ``above``, ``up_to``, ``n``, ``mean_dis_suda``, ``mean_reciprocal`` and ``match_probability`` (NaN without
         a record); the first row is exactly 0, the last exactly 1. Records without a known reciprocal are left out.
     """
-    defined = np.isfinite(reciprocal)
-    values, reciprocal = values[defined], reciprocal[defined]
+    values, reciprocal = _defined(values, reciprocal)
     edges = np.arange(classes + 1) / classes
     place = np.where(values >= 1, classes + 1, np.searchsorted(edges, values, side="left"))
     ends = {
@@ -268,8 +283,7 @@ def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.D
     DataFrame
         ``tenth`` (1, 2, …), ``n``, ``mean_dis_suda``, ``mean_reciprocal``, ``match_probability``.
     """
-    defined = np.isfinite(reciprocal)
-    values, reciprocal = values[defined], reciprocal[defined]
+    values, reciprocal = _defined(values, reciprocal)
     below = np.searchsorted(np.sort(values), values, side="left")
     place = below * groups // max(len(values), 1)
     return pd.DataFrame(
@@ -283,12 +297,10 @@ def _group_means(
     """Return counts, means and pooled probability of records by group."""
     n = np.bincount(place, minlength=groups)
     persons = np.bincount(place, np.rint(1 / reciprocal), groups)
-    empty = np.full(groups, np.nan)
-    return {
-        "n": n,
-        "mean_dis_suda": np.divide(np.bincount(place, values, groups), n, out=empty.copy(), where=n > 0),
-        "mean_reciprocal": np.divide(
-            np.bincount(place, reciprocal, groups), n, out=empty.copy(), where=n > 0
-        ),
-        "match_probability": np.divide(n, persons, out=empty.copy(), where=n > 0),
-    }
+    with np.errstate(invalid="ignore"):  # without a record 0 / 0 is NaN
+        return {
+            "n": n,
+            "mean_dis_suda": np.bincount(place, values, groups) / n,
+            "mean_reciprocal": np.bincount(place, reciprocal, groups) / n,
+            "match_probability": n / persons,
+        }

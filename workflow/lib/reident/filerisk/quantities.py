@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +10,7 @@ import pyarrow as pa
 from reident.filerisk import dis, dis_suda, matches, suda, uniques
 from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import WEIGHT
-
-if TYPE_CHECKING:
-    from reident.filerisk.suda import Suda
+from reident.filerisk.suda import Suda
 
 ANONYMITY = (2, 3, 5)
 DIGITS = 12

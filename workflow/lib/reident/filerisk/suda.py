@@ -108,12 +108,6 @@ def total_score(suda: Suda) -> float:
     return float(_weighed(suda.msus.counts.sum(axis=0, dtype=np.int64)[None, :], suda.weights)[0])
 
 
-def reweighted(suda: Suda, n_keys: int, weighting: Weighting) -> Suda:
-    """Return the same MSUs under the other weighting, without a new search."""
-    weights = size_weights(n_keys, len(suda.weights) - 1, weighting)
-    return Suda(_weighed(suda.msus.counts, weights), suda.msus, weights, weighting)
-
-
 def by_size(suda: Suda) -> pd.DataFrame:
     """MSUs by size: ``size``, ``n_msu``, ``n_records`` with at least one, ``weight``."""
     counts = suda.msus.counts[:, 1:]
@@ -140,14 +134,13 @@ def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
     rows = []
     for name, levels in zip(names, suda.msus.by_level, strict=True):
         counts = levels.sum(axis=0)
-        rows.append(
-            (
-                name,
-                int(counts.sum()),
-                float(_weighed(counts[None, :], suda.weights)[0]) / total if total > 0 else np.nan,
-            )
-        )
+        rows.append((name, int(counts.sum()), _share(counts, suda.weights, total)))
     return pd.DataFrame(rows, columns=["variable", "n_msu", "contribution"])
+
+
+def _share(counts: np.ndarray, weights: np.ndarray, total: float) -> float:
+    """Return the share of the total score that some MSUs carry, given their counts by size."""
+    return float(_weighed(counts[None, :], weights)[0]) / total if total > 0 else np.nan
 
 
 def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFrame:
@@ -169,8 +162,7 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
     rows = []
     for name, variable_labels, levels in zip(names, labels, suda.msus.by_level, strict=True):
         for label, counts in zip(variable_labels, levels, strict=False):
-            share = float(_weighed(counts[None, :], suda.weights)[0]) / total if total > 0 else np.nan
-            rows.append((name, label, int(counts.sum()), share))
+            rows.append((name, label, int(counts.sum()), _share(counts, suda.weights, total)))
     return pd.DataFrame(rows, columns=["variable", "level", "n_msu", "contribution"])
 
 
