@@ -13,7 +13,7 @@ import pyarrow as pa
 from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
 from reident.filerisk.dis_suda import DEFINITIONS, Definition, DisSuda
 from reident.filerisk.parts import Assessment
-from reident.filerisk.prepare import ROW, codes_of
+from reident.filerisk.prepare import ROW, codes_of, weighted
 from reident.filerisk.quantities import ANONYMITY, DIGITS, shown
 from reident.filerisk.suda import Suda
 from reident.sections.codes import Coding
@@ -61,7 +61,7 @@ def assess(
     """
     names, wildcard = list(options.key), options.wildcard
     codes = codes_of(file, names)
-    fraction = quantities.fraction_of(options, file)
+    fraction, _ = weighted(file, options.sampling_fraction)
     scores = suda.scores(
         codes, weighting=options.weighting, max_order=options.max_order, threads=threads, progress=progress
     )

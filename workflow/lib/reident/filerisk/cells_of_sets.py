@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from reident.filerisk import dis, individual, wildcards
+from reident.filerisk import individual, wildcards
 from reident.filerisk.parts import IntruderRules
-from reident.filerisk.prepare import HOUSEHOLD, WEIGHT
+from reident.filerisk.prepare import HOUSEHOLD, column_codes, weighted
 from reident.kernels import keysets
 
 
@@ -96,31 +95,22 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
     names : iterable of str
         The key variables of all sets.
     """
-    weights = file[WEIGHT].to_numpy() if WEIGHT in file.column_names else None
-    f = rules.sampling_fraction if weights is None else dis.sampling_fraction(weights)
-    if f is None:
-        raise ValueError("the file has no weights, and the study no sampling fraction")
+    fraction, weights = weighted(file, rules.sampling_fraction)
     columns = {}
     for name in names:
-        codes = np.concatenate([_codes(table[name]) for table in (file, population)])
+        codes = np.concatenate([column_codes(table, name) for table in (file, population)])
         columns[name] = codes, int(codes.max(initial=0)) + 1
-    people_of_records = np.full(file.num_rows, 1 / f) if weights is None else weights
     return Files(
         file.num_rows,
         columns,
         population.num_rows > 0,
         rules.wildcard,
-        f,
-        people_of_records,
-        np.argsort(people_of_records, kind="stable"),
+        fraction,
+        weights,
+        np.argsort(weights, kind="stable"),
         file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {name: _target(_codes(file[name])) for name in rules.sensitive},
+        {name: _target(column_codes(file, name)) for name in rules.sensitive},
     )
-
-
-def _codes(column: pa.ChunkedArray) -> np.ndarray:
-    codes: np.ndarray = pc.fill_null(column, -1).to_numpy().astype(np.int32)
-    return codes
 
 
 def _target(codes: np.ndarray) -> Target:

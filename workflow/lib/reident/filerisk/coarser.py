@@ -80,7 +80,7 @@ def compare(
             "n_surviving": int(surviving.sum()),
             "share_surviving": _share(surviving.sum(), unique.sum()),
         }
-        line |= half_sample(sizes, coarse_sizes)
+        line |= _half_sample(sizes, coarse_sizes)
         for name, group in (("surviving", surviving), ("other", unique & ~surviving)):
             line[f"truth_{name}"] = np.nan if reciprocal is None else match_probability(reciprocal[group])
         lines.append(line)
@@ -106,31 +106,15 @@ def _keys(
         yield variable, COLLAPSED, len(np.unique(column[column >= 0])), coarse
 
 
-def half_sample(sizes: np.ndarray, coarse_sizes: np.ndarray, taken: float = TAKEN) -> dict[str, float]:
-    """Return what would become of the uniques of a subsample if it grew to the file.
+def _half_sample(sizes: np.ndarray, coarse_sizes: np.ndarray) -> dict[str, float]:
+    """Return what would become of the uniques of a half of the file if it grew to the file, as ratios of expectations.
 
-    Parameters
-    ----------
-    sizes, coarse_sizes : int64 (n,)
-        Records of the file that match each record on the key and on the coarser key, itself included; 0 for a record
-        that misses a value.
-    taken : float
-        The probability of each record to be in the subsample, in (0, 1).
-
-    Returns
-    -------
-    dict
-        ``half_surviving``, ``half_other``: expected uniques of the subsample that are unique in it on the coarser key
-        too, and the others; ``still_surviving``, ``still_other``: the shares of these that are unique in the file,
-        as ratios of expectations; NaN without any.
-
-    Notes
-    -----
-    A record with m matches is in the subsample, without another of them, with the probability t·(1 − t)^(m − 1).
+    A record with m matches is in a subsample of the share t, without another of them, with the probability
+    t·(1 − t)^(m − 1).
     """
     inside = sizes > 0
-    unique = taken * (1 - taken) ** (sizes[inside] - 1.0)
-    surviving = taken * (1 - taken) ** (coarse_sizes[inside] - 1.0)
+    unique = TAKEN * (1 - TAKEN) ** (sizes[inside] - 1.0)
+    surviving = TAKEN * (1 - TAKEN) ** (coarse_sizes[inside] - 1.0)
     still = sizes[inside] == 1
     expected = {"surviving": surviving, "other": unique - surviving}
     return {f"half_{name}": float(values.sum()) for name, values in expected.items()} | {

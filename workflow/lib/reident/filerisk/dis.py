@@ -10,10 +10,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from reident.filerisk.estimates import Z
 from reident.filerisk.matches import Matches
-
-Z = 1.959963984540054
-"""Quantile of the normal distribution for an interval of 95 %."""
 
 MOST_ROUNDS = 100_000
 """Rounds of the special form at most, whatever its standard error."""
@@ -89,11 +87,9 @@ def of_cells(fraction: float, complete: float, population_complete: float = 1.0)
         In (0, 1]; f where no record is complete, since nothing depends on it then.
     """
     _check(fraction)
-    return (
-        min(1.0, fraction * (complete / population_complete))
-        if complete and population_complete
-        else fraction
-    )
+    if not (complete and population_complete):
+        return fraction
+    return min(1.0, fraction * (complete / population_complete))
 
 
 def general(n_unique: int, n_in_pairs: int, fraction: float, n_wrong: int = 0) -> float:

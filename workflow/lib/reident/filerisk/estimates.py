@@ -1,5 +1,10 @@
 """What models of the population estimate, and what they say where they estimate nothing (METHODS §7.1)."""
 
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, logit
+
 INDIVIDUAL, LOG_LINEAR, UNIQUENESS = "individual", "log-linear", "uniqueness"
 """The kinds of models."""
 
@@ -28,3 +33,24 @@ Z = 1.959963984540054
 def significant(value: float) -> float:
     """Return a number with :data:`SIGNIFICANT` digits."""
     return float(f"{value:.{SIGNIFICANT}g}")
+
+
+def interval(value: float, variance: float, most: float) -> tuple[float, float]:
+    """Return the interval of 95 % for a sum of probabilities of ``most`` records.
+
+    Parameters
+    ----------
+    value, variance : float
+    most : float
+
+    Returns
+    -------
+    tuple of float
+        Symmetric for the logit of the mean; for the sum, cut at 0 and ``most``, where the standard error of the logit
+        is above 1 or not defined, because little is expected.
+    """
+    error, spread = float(np.sqrt(variance)), value * (most - value) / most if most else 0.0
+    if not 0 < error < spread:
+        return max(0.0, value - Z * error), min(float(most), value + Z * error)
+    middle, away = logit(value / most), Z * error / spread
+    return float(most * expit(middle - away)), float(most * expit(middle + away))

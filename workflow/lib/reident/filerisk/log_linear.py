@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expi
 
-from reident.filerisk.estimates import NO_UNIQUE, NOT_CONVERGED, OK, WHOLE
-from reident.filerisk.superpopulation import interval
+from reident.filerisk.estimates import NO_UNIQUE, NOT_CONVERGED, OK, WHOLE, interval
 
 MAX_CELLS = 10_000_000
 """Cells of the largest table for which interactions are fitted and models are tested."""

@@ -25,7 +25,7 @@ from reident.filerisk.estimates import (
     significant,
 )
 from reident.filerisk.parts import Modelling
-from reident.filerisk.prepare import HOUSEHOLD, ROW, WEIGHT, codes_of
+from reident.filerisk.prepare import HOUSEHOLD, ROW, codes_of, weighted
 from reident.filerisk.quantities import DIGITS
 
 WILDCARD, NO_CELL = "wildcard", "no_cell"
@@ -67,18 +67,14 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
     """
     names = list(options.key)
     codes, people = codes_of(file, names), codes_of(population, names)
-    weights = file[WEIGHT].to_numpy() if WEIGHT in file.column_names else None
-    f = options.sampling_fraction if weights is None else dis.sampling_fraction(weights)
-    if f is None:
-        raise ValueError("the file has no weights, and the study no sampling fraction")
-    people_of_records = np.full(len(codes), 1 / f) if weights is None else weights
-    sizes, sums = individual.matches(codes, people_of_records, wildcard=options.wildcard)
+    fraction, weights = weighted(file, options.sampling_fraction)
+    sizes, sums = individual.matches(codes, weights, wildcard=options.wildcard)
     share = float((sizes > 0).mean())
     sums = np.where(sizes > 0, sums / share if share else np.nan, np.nan)
     risks = individual.risk(sizes, sums)
     true = population_reciprocal(codes, people, wildcard=options.wildcard) if len(people) else None
     households = file[HOUSEHOLD].to_numpy() if options.household else None
-    cell_fraction = dis.of_cells(f, share) if share else f
+    cell_fraction = dis.of_cells(fraction, share)
     overlapping = options.wildcard and bool((codes < 0).any())
     linear, unique_risks = _log_linear(options, codes, sizes, cell_fraction, overlapping=overlapping)
     lines = [*_individual(sizes, risks, households), *linear]

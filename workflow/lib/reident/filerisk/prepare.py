@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from reident import reading
 from reident.errors import Guard, InputError
-from reident.filerisk import coding
+from reident.filerisk import coding, dis
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
@@ -293,5 +293,20 @@ def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, exclu
 
 def codes_of(table: pa.Table, names: Sequence[str]) -> np.ndarray:
     """Return the key of a prepared table as the library takes it: int32 (n, v), -1 for missing."""
-    columns = [pc.fill_null(table[name], -1).to_numpy() for name in names]
-    return np.ascontiguousarray(np.stack(columns, axis=1).astype(np.int32))
+    return np.ascontiguousarray(np.stack([column_codes(table, name) for name in names], axis=1))
+
+
+def column_codes(table: pa.Table, name: str) -> np.ndarray:
+    """Return one variable of a prepared table: int32 (n,), -1 for missing."""
+    codes: np.ndarray = pc.fill_null(table[name], -1).to_numpy().astype(np.int32)
+    return codes
+
+
+def weighted(file: pa.Table, declared_fraction: float | None) -> tuple[float, np.ndarray]:
+    """Return f, and how many people each record of the prepared file stands for: its weight, or 1 / f."""
+    if WEIGHT in file.column_names:
+        weights = file[WEIGHT].to_numpy()
+        return dis.sampling_fraction(weights), weights
+    if declared_fraction is None:
+        raise ValueError("the file has no weights, and the study no sampling fraction")
+    return declared_fraction, np.full(file.num_rows, 1 / declared_fraction)

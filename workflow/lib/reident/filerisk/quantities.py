@@ -19,13 +19,6 @@ Lines = list[tuple[str, float | int | str | None]]
 """Quantities by name."""
 
 
-def fraction_of(options: Assessment, file: pa.Table) -> float:
-    """f, declared or from the weights."""
-    if options.sampling_fraction is not None:
-        return options.sampling_fraction
-    return dis.sampling_fraction(file[WEIGHT].to_numpy())
-
-
 def shown(value: float | int | str | None) -> str:
     """A quantity as the table writes it: whole numbers as such, others with 12 decimals, nothing if undefined."""
     if value is None or (isinstance(value, float) and math.isnan(value)):

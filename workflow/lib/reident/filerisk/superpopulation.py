@@ -1,4 +1,7 @@
-"""Population uniques by models of the sizes of cells: Pitman, Zayatz, SNB, and a choice of one (METHODS §7.4)."""
+"""Population uniques by models of the sizes of cells: Pitman, Zayatz, SNB, and a choice of one (METHODS §7.4).
+
+Each takes the sizes of the cells of the file, int64, and the share of the population that is in the cells.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, gammaln, logit
+from scipy.special import expit, gammaln
 
 from reident.filerisk.estimates import (
     CONTRADICTED,
@@ -18,6 +21,7 @@ from reident.filerisk.estimates import (
     UNSUPPORTED,
     WHOLE,
     Z,
+    interval,
 )
 
 AGREEMENT = 2.0
@@ -57,16 +61,8 @@ def _without(status: str) -> Uniques:
     return Uniques(nothing, nothing, nothing, nothing, status)
 
 
-def applies(sizes: np.ndarray, fraction: float) -> Uniques | None:
-    """Return the result where no model is needed or none applies: without a unique or a pair, or with everybody.
-
-    Parameters
-    ----------
-    sizes : int64
-        The sizes of the cells of the file.
-    fraction : float
-        The share of the population that is in the cells.
-    """
+def _without_model(sizes: np.ndarray, fraction: float) -> Uniques | None:
+    """Return the result where no model is needed or none applies: with everybody, or without a unique."""
     n_unique = int((sizes == 1).sum())
     if fraction >= 1:
         return Uniques(n_unique, n_unique, n_unique, n_unique, WHOLE)
@@ -78,11 +74,6 @@ def applies(sizes: np.ndarray, fraction: float) -> Uniques | None:
 def pitman(sizes: np.ndarray, fraction: float) -> Uniques:
     """Estimate the population uniques by the sampling formula of Pitman.
 
-    Parameters
-    ----------
-    sizes, fraction
-        As :func:`applies` takes them.
-
     Notes
     -----
     θ and α have the largest likelihood; where that is at the edge α = 0, the model is the Ewens sampling formula. Of N
@@ -91,7 +82,7 @@ def pitman(sizes: np.ndarray, fraction: float) -> Uniques:
     likelihood where everybody is unique, at α = 1 and for every α as θ grows: it says nothing about the model.
     Source: Pitman 1995; Ewens 1972; Hoshino 2001.
     """
-    if (ends := applies(sizes, fraction)) is not None:
+    if (ends := _without_model(sizes, fraction)) is not None:
         return ends
     if sizes.max() == 1:
         return _without(NO_PAIR)
@@ -216,18 +207,13 @@ def _likelihood(at: np.ndarray, sizes: np.ndarray) -> tuple[float, np.ndarray, n
 def zayatz(sizes: np.ndarray, fraction: float) -> Uniques:
     """Estimate the population uniques as if cells of the population had the sizes of those of the file.
 
-    Parameters
-    ----------
-    sizes, fraction
-        As :func:`applies` takes them.
-
     Notes
     -----
     A cell of j people has one of them in a sample of n of N with the hypergeometric probability h(j). A unique of the
     file is a population unique with the probability n₁·h(1) / Σ_j n_j·h(j), for n_j cells of size j in the file.
     Source: Zayatz 1991.
     """
-    if (ends := applies(sizes, fraction)) is not None:
+    if (ends := _without_model(sizes, fraction)) is not None:
         return ends
     n_cells = np.bincount(sizes)
     size = np.flatnonzero(n_cells)
@@ -251,23 +237,18 @@ def _one_of(j: int, n: int, people: int) -> float:
 def snb(sizes: np.ndarray, fraction: float) -> Uniques:
     """Estimate the population uniques by the slide negative binomial model.
 
-    Parameters
-    ----------
-    sizes, fraction
-        As :func:`applies` takes them.
-
     Notes
     -----
     The people of a cell less one are negative binomial with α and β. The expected cells of size one and two are set to
     those of the file, for a number of cells K estimated as Haas and Stokes (1998) do. The uniques are K·β^α.
     Source: Chen and Keller-McNulty 1998.
     """
-    if (ends := applies(sizes, fraction)) is not None:
+    if (ends := _without_model(sizes, fraction)) is not None:
         return ends
     if not (sizes == 2).any():
         return _without(NO_PAIR)
     n_one, n_two = int((sizes == 1).sum()), int((sizes == 2).sum())
-    n_cells = cells_of_population(sizes, fraction)
+    n_cells = _cells_of_population(sizes, fraction)
 
     def excess(at: float) -> float:
         return n_cells * fraction * _single_rate(float(expit(at)), fraction, n_two / n_one) - n_one
@@ -284,14 +265,8 @@ def snb(sizes: np.ndarray, fraction: float) -> Uniques:
     return Uniques(uniques * fraction, uniques, float("nan"), float("nan"), OK)
 
 
-def cells_of_population(sizes: np.ndarray, fraction: float) -> float:
-    """Estimate the cells of the population that have people: the modified estimator of Shlosser.
-
-    Parameters
-    ----------
-    sizes, fraction
-        As :func:`applies` takes them.
-    """
+def _cells_of_population(sizes: np.ndarray, fraction: float) -> float:
+    """Estimate the cells of the population that have people: the modified estimator of Shlosser."""
     counts = np.bincount(sizes)
     i = np.flatnonzero(counts)
     i = i[i > 0]
@@ -361,24 +336,3 @@ def support(in_sample: float, linear: tuple[float, float] | None) -> str:
         return UNSUPPORTED
     low, high = sorted((in_sample, linear[0]))
     return OK if high <= AGREEMENT * low else CONTRADICTED
-
-
-def interval(value: float, variance: float, most: float) -> tuple[float, float]:
-    """Return the interval of 95 % for a sum of probabilities of ``most`` records.
-
-    Parameters
-    ----------
-    value, variance : float
-    most : float
-
-    Returns
-    -------
-    tuple of float
-        Symmetric for the logit of the mean; for the sum, cut at 0 and ``most``, where the standard error of the logit
-        is above 1 or not defined, because little is expected.
-    """
-    error, spread = float(np.sqrt(variance)), value * (most - value) / most if most else 0.0
-    if not 0 < error < spread:
-        return max(0.0, value - Z * error), min(float(most), value + Z * error)
-    middle, away = logit(value / most), Z * error / spread
-    return float(most * expit(middle - away)), float(most * expit(middle + away))
