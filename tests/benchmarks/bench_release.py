@@ -80,7 +80,7 @@ def publish(count: int) -> Published:
     return Published(str(value), value, max(15, value - base // 2), value + base // 2)
 
 
-def required(_: Cell, one: Published) -> float:
+def required(one: Published) -> float:
     """Return the width that is asked for: all of a small count's interval, half of another's."""
     return (one.high - one.low) * (1.0 if one.low == 0 else 0.5)
 
@@ -97,14 +97,13 @@ def main() -> None:
     strata = tuple(sorted({cell.stratum for cell in cells} - {"ALL"}))
     rows = relations(cells, Facts(strata=strata))
     related = time.perf_counter() - start
-    found = protect(cells, rows, known, required)
+    found = protect(cells, rows, known, {cell: required(one) for cell, one in cells.items()})
     line = {
         "work": "release-audit",
         "strata": options.strata,
         "cells": len(cells),
         "relations": len(rows),
         "suppressed": len(found.suppressed),
-        "cuts": found.cuts,
         "narrow": sum(one.width.proven < one.required for one in found.audit.values()),
         "seconds_relations": round(related, 1),
         "seconds": round(time.perf_counter() - start, 1),

@@ -8,40 +8,18 @@ import math
 from pathlib import Path
 
 import numpy as np
-from reident.release.cells import SUPPRESSED, Cell, Published
-from reident.release.earlier import ATTACK, COLUMNS, FILES
+from reident.release.cells import ATTACK, FILES, SUPPRESSED, Cell
+from reident.release.earlier import COLUMNS
 from reident.release.facts import Facts
+from reident.release.policies import publish
+from reident.study import rounding
 
-CENSUS, SAFELY = {"name": "census"}, {"name": "safely"}
-"""Two policies: below 15, then nearest 10, 50, 100; and 7 or fewer, then nearest 5."""
-
-
-def _interval(policy, count):
-    if policy == SAFELY:
-        return (0, 7) if count <= 7 else (max(8, (count + 2) // 5 * 5 - 2), (count + 2) // 5 * 5 + 2)
-    if count < 15:
-        return 0, 14
-    base = 10 if count < 100 else 50 if count < 1000 else 100
-    middle = (count + base // 2 - 1) // base * base
-    return max(15, middle - base // 2 + 1), middle + base // 2
+CENSUS, SAFELY = (rounding.load(rounding.FOLDER / f"{name}.yaml") for name in ("census-drb", "opensafely"))
 
 
-def publish(policy, count):
-    low, high = _interval(policy, count)
-    small = f"<{high + 1}" if low == 0 else str((low + high) // 2)
-    return Published(small, None if low == 0 else int(small), low, high)
-
-
-def interval(policy, text):
-    """The inverse, as the policies have it."""
-    if text.startswith("<"):
-        return 0, int(text[1:]) - 1
-    return _interval(policy, int(text))
-
-
-def required(_cell, one):
+def required(cells):
     """Small counts keep their whole interval, others half of it."""
-    return one.high - one.low if one.low == 0 else (one.high - one.low) / 2
+    return {cell: (one.high - one.low) / (1 if one.low == 0 else 2) for cell, one in cells.items()}
 
 
 def drawn(sizes, *, seed=1, metrics=("taxicab",), limit=5, keep=0):
@@ -111,7 +89,7 @@ def written(folder: Path, counts, policy, *, hidden=(), date="2026-01-01") -> Pa
     record = {
         "title": "A study",
         "date": date,
-        "policy": policy,
+        "policy": policy.model_dump(mode="json"),
         "rank_limit": 5,
         "ranked": ["taxicab"],
         "strata": ["region"],

@@ -10,7 +10,7 @@ import pandas as pd
 from reident.ledger.spreadsheets import guarded
 from reident.pipeline.parts import Alike, Heading, Releasing
 from reident.pipeline.tables import RATE
-from reident.release import earlier, gate, policies
+from reident.release import gate
 from reident.sections.release import Policy
 from reident.study import rounding
 
@@ -281,8 +281,3 @@ def publish(made: gate.Passed, folder: Path) -> Path:
         guarded(made.tables[name]).to_csv(folder / file, index=False, lineterminator="\n")
     (folder / "release.json").write_text(made.record, encoding="utf-8")
     return folder
-
-
-def read(path: Path) -> earlier.Edition:
-    """Read an edition as an earlier one."""
-    return earlier.read(path, policies.interval_of)

@@ -120,7 +120,7 @@ def counted(case, max_pairs):
 @given(attacks(), st.integers(1, 3), st.integers(1, KEEP), st.integers(0, 100))
 def test_relations_of_the_attack_hold(case, one, other, percent):
     """Two rank limits: that of the study, and that of a variant with the same files and the same attack."""
-    n_strata, stratified, puf, _, cluster, links, _ = case
+    n_strata, stratified, puf, _, cluster, _, _ = case
     counts = counted(case, one)
     variant = {cell: count for cell, count in counted(case, other).items() if cell.rank_limit in (0, other)}
     counts |= {cell._replace(variant="v"): count for cell, count in variant.items() if cell.stratum == "ALL"}
@@ -133,7 +133,6 @@ def test_relations_of_the_attack_hold(case, one, other, percent):
         strata=tuple(f"s{at}" for at in range(n_strata)),
         stratified=stratified,
         puf_in_strata=all(at is not None for at in puf),
-        one_to_one=all(len({pair[at] for pair in links}) == len(links) for at in range(2)),
         same_files=frozenset({"v"}),
         same_attack=frozenset({("v", "taxicab")}),
         nested_clusters=all(len(own) == 1 for own in places),

@@ -15,7 +15,7 @@ from reident.linkage.parts import COMPARED_RATES, SIDES
 from reident.matching.summary import CLASSES
 from reident.pipeline.parts import Alike
 from reident.pipeline.steps import declared
-from reident.release import policies
+from reident.release import earlier, policies
 from reident.release.cells import SUPPRESSED
 from scipy import sparse
 from scipy.optimize import linprog
@@ -121,9 +121,9 @@ def sizes(folder):
 def released(tmp_path, old, new, policies_=("census-drb", "census-drb"), shared=lambda _: True):
     """Publish two studies one after the other; what is told by both, first without `after`, then with it."""
     first = gated.publish(gated.passed(old, policies_[0]), tmp_path / "first" / "releasable")
-    earlier = [gated.read(first)]
+    before = [earlier.read(first)]
     told = []
-    for name, after in (("alone", []), ("after", earlier)):
+    for name, after in (("alone", []), ("after", before)):
         second = gated.publish(gated.passed(new, policies_[1], after=after), tmp_path / name)
         told.append(Both(list(zip(policies_, (first, second), strict=True)), shared=shared).told())
     return told
@@ -164,7 +164,7 @@ def test_a_stratum_more_is_not_told_by_the_other_rank_limits(tmp_path):
     )
     new = study([40, 60, 1], later=[15, 15, 0], many=20)
     bounds = []
-    for after in ([], [gated.read(first)]):
+    for after in ([], [earlier.read(first)]):
         second = gated.publish(gated.passed(new, "opensafely", after=after), tmp_path / str(len(after)))
         before, now = (Attacker("opensafely", folder, sizes(folder)) for folder in (first, second))
         whole, stratum = (("n_suspected", "taxicab", *which) for which in (("ALL", "4"), ("3", "3")))
@@ -197,12 +197,14 @@ def with_variant(records):
 def test_a_variant_more_is_not_told(tmp_path):
     """A variant with the same attack repeats counts of the earlier edition, to the nearest 5 instead of 50."""
     records = study([131, 77])
-    first = gated.read(gated.publish(gated.passed(records, "census-drb"), tmp_path / "first" / "releasable"))
+    first = earlier.read(
+        gated.publish(gated.passed(records, "census-drb"), tmp_path / "first" / "releasable")
+    )
     results, described = with_variant(records)
     told = []
     for after in ([], [first]):
         made = gated.passed(records, "opensafely", results, after, **described)
-        second = gated.read(gated.publish(made, tmp_path / str(len(after)) / "releasable"))
+        second = earlier.read(gated.publish(made, tmp_path / str(len(after)) / "releasable"))
         repeats = {cell: one for cell, one in second.cells.items() if cell.variant == "a"}
         assert repeats
         close = set()
@@ -227,7 +229,7 @@ def test_an_earlier_edition_that_no_study_has_is_refused(tmp_path):
     attack.loc[attack["n_confirmed"] != "x", "n_confirmed"] = "250"
     attack.to_csv(folder / "attack.csv", index=False)
     with pytest.raises(InputError, match=r"release\.after: no study has the counts of these editions"):
-        gated.passed(study([175]), "census-drb", after=[gated.read(folder)])
+        gated.passed(study([175]), "census-drb", after=[earlier.read(folder)])
 
 
 def test_an_edition_in_an_archive_is_as_its_folder(tmp_path):
@@ -235,9 +237,9 @@ def test_an_edition_in_an_archive_is_as_its_folder(tmp_path):
     with zipfile.ZipFile(tmp_path / "sealed.zip", "w") as archive:
         for file in folder.iterdir():
             archive.write(file, f"s/data/reports/s/releasable/{file.name}")
-    assert gated.read(tmp_path / "sealed.zip") == gated.read(folder)
+    assert earlier.read(tmp_path / "sealed.zip") == earlier.read(folder)
     made = [
-        gated.passed(study([175]), "census-drb", after=[gated.read(path)])
+        gated.passed(study([175]), "census-drb", after=[earlier.read(path)])
         for path in (folder, tmp_path / "sealed.zip")
     ]
     assert made[0].record == made[1].record
@@ -299,7 +301,7 @@ def test_every_count_of_a_study_has_the_same_name_in_its_edition(tmp_path):
     records = study([131, 77], later=9)
     made = gated.passed(records, "census-drb", every_table(records), **VARIED)
     cells = {tuple(line) for line in made.audit.iloc[:, :7].astype(str).to_numpy()}
-    edition = gated.read(gated.publish(made, tmp_path / "releasable"))
+    edition = earlier.read(gated.publish(made, tmp_path / "releasable"))
     assert {tuple(map(str, cell)) for cell in edition.cells} == cells
     published = {tuple(line[:7]): line[7] for line in made.audit.astype(str).to_numpy()}
     assert {tuple(map(str, cell)): one.text for cell, one in edition.cells.items()} == published

@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from making.editions import CENSUS, drawn, interval, written
+from making.editions import CENSUS, drawn, written
 from reident.errors import InputError
 from reident.release import earlier
 
@@ -42,7 +42,7 @@ def test_a_damaged_edition_is_refused_in_one_sentence(tmp_path, case):
     folder = written(tmp_path / "releasable", drawn(SIZES), CENSUS)
     damage(folder)
     with pytest.raises(InputError, match=words):
-        earlier.read(folder, interval)
+        earlier.read(folder)
 
 
 def test_a_text_that_is_no_count_is_refused(tmp_path):
@@ -50,7 +50,7 @@ def test_a_text_that_is_no_count_is_refused(tmp_path):
     folder = written(tmp_path / "releasable", counts, CENSUS)
     replaced("attack.csv", ",60,", ",sixty,")(folder)
     with pytest.raises(InputError, match="`sixty` is not a count"):
-        earlier.read(folder, interval)
+        earlier.read(folder)
 
 
 def test_an_archive_must_have_one_edition(tmp_path):
@@ -58,9 +58,9 @@ def test_an_archive_must_have_one_edition(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("data/readme.txt", "nothing")
     with pytest.raises(InputError, match="exactly one folder `releasable`"):
-        earlier.read(path, interval)
+        earlier.read(path)
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(InputError, match="cannot be read"):
-        earlier.read(path, interval)
+        earlier.read(path)
     with pytest.raises(InputError, match=r"`gone\.zip` is missing"):
-        earlier.read(tmp_path / "gone.zip", interval)
+        earlier.read(tmp_path / "gone.zip")

@@ -23,7 +23,7 @@ from oracles import edition_intervals
 from pypdf import PdfReader
 from reident.errors import InputError
 from reident.pipeline.steps import STEPS
-from reident.release import gate, policies
+from reident.release import earlier, gate, policies
 from reident.report.edition.make import pages
 from reident.report.edition.reading import Edition
 from reident.sections.decision import Decision
@@ -227,11 +227,11 @@ def test_labels_of_strata_stay_apart_and_are_read_back(case, tmp_path):
     assert edition.strata == list(dict.fromkeys(made.tables["attack"]["stratum"]))[1:]
     for label, given_label in zip(edition.strata, LABELS[case], strict=True):
         assert label.startswith(given_label or "missing")
-    earlier = gated.read(folder)
+    before = earlier.read(folder)
     again = gated.passed(
-        records, "opensafely", {**results, RESULTS / "strata/manifest.csv": manifest}, [earlier]
+        records, "opensafely", {**results, RESULTS / "strata/manifest.csv": manifest}, [before]
     )
-    assert set(earlier.strata) == set(edition.strata)
+    assert set(before.strata) == set(edition.strata)
     assert again.tables["attack"].equals(made.tables["attack"]), "the same edition shows nothing new"
     with (folder / "attack.csv").open(encoding="utf-8", newline="") as stream:
         for fields in csv.reader(stream):

@@ -7,6 +7,14 @@ from typing import NamedTuple
 SUPPRESSED = "x"
 """What stands where a count is suppressed to protect another one."""
 
+FILES = ("n_puf", "n_eif", "n_links")
+"""Counts that do not depend on the metric."""
+
+ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
+"""Counts of PUF records that are in a stratum."""
+
+CLUSTERS = ("n_clusters", "clusters_suspected", "clusters_confirmed")
+
 
 class Cell(NamedTuple):
     """Which count a published number is. Equal cells of several tables are one number.

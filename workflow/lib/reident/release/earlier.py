@@ -8,29 +8,24 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger.spreadsheets import MARK
 from reident.linkage.ranking import WHOLE
-from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
+from reident.release.policies import interval_of
 
 FOLDER = "releasable"
 RECORD = "release.json"
-FILES = ("n_puf", "n_eif", "n_links")
-ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
-CLUSTERS = {
-    "n_clusters": "n_clusters",
-    "n_suspected": "clusters_suspected",
-    "n_confirmed": "clusters_confirmed",
-}
+COUNTS_OF_CLUSTERS = dict(zip(("n_clusters", "n_suspected", "n_confirmed"), CLUSTERS, strict=True))
 FILE = {"n_records": "file_records", "below_2": "below_2", "below_3": "below_3", "below_5": "below_5"}
 MATCHING = {"n_targets": "match_targets", "n_own": "match_own"}
 COLUMNS = {
     "attack.csv": ("file", "variant", "metric", "stratum", "rank_limit", *FILES, *ATTACK),
-    "clusters.csv": ("metric", "stratum", *CLUSTERS),
+    "clusters.csv": ("metric", "stratum", *COUNTS_OF_CLUSTERS),
     "file.csv": ("convention", *FILE),
     "matching.csv": ("scenario", "file", "matches_from", "matches_to", *MATCHING),
 }
@@ -38,9 +33,6 @@ COLUMNS = {
 
 UNKNOWN = 2**62
 """The end of the interval of a suppressed count."""
-
-Interval = Callable[[Mapping[str, Any], str], tuple[int, int]]
-"""Returns the counts that a policy, as `release.json` has it, publishes as a text."""
 
 
 class Edition(NamedTuple):
@@ -67,14 +59,8 @@ class Edition(NamedTuple):
     record: Mapping[str, Any]
 
 
-def read(path: Path, interval: Interval) -> Edition:
+def read(path: Path) -> Edition:
     """Read an earlier edition from its folder, or from a sealed archive that contains one.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    interval : callable
-        Returns the smallest and the largest count that a policy publishes as a text.
 
     Raises
     ------
@@ -87,7 +73,7 @@ def read(path: Path, interval: Interval) -> Edition:
     for name in COLUMNS:
         for line, row in _rows(path, name, files[name]):
             for cell, text in _counts(path, name, line, row, record):
-                one = _published(f"{path.name}/{name}, line {line}", record["policy"], text, interval)
+                one = _published(f"{path.name}/{name}, line {line}", record["policy"], text)
                 if cells.setdefault(cell, one) != one:
                     raise _invalid(
                         f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition"
@@ -215,7 +201,7 @@ def _counts(
         base = Cell(
             "", metric=row["metric"], stratum=row["stratum"], rank_limit=_in_force(record, row["metric"])
         )
-        cells = {column: base._replace(quantity=quantity) for column, quantity in CLUSTERS.items()}
+        cells = {column: base._replace(quantity=quantity) for column, quantity in COUNTS_OF_CLUSTERS.items()}
         cells["n_clusters"] = cells["n_clusters"]._replace(metric="", rank_limit=0)
     elif name == "file.csv":
         cells = {column: Cell(quantity, other=row["convention"]) for column, quantity in FILE.items()}
@@ -230,12 +216,12 @@ def _in_force(record: Mapping[str, Any], metric: str) -> int:
     return int(record["rank_limit"]) if metric in record["ranked"] else 0
 
 
-def _published(place: str, policy: Mapping[str, Any], text: str, interval: Interval) -> Published:
+def _published(place: str, policy: Mapping[str, Any], text: str) -> Published:
     """Return what is published as a text."""
     if text == SUPPRESSED:
         return Published(text, None, 0, UNKNOWN)
     try:
-        low, high = interval(policy, text)
+        low, high = interval_of(policy, text)
     except (ValueError, KeyError, TypeError):
         raise _invalid(f"{place}: `{text}` is not a count by the policy of the edition") from None
     return Published(text, int(text) if text.isdecimal() else None, low, high)

@@ -42,8 +42,6 @@ class Facts(NamedTuple):
     one_candidate : frozenset of (str, str)
         Variants and metrics that pair a record of either file with at most one record of the other, such as unicity
         on the full set of variables.
-    one_to_one : bool
-        Whether every record has at most one true link.
     same_files : frozenset of str
         Variants with the files, strata, links and clusters of the study.
     same_attack : frozenset of (str, str)
@@ -62,7 +60,6 @@ class Facts(NamedTuple):
     puf_in_strata: bool | None = None
     unranked: frozenset[str] = frozenset({"unicity"})
     one_candidate: frozenset[tuple[str, str]] = frozenset()
-    one_to_one: bool = False
     same_files: frozenset[str] = frozenset()
     same_attack: frozenset[tuple[str, str]] = frozenset()
     nested_clusters: bool | None = None

@@ -59,7 +59,7 @@ class Width(NamedTuple):
         return self.proven if is_known else self.outer_high - self.outer_low
 
 
-def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndarray]:
+def propagate(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds that every feasible point respects, drawn closer relation by relation; int64 (cells,) each.
 
     Raises
@@ -72,7 +72,7 @@ def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndar
     low, high = system.low.astype(float), system.high.astype(float)
     n, m = len(low), system.matrix.shape[0]
     up = values > 0
-    for _ in range(passes):
+    for _ in range(PASSES):
         least = values * np.where(up, low[columns], high[columns])
         most = values * np.where(up, high[columns], low[columns])
         row_least, row_most = (np.bincount(rows, ends, m) for ends in (least, most))

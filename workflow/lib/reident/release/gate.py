@@ -149,8 +149,8 @@ class _Audit(NamedTuple):
                 after,
                 self.known,
                 _required(policies_),
-                progress=self.progress,
-            )[0]
+                self.progress,
+            )
         except ContradictionError:
             raise InputError(
                 "release.after: no study has the counts of these editions. Name earlier ones as they were published."
@@ -246,7 +246,7 @@ def _sums(counts: Mapping[Cell, int]) -> dict[str, bool]:
     return sums
 
 
-def _required(by: Sequence[Policy]) -> suppression.Required:
+def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
     """Return the width that the policy of the edition, or of an earlier one, asks for of each count."""
 
     def width(cell: Cell, count: Published) -> float:

@@ -15,13 +15,12 @@ from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
 from reident.release.calls import Calls, limit
-from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.cells import ATTACK, SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
 from reident.release.linear import ContradictionError, Relation
-from reident.release.relations import ATTACK
 from reident.release.solver import Program
-from reident.release.suppression import BEYOND, Protected, Required, default_weights, protect
+from reident.release.suppression import BEYOND, Protected, default_weights, protect
 from reident.release.system import TOLERANCE, System
 
 
@@ -52,11 +51,6 @@ def edition_of(cell: Cell) -> int:
     return int(cell.file.partition("@")[2] or 0)
 
 
-def is_earlier(cell: Cell) -> bool:
-    """Return whether a cell of the joint system is of an earlier edition."""
-    return edition_of(cell) > 0
-
-
 def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Cell, Published]:
     """Return the cells of an edition, and one without a number for each stratum of each count of the whole study.
 
@@ -79,7 +73,7 @@ def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Ce
     return {**dict.fromkeys(parts, hidden), **cells}
 
 
-def linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:
+def _linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:
     """Return the cells that mean the same in a new and an earlier edition.
 
     Cells of the whole study do so only where both editions have the same strata; otherwise the difference of the two
@@ -93,35 +87,13 @@ def linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:
     return sorted(same)
 
 
-def join(
+def _join(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
     editions: Sequence[tuple[Edition, Iterable[Relation]]],
     known: Mapping[Cell, int],
 ) -> Joined:
-    """Put a new edition and earlier ones into one system (METHODS §11).
-
-    Parameters
-    ----------
-    cells : mapping of Published
-        The new edition.
-    relations : iterable of Relation
-        Those of the new edition.
-    editions : sequence of (Edition, iterable of Relation)
-        Earlier editions, each with its own relations, under its own names.
-    known : mapping of int
-        Counts of the new edition, and under their names in the joint system of earlier ones, that the public knows.
-
-    Returns
-    -------
-    Joined
-        With the relations that link the editions.
-
-    Raises
-    ------
-    ContradictionError
-        If an edition contradicts its own relations.
-    """
+    """Put a new edition and earlier ones into one system, with the relations that link them."""
     joint, rows = dict(cells), list(relations)
     distances = []
     for number, (edition, own) in enumerate(editions, start=1):
@@ -130,44 +102,27 @@ def join(
             row._replace(terms={of_edition(cell, number): factor for cell, factor in row.terms.items()})
             for row in own
         ]
-        pairs = [(cell, of_edition(cell, number)) for cell in linked(cells, edition)]
-        distance = smallest_distance({**cells, **others}, [*relations, *other_rows], pairs, known)
+        pairs = [(cell, of_edition(cell, number)) for cell in _linked(cells, edition)]
+        distance = _smallest_distance({**cells, **others}, [*relations, *other_rows], pairs, known)
         joint |= others
-        rows += other_rows + links(pairs, distance)
+        rows += other_rows + _links(pairs, distance)
         distances.append(distance)
     return Joined(joint, rows, tuple(distances))
 
 
-def links(pairs: Iterable[tuple[Cell, Cell]], distance: int) -> list[Relation]:
+def _links(pairs: Iterable[tuple[Cell, Cell]], distance: int) -> list[Relation]:
     """Return that the counts of each pair differ by at most a distance."""
     name = f"the editions differ by at most {distance}"
     return [Relation({new: 1.0, old: -1.0}, -distance, distance, name) for new, old in pairs]
 
 
-def smallest_distance(
+def _smallest_distance(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
     pairs: Sequence[tuple[Cell, Cell]],
     known: Mapping[Cell, int],
 ) -> int:
-    """Return the smallest D for which counts that satisfy everything differ by at most D in every pair.
-
-    Parameters
-    ----------
-    cells : mapping of Published
-    relations : iterable of Relation
-    pairs : sequence of (Cell, Cell)
-    known : mapping of int
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ContradictionError
-        If no counts satisfy the relations.
-    """
+    """Return the smallest D for which counts that satisfy everything differ by at most D in every pair."""
     if not pairs:
         return 0
     largest = BEYOND * max(
@@ -180,7 +135,7 @@ def smallest_distance(
     distance = math.ceil(_fractional_distance(system, pairs, largest) - TOLERANCE)
     while True:
         try:
-            witness(System([*rows, *links(pairs, distance)], intervals, largest))
+            witness(System([*rows, *_links(pairs, distance)], intervals, largest))
         except ContradictionError:
             if distance >= largest:
                 raise
@@ -217,20 +172,19 @@ def protect_jointly(
     relations: Iterable[Relation],
     editions: Sequence[tuple[Edition, Iterable[Relation]]],
     known: Mapping[Cell, int],
-    required: Required,
-    weights: Mapping[Cell, float] | None = None,
+    required: Callable[[Cell, Published], float],
     progress: Callable[[float], None] | None = None,
-) -> tuple[Protected, tuple[int, ...]]:
+) -> Protected:
     """Choose suppressions in a new edition that also protect the counts of earlier ones (METHODS §11).
 
     Parameters
     ----------
-    cells, relations, known, required
-        As in :func:`reident.release.suppression.protect`; `known` and `required` may be about cells of earlier editions
-        too, under the names of :func:`of_edition`.
+    cells, relations, known
+        As in :func:`reident.release.suppression.protect`; `known` may be about cells of earlier editions too, under the
+        names of :func:`of_edition`.
     editions : sequence of (Edition, iterable of Relation)
-    weights : mapping, optional
-        Of the cells of the new edition; earlier ones cannot be suppressed.
+    required : callable
+        The width that the interval of each count must have, earlier ones included; these cannot be suppressed.
     progress : callable, optional
         Takes the share of the solver calls that are spent.
 
@@ -238,8 +192,6 @@ def protect_jointly(
     -------
     Protected
         The audit has the cells of all editions.
-    tuple of int
-        D of each earlier edition, of the final pattern.
 
     Raises
     ------
@@ -247,24 +199,19 @@ def protect_jointly(
         If an edition contradicts its own relations.
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
-    weights = default_weights([cell for cell in cells if cell not in known]) if weights is None else weights
-    published, cuts, is_least = dict(cells), 0, True
-    suppressed: list[Cell] = []
-    joint = join(published, relations, editions, known)
-    needs = {
-        cell: required(cell, one) if callable(required) else required.get(cell, 0)
-        for cell, one in joint.cells.items()
-    }
+    weights = default_weights(cell for cell in cells if cell not in known)
+    published, suppressed, is_least = dict(cells), list[Cell](), True
+    joint = _join(published, relations, editions, known)
+    needs = {cell: required(cell, one) for cell, one in joint.cells.items()}
     calls = Calls(limit(len(joint.cells)), progress)
     while True:
         open_ones = {cell: weights[cell] for cell in weights if published[cell].text != SUPPRESSED}
         found = protect(joint.cells, joint.relations, known, needs, open_ones, calls=calls)
         suppressed += found.suppressed
-        cuts, is_least = cuts + found.cuts, is_least and found.is_least
+        is_least &= found.is_least
         published |= dict.fromkeys(found.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))
-        after = join(published, relations, editions, known)
+        after = _join(published, relations, editions, known)
         if after.distances == joint.distances:
             loss = math.fsum(weights[cell] for cell in suppressed)
-            found = Protected(tuple(sorted(suppressed)), found.audit, loss, cuts, is_least)
-            return found, joint.distances
+            return Protected(tuple(sorted(suppressed)), found.audit, loss, is_least)
         joint = after

@@ -10,15 +10,9 @@ import pandas as pd
 from reident.pipeline import tables
 from reident.pipeline.tables import WHOLE, Rate
 from reident.release import policies
-from reident.release.cells import Cell, Published
+from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR
 from reident.sections.release import Policy
-
-COUNTS = (
-    "n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
-    "n_single_confirmed",
-)  # fmt: skip
-"""The counts of the attack, in the order of its table."""
 
 _RATES = {column.name: column.kind for column in tables.RATE[0].columns if isinstance(column.kind, Rate)}
 """The rates of the attack with their two counts, as the table of rates declares them."""
@@ -83,7 +77,7 @@ def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
         name: line._replace(quantity=name, metric="", rank_limit=0)
         if name in OF_ANY_METRIC
         else line._replace(quantity=name)
-        for name in COUNTS
+        for name in (*FILES, *ATTACK)
     }
     texts = {name: rounded.text(cell) for name, cell in cells.items()}
     rates = {name: rounded.rate(cells[kind.part], cells[kind.whole]) for name, kind in _RATES.items()}

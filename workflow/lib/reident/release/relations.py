@@ -14,18 +14,11 @@ from itertools import pairwise
 
 from reident.linkage.ranking import WHOLE
 from reident.release import file_relations
-from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.facts import Facts, Limit
 from reident.release.linear import Relation, at_most, between, equal
 
 RELEASED, BEFORE = "released", "before"
-FILES = ("n_puf", "n_eif", "n_links")
-"""Counts that do not depend on the metric."""
-
-ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
-"""Counts of PUF records that are in a stratum."""
-
-CLUSTERS = ("n_clusters", "clusters_suspected", "clusters_confirmed")
 MAX_DENOMINATOR = 1000
 """The largest denominator of a limit whose `breaks` is a sharp inequality; larger ones have too large coefficients."""
 
@@ -118,9 +111,6 @@ class _Edition:
     def _records(self, base: Cell) -> Iterator[Relation]:
         """Yield what holds for the records and links of a stratum, or of the whole study."""
         puf, eif, links = (self.get(base, name) for name in FILES)
-        if self.facts.one_to_one:
-            yield from self._chain(base, "n_links", "n_puf")
-            yield from self._chain(base, "n_links", "n_eif")
         if base.file == BEFORE and base.stratum == WHOLE:
             for name in FILES:
                 after = self.get(base._replace(file=RELEASED), name)
@@ -146,8 +136,6 @@ class _Edition:
         yield from self._chain(base, "n_single_confirmed", "n_confirmed", "n_suspected")
         yield from self._chain(base, "n_single_confirmed", "n_single", "n_suspected")
         yield from self._chain(base, "n_confirmed", "n_links")
-        if self.facts.one_to_one:
-            yield from self._chain(base, "n_confirmed", "n_eif")
         yield from at_most(
             "records with several candidates: confirmed ≤ suspected",
             [(1, confirmed), (-1, correct)],

@@ -10,8 +10,8 @@ of cells are suppressed, until every count is protected.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,15 +19,11 @@ from scipy import sparse
 from reident.linkage.ranking import WHOLE
 from reident.release import groups
 from reident.release.calls import Calls, limit
-from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
 from reident.release.feasibility import PART, Width, narrow, propagate, witness
 from reident.release.linear import Relation
 from reident.release.solver import Program
 from reident.release.system import TOLERANCE, Part, System
-
-KEPT, SUPPRESSED, OPEN = "kept", "suppressed", "open"
-"""A protected count that is published; one that is suppressed; one that needs no protection."""
 
 DEAR, CHEAP = 10.0, 1.0
 """The weight of a total, and of a stratum or a rank limit that is not in force."""
@@ -38,16 +34,12 @@ BEYOND = 4
 NOISE = 1e-9
 """Reduced costs of less than this are 0."""
 
-Required: TypeAlias = Mapping[Cell, float] | Callable[[Cell, Published], float]
-Weights: TypeAlias = Mapping[Cell, float] | Callable[[Cell], float]
-
 
 class Audit(NamedTuple):
     """What the audit found of a count.
 
     Attributes
     ----------
-    status : {'kept', 'suppressed', 'open'}
     asked : int
         The width that the policy asks for.
     required : int
@@ -56,7 +48,6 @@ class Audit(NamedTuple):
         The feasible interval, as far as it is proven.
     """
 
-    status: str
     asked: int
     required: int
     width: Width
@@ -73,8 +64,6 @@ class Protected(NamedTuple):
         Of every published cell, in sorted order.
     weight : float
         Of the suppressed cells together.
-    cuts : int
-        The number of cuts that were needed.
     is_least : bool
         False where the search ended at its limit, and whole groups of cells are suppressed.
     """
@@ -82,7 +71,6 @@ class Protected(NamedTuple):
     suppressed: tuple[Cell, ...]
     audit: dict[Cell, Audit]
     weight: float
-    cuts: int
     is_least: bool = True
 
 
@@ -108,8 +96,8 @@ def protect(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
     known: Mapping[Cell, int],
-    required: Required,
-    weights: Weights | None = None,
+    required: Mapping[Cell, float],
+    weights: Mapping[Cell, float] | None = None,
     largest: int | None = None,
     calls: Calls | None = None,
 ) -> Protected:
@@ -122,11 +110,11 @@ def protect(
     relations : iterable of Relation
     known : mapping of int
         Counts that the public knows exactly. They are neither protected nor suppressed.
-    required : mapping or callable
+    required : mapping of float
         The width that the feasible interval of each count must have; a cell that is absent needs none. Where a count
         is narrower with every count suppressed, that width is required.
-    weights : mapping or callable, optional
-        The loss by suppressing each cell, more than 0; infinite for cells that must not be suppressed. If absent:
+    weights : mapping of float, optional
+        The loss by suppressing each cell, more than 0; a cell that is absent must not be suppressed. If absent:
         :func:`default_weights`.
     largest : int, optional
         The largest number that a suppressed count may be, for all that a reader knows. If absent: well above every
@@ -160,7 +148,6 @@ def unpublished(
     relations: Iterable[Relation],
     known: Mapping[Cell, int],
     widths: Mapping[Cell, int],
-    calls: Calls | None = None,
 ) -> dict[Cell, Width]:
     """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
 
@@ -173,14 +160,15 @@ def unpublished(
         Counts that the public knows exactly.
     widths : mapping of int
         The cells that are asked for, each with the width that is of interest: a wider one need not be proven.
-    calls : Calls, optional
-        The solver calls that may be spent. If absent: as many as the size of the edition asks for.
     """
-    calls = calls or Calls(limit(len(widths)))
+    calls = Calls(limit(len(widths)))
     largest = BEYOND * max([100, *known.values(), *widths.values()])
     intervals = dict.fromkeys(cells, (0, largest)) | {cell: (count, count) for cell, count in known.items()}
-    order = sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
-    return narrow(System(order, intervals, largest, calls), widths)
+    return narrow(System(_in_order(relations), intervals, largest, calls), widths)
+
+
+def _in_order(relations: Iterable[Relation]) -> list[Relation]:
+    return sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
 
 
 class _Work:
@@ -204,8 +192,8 @@ class _Work:
         cells: Mapping[Cell, Published],
         relations: Iterable[Relation],
         known: Mapping[Cell, int],
-        required: Required,
-        weights: Weights | None,
+        required: Mapping[Cell, float],
+        weights: Mapping[Cell, float] | None,
         largest: int | None,
         calls: Calls,
     ) -> None:
@@ -214,19 +202,15 @@ class _Work:
         self.largest = largest or BEYOND * max([100, *ends])
         intervals = {cell: (low, min(high, self.largest)) for cell, (low, high) in intervals.items()}
         intervals |= {cell: (count, count) for cell, count in known.items()}
-        order = sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
-        self.system = System(order, intervals, self.largest, calls)
+        self.system = System(_in_order(relations), intervals, self.largest, calls)
         self.published, self.known, self.calls = cells, known, calls
         n = len(self.system.cells)
         self.weight, self.asked = np.full(n, math.inf), np.zeros(n, np.int64)
         weights = default_weights(cells) if weights is None else weights
-        for cell, one in cells.items():
-            if cell in known:
-                continue
+        for cell in cells.keys() - known.keys():
             at = self.system.place[cell]
-            self.weight[at] = weights(cell) if callable(weights) else weights.get(cell, math.inf)
-            width = required(cell, one) if callable(required) else required.get(cell, 0)
-            self.asked[at] = math.ceil(min(width, self.largest) - TOLERANCE)
+            self.weight[at] = weights.get(cell, math.inf)
+            self.asked[at] = math.ceil(min(required.get(cell, 0), self.largest) - TOLERANCE)
         if (self.weight <= 0).any():
             raise ValueError("the weight of a suppression must be positive")
         self.free = np.isfinite(self.weight)
@@ -466,11 +450,8 @@ class _Work:
             at, width = self.system.place[cell], widths[cell]
             # Of a cell that no suppression can widen, the width is the required one, whatever is proven of it.
             required = int(self.required[at] if is_open[at] else min(self.required[at], width.proven))
-            is_hidden = self.suppressed[at] or self.published[cell].text == TEXT
-            status = SUPPRESSED if is_hidden else KEPT if required > 0 else OPEN
-            audit[cell] = Audit(status, int(self.asked[at]), required, width)
-        weight = float(self.weight[self.suppressed].sum())
-        return Protected(chosen, audit, weight, len(self.cuts), self.is_least)
+            audit[cell] = Audit(int(self.asked[at]), required, width)
+        return Protected(chosen, audit, float(self.weight[self.suppressed].sum()), self.is_least)
 
     def _final(self) -> dict[Cell, Width]:
         """Return the widths under the final pattern: those that are proven without suppressions hold with them too."""

@@ -30,8 +30,6 @@ class System:
     low, high : int64 (cells,)
     group : int64 (cells,)
         The number of the stratum of each cell; -1 for the whole study.
-    names : list of str
-        What the relations say.
     program : Program
         The relations, for the solver.
     calls : Calls
@@ -72,7 +70,6 @@ class System:
         hidden = (0, largest)
         ends = np.array([intervals.get(cell, hidden) for cell in self.cells], np.int64).reshape(-1, 2)
         self.low, self.high = ends[:, 0].copy(), ends[:, 1].copy()
-        self.names = [row.name for row in rows]
         strata = {name: at for at, name in enumerate(sorted({cell.stratum for cell in self.cells} - {WHOLE}))}
         self.group = np.array([strata.get(cell.stratum, -1) for cell in self.cells], np.int64)
 
