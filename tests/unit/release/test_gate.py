@@ -22,7 +22,7 @@ from making.released import executed
 from oracles import edition_intervals
 from pypdf import PdfReader
 from reident.errors import InputError
-from reident.pipeline.steps import STEPS
+from reident.pipeline.steps import STEPS, declared
 from reident.release import earlier, gate, policies
 from reident.report.edition.make import pages
 from reident.report.edition.reading import Edition
@@ -44,7 +44,7 @@ PATHS = {table.path.replace("{metric}", "taxicab").replace("{table}", "rates"): 
 
 def empty(path):
     """A table without a line, with the columns that a study has."""
-    table = gate.declared(Path(path))[0]
+    table = declared(Path(path))[0]
     names = {"{strata variables}": "region", "set_{what varies}": "set_bins"}
     return pd.DataFrame(columns=[names.get(column.name, column.name) for column in table.columns])
 

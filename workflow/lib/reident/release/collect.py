@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from reident.errors import InputError
+from reident.pipeline.parts import Releasing
+from reident.pipeline.steps import declared
 from reident.pipeline.tables import WHOLE, Column, Count, Dimension, Lines, Table
 from reident.release.cells import Cell
 
@@ -39,110 +42,100 @@ class Typed(NamedTuple):
     fixed: Mapping[str, str]
 
 
-class Naming(NamedTuple):
-    """What a study calls things.
+class Tables:
+    """The tables of a study before the gate.
+
+    Parameters
+    ----------
+    part : Releasing
+    results : mapping of pandas.DataFrame
+        The tables whose numbers are in the edition, by their path; in the declared types.
 
     Attributes
     ----------
-    strata : mapping
-        By the name of each strata variable, the declared labels of its codes.
-    varied : tuple of str
-        What the variants vary.
-    ranked : frozenset of str
-        The metrics that have a rank filter.
-    max_pairs : mapping
-        The rank limit in force by variant, under the empty name that of the study.
-    scenarios : tuple of str
-        The sets of known variables that the study names. That another one is the most dangerous would tell an order of
-        exact risks.
+    strata : dict of str
+        What the edition calls each stratum: its values by their labels, and its number where these repeat.
     """
 
-    strata: Mapping[str, Mapping[str, str]]
-    varied: tuple[str, ...]
-    ranked: frozenset[str]
-    max_pairs: Mapping[str, int]
-    scenarios: tuple[str, ...] = ()
+    def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
+        self._part = part
+        self._typed = []
+        for path, frame in results.items():
+            table, wildcards = declared(path)
+            fixed = {name: value for name, value in wildcards.items() if name == "metric"}
+            self._typed.append(Typed(table, frame, fixed))
+        manifest = self._find("strata/manifest.csv")
+        self.strata = {} if manifest is None else _stratum_labels(manifest.frame, part)
 
+    def _find(self, path: str) -> Typed | None:
+        return next((typed for typed in self._typed if typed.table.path == path), None)
 
-def counts(tables: Iterable[Typed], naming: Naming, strata: Mapping[str, str]) -> dict[Cell, int]:
-    """Return every count of the tables, each once.
+    def counts(self) -> dict[Cell, int]:
+        """Return every count of the tables, each once.
 
-    Parameters
-    ----------
-    tables : iterable of Typed
-    naming : Naming
-    strata : mapping
-        The label of each stratum, see :func:`stratum_labels`.
+        Raises
+        ------
+        InputError
+            If a table is not one of the edition, a column has no declared kind, or two tables contradict each other.
+        """
+        counts: dict[Cell, int] = {}
+        for typed in self._typed:
+            for name, cell, value in self._counts(typed):
+                if counts.setdefault(cell, value) != value:
+                    raise InputError(
+                        f"`{typed.table.path}` and another table contradict each other on `{name}`. Run the same "
+                        "command with `--forceall`."
+                    )
+        return counts
 
-    Raises
-    ------
-    InputError
-        If a table is not one of the edition, a column has no declared kind, or two tables contradict each other.
-    """
-    found: dict[Cell, int] = {}
-    for typed in tables:
-        kinds = dict(_kinds(typed, naming))
-        for line in _lines(typed, naming).to_dict("records"):
+    def _counts(self, typed: Typed) -> Iterator[tuple[str, Cell, int]]:
+        """Yield the counts of a table with their columns."""
+        kinds = _kinds(typed, self._part)
+        for line in _lines(typed, self._part).to_dict("records"):
             for name, column in kinds.items():
                 if isinstance(column.kind, Count) and not pd.isna(line[name]):
-                    cell = _cell(column.kind, _dimensions(typed, kinds, line), naming, strata)
-                    value = int(line[name])
-                    if found.setdefault(cell, value) != value:
-                        raise InputError(
-                            f"`{typed.table.path}` and another table contradict each other on `{name}`. Run the same "
-                            "command with `--forceall`."
-                        )
-    return found
+                    cell = _cell(column.kind, _dimensions(typed, kinds, line), self._part, self.strata)
+                    yield name, cell, int(line[name])
+
+    def lines(self, path: str) -> pd.DataFrame:
+        """Return the lines and columns of a table that may leave; empty where the study has no such table."""
+        typed = self._find(path)
+        if typed is None:
+            return pd.DataFrame()
+        kinds = _kinds(typed, self._part)
+        return _lines(typed, self._part)[
+            [name for name, column in kinds.items() if column.kind != "withheld"]
+        ]
 
 
-def checked(typed: Typed, naming: Naming) -> pd.DataFrame:
-    """Return the lines of a table that leave, without the columns that never do.
-
-    Raises
-    ------
-    InputError
-        As :func:`counts`.
-    """
-    kinds = dict(_kinds(typed, naming))
-    return _lines(typed, naming)[[name for name, column in kinds.items() if column.kind != "withheld"]]
-
-
-def stratum_labels(manifest: pd.DataFrame, naming: Naming) -> dict[str, str]:
-    """Return what the edition calls each stratum: its values by their labels, and its number where these repeat.
-
-    Parameters
-    ----------
-    manifest : pandas.DataFrame
-        The strata.
-    naming : Naming
-    """
+def _stratum_labels(manifest: pd.DataFrame, part: Releasing) -> dict[str, str]:
     lines = manifest.sort_values("stratum", kind="stable").to_dict("records")
     labels = {
         line["stratum"]: " · ".join(
-            known.get(line[name], line[name]) or "missing" for name, known in naming.strata.items()
+            codes.get(line[name], line[name]) or "missing" for name, codes in part.strata.items()
         )
         or "all records"
         for line in lines
     }
     seen = list(labels.values())
     numbered = {stratum: f"{label} ({stratum})" for stratum, label in labels.items()}
-    found = {
+    distinct = {
         stratum: label if seen.count(label) == 1 and label != WHOLE else numbered[stratum]
         for stratum, label in labels.items()
     }
-    return found if len(set(found.values())) == len(found) else numbered
+    return distinct if len(set(distinct.values())) == len(distinct) else numbered
 
 
-def _kinds(typed: Typed, naming: Naming) -> Iterator[tuple[str, Column]]:
-    """Yield each column of a table with its declaration, in the order of the declarations; fails closed."""
+def _kinds(typed: Typed, part: Releasing) -> dict[str, Column]:
+    """Return the declaration of each column of a table, in the order of the declarations; fails closed."""
     path, declared = typed.table.path, {column.name: column for column in typed.table.columns}
     if not typed.table.released:
         raise InputError(
             f"`{path}` is not a table of the releasable edition. Remove it from the step's inputs."
         )
     groups = {
-        "{strata variables}": naming.strata,
-        "set_{what varies}": [f"set_{name}" for name in naming.varied],
+        "{strata variables}": part.strata,
+        "set_{what varies}": [f"set_{name}" for name in part.varied],
     }
     named = {name: declared[group] for group, names in groups.items() if group in declared for name in names}
     kinds = {name: declared.get(name) or named.get(name) for name in typed.frame.columns}
@@ -153,15 +146,15 @@ def _kinds(typed: Typed, naming: Naming) -> Iterator[tuple[str, Column]]:
                 "`kind` in `reident.pipeline.tables`."
             )
     order = {column: at for at, column in enumerate(typed.table.columns)}
-    yield from sorted(
-        ((name, column) for name, column in kinds.items() if column), key=lambda item: order[item[1]]
+    return dict(
+        sorted(((name, column) for name, column in kinds.items() if column), key=lambda item: order[item[1]])
     )
 
 
-def _lines(typed: Typed, naming: Naming) -> pd.DataFrame:
+def _lines(typed: Typed, part: Releasing) -> pd.DataFrame:
     """Return the lines of a table that are in the edition."""
     if "scenario" in typed.frame:
-        return typed.frame[typed.frame["scenario"].isin(naming.scenarios)]
+        return typed.frame[typed.frame["scenario"].isin(part.scenarios)]
     chosen = typed.table.released
     return (
         typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, Lines) else typed.frame
@@ -181,7 +174,7 @@ def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, An
     return dimensions
 
 
-def _cell(kind: Count, line: Mapping[str, str], naming: Naming, strata: Mapping[str, str]) -> Cell:
+def _cell(kind: Count, line: Mapping[str, str], part: Releasing, strata: Mapping[str, str]) -> Cell:
     """Return which count it is."""
     if kind.quantity in OF_NO_ATTACK:
         return Cell(kind.quantity, other=line["other"])
@@ -189,9 +182,10 @@ def _cell(kind: Count, line: Mapping[str, str], naming: Naming, strata: Mapping[
     variant, metric = line.get("variant", ""), line.get("metric", "")
     if kind.quantity in OF_ANY_METRIC:
         metric, rank_limit = "", 0
-    elif metric not in naming.ranked:
+    elif metric not in part.ranked:
         rank_limit = 0
     else:
-        rank_limit = int(line.get("rank_limit", naming.max_pairs[variant]))
+        in_force = part.alike.max_pairs[variant] if variant else part.max_pairs
+        rank_limit = int(line.get("rank_limit", in_force))
     label = WHOLE if stratum == WHOLE else strata[stratum]
     return Cell(kind.quantity, kind.file, variant, metric, label, rank_limit)

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,11 +17,9 @@ from reident.errors import InputError
 from reident.linkage.ranking import WHOLE
 from reident.pipeline import release as versions
 from reident.pipeline.parts import Releasing
-from reident.pipeline.steps import declared
-from reident.pipeline.tables import RELEASE
-from reident.release import collect, joint, outcomes, policies, published, suppression
+from reident.release import joint, outcomes, policies, published, suppression
 from reident.release.cells import SUPPRESSED, Cell, Published
-from reident.release.collect import Naming, Typed
+from reident.release.collect import Tables
 from reident.release.earlier import Edition, is_own
 from reident.release.facts import Facts, Limit
 from reident.release.linear import ContradictionError, Relation
@@ -86,7 +84,7 @@ def approve(
     InputError
         For a table or a column that does not say how it leaves, or two tables that contradict each other.
     """
-    tables = _Tables(part, results)
+    tables = Tables(part, results)
     counts = tables.counts()
     rounded = {
         cell: policies.publish(policy, count, _name(cell), part.seed) for cell, count in counts.items()
@@ -101,17 +99,34 @@ def approve(
     if limits and work.tell(audited):
         limits = []
         audited = work.run(limits)
-    shown = {cell: _shown(cell, rounded, audited) for cell in rounded}
+    texts = {
+        cell: policies.WITHHELD if cell in audited.suppressed else count for cell, count in rounded.items()
+    }
     return Passed(
-        tables.published(published.Rounded(shown, policy, part.interval, part.level), limits),
-        record(part, policy, shown, after, sums),
-        audit(shown, audited, known),
+        _tables(part, tables, published.Rounded(texts, policy, part.interval, part.level), limits),
+        _record(part, policy, texts, after, sums),
+        _audit(texts, audited, known),
         audited.is_least,
     )
 
 
+def _tables(
+    part: Releasing, tables: Tables, rounded: published.Rounded, limits: list[Limit]
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of the edition."""
+    metrics, strata = [name for name, _ in part.metrics], list(tables.strata.values())
+    return {
+        "attack": published.attack(rounded, metrics, strata),
+        "clusters": published.clusters(rounded, metrics, strata),
+        "file": published.file(rounded),
+        "matching": published.matching(rounded),
+        "cut_points": published.cut_points(tables.lines("binned/cutpoints.csv"), rounded, tables.strata),
+        "limits": outcomes.table(tables.lines("verdict/limits.csv"), limits),
+    }
+
+
 class _Audit(NamedTuple):
-    """What an audit of the counts of an edition rests on, the published outcomes of limits aside."""
+    """What the audit of an edition needs beside the published outcomes of limits."""
 
     part: Releasing
     rounded: Mapping[Cell, Published]
@@ -125,7 +140,7 @@ class _Audit(NamedTuple):
     def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
         public = {cell: Published(str(n), n, n, n) for cell, n in self.known.items()}
-        return relations({**cells, **public}, facts(self.part, self.strata, limits, self.sums))
+        return relations({**cells, **public}, _facts(self.part, self.strata, limits, self.sums))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
         """Suppress what the other counts and the outcomes would tell.
@@ -141,7 +156,7 @@ class _Audit(NamedTuple):
             cells = joint.in_strata(cells, self.strata)
         for edition in self.after:
             other = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
-            after.append((other, relations(other.cells, facts_of(other))))
+            after.append((other, relations(other.cells, _facts_of(other))))
         try:
             return joint.protect_jointly(
                 cells,
@@ -172,53 +187,6 @@ class _Audit(NamedTuple):
         return any(
             widths[cell].possible(asked) > audited.audit[cell].required for cell, asked in capped.items()
         )
-
-
-class _Tables:
-    """The tables of a study before the gate."""
-
-    def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
-        self.part = part
-        self.naming = Naming(
-            part.strata,
-            part.varied,
-            frozenset(part.ranked),
-            {**part.alike.max_pairs, "": part.max_pairs},
-            part.scenarios,
-        )
-        self.typed = [Typed(*_declared(path, frame)) for path, frame in results.items()]
-        manifest = self._find("strata/manifest.csv")
-        self.strata = {} if manifest is None else collect.stratum_labels(manifest.frame, self.naming)
-
-    def _find(self, path: str) -> Typed | None:
-        return next((typed for typed in self.typed if typed.table.path == path), None)
-
-    def counts(self) -> dict[Cell, int]:
-        """Return every count of the edition; checks each column of each table."""
-        return collect.counts(self.typed, self.naming, self.strata)
-
-    def lines(self, path: str) -> pd.DataFrame:
-        """Return the lines and columns of a table that may leave; empty where the study has no such table."""
-        typed = self._find(path)
-        return pd.DataFrame() if typed is None else collect.checked(typed, self.naming)
-
-    def published(self, rounded: published.Rounded, limits: list[Limit]) -> dict[str, pd.DataFrame]:
-        """Return the tables of the edition."""
-        metrics = [name for name, _ in self.part.metrics]
-        strata = list(self.strata.values())
-        return {
-            "attack": published.attack(rounded, metrics, strata),
-            "clusters": published.clusters(rounded, metrics, strata),
-            "file": published.file(rounded),
-            "matching": published.matching(rounded),
-            "cut_points": published.cut_points(self.lines("binned/cutpoints.csv"), rounded, self.strata),
-            "limits": outcomes.table(self.lines("verdict/limits.csv"), limits),
-        }
-
-
-def _declared(path: Path, frame: pd.DataFrame) -> tuple[Any, pd.DataFrame, dict[str, str]]:
-    table, wildcards = declared(path)
-    return table, frame, {name: value for name, value in wildcards.items() if name == "metric"}
 
 
 def _name(cell: Cell) -> str:
@@ -257,23 +225,8 @@ def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
     return width
 
 
-def _shown(cell: Cell, rounded: Mapping[Cell, Published], audited: suppression.Protected) -> Published:
-    return policies.WITHHELD if cell in audited.suppressed else rounded[cell]
-
-
-def facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit], sums: Mapping[str, bool]) -> Facts:
-    """Return what the public knows of the study beside its counts.
-
-    Parameters
-    ----------
-    part : Releasing
-    strata : tuple of str
-        The label of each stratum.
-    limits : list of Limit
-        The limits whose outcome is published.
-    sums : mapping of bool
-        `puf_in_strata` and, of a study with clusters, `nested_clusters`.
-    """
+def _facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit], sums: Mapping[str, bool]) -> Facts:
+    """Return what the public knows of the study beside its counts."""
     return Facts(
         strata=strata,
         stratified=bool(part.strata),
@@ -290,7 +243,7 @@ def facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit], sums: M
     )
 
 
-def facts_of(edition: Edition) -> Facts:
+def _facts_of(edition: Edition) -> Facts:
     """Return what the public knows of an earlier study from its edition."""
     ranked = {cell.metric for cell in edition.cells if cell.rank_limit}
     return Facts(
@@ -302,27 +255,15 @@ def facts_of(edition: Edition) -> Facts:
     )
 
 
-def record(
+def _record(
     part: Releasing,
     policy: Policy,
-    shown: Mapping[Cell, Published],
+    texts: Mapping[Cell, Published],
     after: Sequence[Edition],
     sums: Mapping[str, bool],
 ) -> str:
-    """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts.
-
-    Parameters
-    ----------
-    part : Releasing
-    policy : Policy
-    shown : mapping of Published
-        What is published of every count.
-    after : sequence of Edition
-        The earlier editions.
-    sums : mapping of bool
-        `puf_in_strata` and, of a study with clusters, `nested_clusters`.
-    """
-    statuses = [_status(count) for count in shown.values()]
+    """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts."""
+    statuses = [_status(count) for count in texts.values()]
     heading = part.heading
     content = {
         "study": part.study,
@@ -358,23 +299,13 @@ def _status(count: Published) -> str:
     return "exact" if count.low == count.high else "rounded"
 
 
-def audit(
-    shown: Mapping[Cell, Published], audited: suppression.Protected, known: Mapping[Cell, int]
+def _audit(
+    texts: Mapping[Cell, Published], audited: suppression.Protected, known: Mapping[Cell, int]
 ) -> pd.DataFrame:
-    """Return what can be derived of each count of the edition, in sorted order.
-
-    Parameters
-    ----------
-    shown : mapping of Published
-        What is published of every count.
-    audited : Protected
-    known : mapping of int
-        What the public can count.
-    """
+    """Return what can be derived of each count of the edition, in sorted order."""
     rows = []
-    for cell in sorted(shown):
-        found, count = audited.audit[cell], shown[cell]
+    for cell, count in sorted(texts.items()):
+        width = audited.audit[cell]
         status = "public" if cell in known else _status(count)
-        rows.append([*cell, count.text, status, found.asked, found.required, found.width.proven])
-    names = next(table.columns for table in RELEASE if table.output == "audit")
-    return pd.DataFrame(rows, columns=[column.name for column in names])
+        rows.append([*cell, count.text, status, width.asked, width.required, width.width.proven])
+    return pd.DataFrame(rows, columns=published.columns("audit"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import pandas as pd
 
@@ -15,19 +15,14 @@ WITHHELD = "withheld"
 """What is published instead of an outcome that is no linear relation between published counts."""
 
 
-class _Rate(NamedTuple):
-    """The counts of a rate with a limit."""
-
-    part: str
-    whole: str | None
-
-
 _RATES = {
-    "conditional_rate_at_most": _Rate("n_confirmed", "n_suspected"),
-    "single_rate_at_most": _Rate("n_single_confirmed", "n_single"),
-    "confirmed_rate_at_most": _Rate("n_confirmed", "n_puf"),
-    "confirmed_at_most": _Rate("n_confirmed", None),
+    "conditional_rate_at_most": ("n_confirmed", "n_suspected"),
+    "single_rate_at_most": ("n_single_confirmed", "n_single"),
+    "confirmed_rate_at_most": ("n_confirmed", "n_puf"),
+    "confirmed_at_most": ("n_confirmed", None),
 }
+"""The counts of a rate with a limit."""
+
 _WORDS: dict[str, Literal["passes", "breaks"]] = {
     "breaks": "breaks",
     "passes": "passes",
@@ -53,21 +48,20 @@ def of(
     by_estimate : bool
         Whether the conditional rate itself is compared with its limit, and not the end of its interval.
     """
-    found = []
+    published = []
     for line in limits.to_dict("records"):
-        rate, outcome = _RATES.get(line["limit"]), _WORDS.get(line["outcome"])
+        rate, outcome, metric = _RATES.get(line["limit"]), _WORDS.get(line["outcome"]), line["metric"]
         if (
             rate is None
             or outcome is None
-            or (rate == _RATES["conditional_rate_at_most"] and not by_estimate)
+            or (line["limit"] == "conditional_rate_at_most" and not by_estimate)
         ):
             continue
-        metric = line["metric"]
-        part = Cell(rate.part, metric=metric, rank_limit=rank_limits[metric])
-        whole = None if rate.whole is None else _whole(rate.whole, part)
+        part = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
+        whole = None if rate[1] is None else _whole(rate[1], part)
         if part in cells and (whole is None or whole in cells):
-            found.append(Limit(part, whole, float(line["bound"]), outcome))
-    return found
+            published.append(Limit(part, whole, float(line["bound"]), outcome))
+    return published
 
 
 def _whole(quantity: str, part: Cell) -> Cell:
@@ -75,28 +69,18 @@ def _whole(quantity: str, part: Cell) -> Cell:
 
 
 def table(limits: pd.DataFrame, published: list[Limit]) -> pd.DataFrame:
-    """Return the limits with their outcomes, where these are published.
-
-    Parameters
-    ----------
-    limits : pandas.DataFrame
-    published : list of Limit
-        As :func:`of` returns them.
-    """
-    outcomes = {(limit.part, limit.whole, limit.bound): limit.outcome for limit in published}
+    """Return the limits with the outcomes that are published, and :data:`WITHHELD` in the place of others."""
+    outcomes = {
+        (
+            limit.part.metric,
+            (limit.part.quantity, limit.whole and limit.whole.quantity),
+            limit.bound,
+        ): limit.outcome
+        for limit in published
+    }
+    names = ["about", "limit", "metric", "bound"]
     lines = []
     for line in limits.to_dict("records"):
-        shown = WITHHELD
-        if (rate := _RATES.get(line["limit"])) is not None:
-            own = {
-                outcome
-                for (part, whole, bound), outcome in outcomes.items()
-                if part.metric == line["metric"]
-                and (part.quantity, whole and whole.quantity) == rate
-                and bound == float(line["bound"])
-            }
-            shown = own.pop() if own else WITHHELD
-        lines.append(
-            {name: line[name] for name in ("about", "limit", "metric", "bound")} | {"outcome": shown}
-        )
-    return pd.DataFrame(lines, columns=["about", "limit", "metric", "bound", "outcome"])
+        key = line["metric"], _RATES.get(line["limit"]), float(line["bound"])
+        lines.append({name: line[name] for name in names} | {"outcome": outcomes.get(key, WITHHELD)})
+    return pd.DataFrame(lines, columns=[*names, "outcome"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -69,7 +69,7 @@ def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> p
         ),
     )  # fmt: skip
     rows = [_line(rounded, line) for line in lines]
-    return pd.DataFrame(rows, columns=[column.name for column in _columns("attack")])
+    return pd.DataFrame(rows, columns=columns("attack"))
 
 
 def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
@@ -113,7 +113,7 @@ def clusters(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) ->
                 for pair in ((suspected, whole), (confirmed, whole), (confirmed, suspected))
             ]
             rows.append([metric, stratum, *counts, *rates])
-    return pd.DataFrame(rows, columns=[column.name for column in _columns("clusters")])
+    return pd.DataFrame(rows, columns=columns("clusters"))
 
 
 def file(rounded: Rounded) -> pd.DataFrame:
@@ -125,7 +125,7 @@ def file(rounded: Rounded) -> pd.DataFrame:
         below = [Cell(f"below_{k}", other=convention) for k in (2, 3, 5)]
         counts = [rounded.text(cell) for cell in (whole, *below)]
         rows.append([convention, *counts, *(rounded.rate(cell, whole) for cell in below)])
-    return pd.DataFrame(rows, columns=[column.name for column in _columns("file")])
+    return pd.DataFrame(rows, columns=columns("file"))
 
 
 def matching(rounded: Rounded) -> pd.DataFrame:
@@ -136,7 +136,7 @@ def matching(rounded: Rounded) -> pd.DataFrame:
             own = cell._replace(quantity="match_own")
             counts = [rounded.text(cell), rounded.text(own)]
             rows.append([*cell.other.rsplit(SEPARATOR, 3), *counts, rounded.rate(own, cell)])
-    return pd.DataFrame(rows, columns=[column.name for column in _columns("matching")])
+    return pd.DataFrame(rows, columns=columns("matching"))
 
 
 def cut_points(lines: pd.DataFrame, rounded: Rounded, strata: Mapping[str, str]) -> pd.DataFrame:
@@ -158,13 +158,14 @@ def cut_points(lines: pd.DataFrame, rounded: Rounded, strata: Mapping[str, str])
         if all(size is not None and size.value is not None for size in sizes) and not pd.isna(line["bin"]):
             ends = [_cut(rounded.policy, line[name]) for name in ("above", "up_to")]
             rows.append([scope, line["variable"], line["file"], line["bin"], *ends])
-    return pd.DataFrame(rows, columns=[column.name for column in _columns("cut_points")])
+    return pd.DataFrame(rows, columns=columns("cut_points"))
 
 
 def _cut(policy: Policy, value: float) -> str:
     return "" if pd.isna(value) else policies.cut_point(policy, value)
 
 
-def _columns(output: str) -> Iterable[tables.Column]:
-    """Return the declared columns of a table of the edition."""
-    return next(table.columns for table in tables.RELEASE if table.output == output)
+def columns(output: str) -> list[str]:
+    """Return the names of the declared columns of a table of the edition."""
+    table = next(table for table in tables.RELEASE if table.output == output)
+    return [column.name for column in table.columns]
