@@ -8,72 +8,21 @@ from __future__ import annotations
 import csv
 import json
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from reident.release import policies
+from reident.release.cells import Published
 from reident.report import layout
 from reident.report.edition import annex, figures, front, parts, tables
 from reident.report.edition.reading import FORMS, Edition
+from reident.sections.release import Policy
+from reident.study import rounding
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "releasable.ipynb"
 
-CENSUS: dict[str, Any] = {
-    "title": "Rounding rules of the Census Bureau’s Disclosure Review Board",
-    "version": "2024-1",
-    "source": "U.S. Census Bureau, Disclosure Avoidance Officer: DRB rules for rounding, Washington, D.C.",
-    "scope": (
-        "Counts below 15 are not shown. Larger counts are rounded to fewer digits the larger they are, and rates are "
-        "computed from the rounded counts."
-    ),
-    "rounding": "nearest",
-    "small": {"below": 15, "shown": "<15"},
-    "zero": "small",
-    "bands": [
-        {"up_to": 99, "nearest": 10},
-        {"up_to": 999, "nearest": 50},
-        {"up_to": 9999, "nearest": 100},
-        {"up_to": 99999, "nearest": 500},
-        {"up_to": 999999, "nearest": 1000},
-        {"significant_digits": 4},
-    ],
-    "protect": {"small": 1.0, "rounded": 0.5},
-    "rates": {"decimals": 1},
-    "extremes": "suppressed",
-    "cut_points": {"significant_digits": 2},
-    "intervals": "rounded",
-    "internal": False,
-}
-BASE_5: dict[str, Any] = CENSUS | {
-    "title": "Random rounding to base 5",
-    "rounding": "random",
-    "small": None,
-    "zero": "shown",
-    "bands": [{"nearest": 5}],
-    "extremes": "shown",
-    "intervals": "absent",
-}
-REDACTED: dict[str, Any] = CENSUS | {
-    "title": "Redaction and rounding to 5",
-    "scope": "Counts of 7 or fewer, zero included, are redacted. Other counts are rounded to the nearest 5.",
-    "small": {"below": 8, "shown": "[REDACTED]"},
-    "bands": [{"nearest": 5}],
-}
-MIDPOINT: dict[str, Any] = BASE_5 | {
-    "title": "Midpoint rounding to base 6",
-    "rounding": "midpoint",
-    "bands": [{"nearest": 6}],
-}
-NONE: dict[str, Any] = BASE_5 | {
-    "title": "No rounding",
-    "scope": "Nothing is rounded or suppressed. This edition is for the agency alone.",
-    "rounding": "exact",
-    "bands": [],
-    "protect": {"small": 0.0, "rounded": 0.0},
-    "cut_points": {"significant_digits": None},
-    "internal": True,
-}
 TITLES = {
     "unicity": "Unicity",
     "taxicab": "Taxicab",
@@ -120,7 +69,7 @@ class Sample:
     matching: int = 0
     cut_points: bool = True
     limits: bool = True
-    policy: dict[str, Any] = field(default_factory=lambda: CENSUS)
+    policy: str = "census-drb"
     suppressed: float = 0.08
     after: bool = False
     interval: str = ""
@@ -141,15 +90,20 @@ SAMPLES = {
     "plain": Sample(
         strata=(), metrics=("unicity", "taxicab"), keep=8, agency="", date=None, cut_points=False
     ),
-    "variants": Sample(variants=6, before=True, clusters=True, policy=MIDPOINT, after=True),
+    "variants": Sample(variants=6, before=True, clusters=True, policy="midpoint-6", after=True),
     "clustered": Sample(clusters=True, interval="clustered"),
-    "random": Sample(policy=BASE_5, records=900, keep=5),
-    "redacted": Sample(policy=REDACTED, records=300, keep=2, metrics=(*FOUR, "winkler")),
-    "internal": Sample(policy=NONE, file=True),
+    "random": Sample(policy="base-5-random", records=900, keep=5),
+    "redacted": Sample(policy="opensafely", records=300, keep=2, metrics=(*FOUR, "winkler")),
+    "internal": Sample(policy="none", file=True),
     "matching": Sample(metrics=(), matching=3, cut_points=False),
     "file": Sample(metrics=(), file=True, cut_points=False, limits=False),
 }
 """Editions of every kind."""
+
+
+def policy(sample: Sample) -> Policy:
+    """Return the bundled policy of a sample."""
+    return rounding.load(rounding.FOLDER / f"{sample.policy}.yaml")
 
 
 class _Writer:
@@ -157,28 +111,15 @@ class _Writer:
 
     def __init__(self, sample: Sample) -> None:
         self.sample, self.draw = sample, random.Random(sample.seed)  # noqa: S311 - numbers of a sample
+        self.policy = policy(sample)
 
-    def count(self, n: int, *, hide: bool = True) -> str:
-        policy = self.sample.policy
-        if policy["rounding"] != "exact" and hide and self.draw.random() < self.sample.suppressed:
-            return "x"
-        if policy["small"] and n < policy["small"]["below"]:
-            return policy["small"]["shown"]
-        if policy["rounding"] == "midpoint":
-            return str(6 * -(-n // 6) - 3 if n else 0)
-        for band in policy["bands"]:
-            if n <= band.get("up_to", n):
-                width = band.get("nearest", 1000)
-                return str(width * round(n / width))
-        return str(n)
+    def count(self, n: int, *, hide: bool = True) -> Published:
+        if self.policy.rounding != "exact" and hide and self.draw.random() < self.sample.suppressed:
+            return policies.WITHHELD
+        return policies.publish(self.policy, n, seed="a seed")
 
-    def rate(self, part: str, whole: str) -> str:
-        if not (part.isdigit() and whole.isdigit()) or int(whole) == 0:
-            return ""
-        share = min(1.0, int(part) / int(whole))
-        if self.sample.policy["extremes"] == "suppressed" and share in {0, 1}:
-            return ""
-        return f"{share:.3f}"
+    def rate(self, part: Published, whole: Published) -> str:
+        return policies.rate(self.policy, part, whole)
 
     def attack(self, keys: list[str], n: int, factor: float = 1.0, *, one_limit: bool = False) -> list[str]:
         suspect, confirm = STRENGTH[keys[2]]
@@ -188,11 +129,10 @@ class _Writer:
         first = [self.count(of, hide=self.sample.suppressed == 1) for of in (n, 2 * n, round(0.8 * n))]
         rest = [self.count(of) for of in (suspected, min(suspected, confirmed), n // 9, single, single // 7)]
         rates = [self.rate(rest[0], first[0]), self.rate(rest[1], first[0]), self.rate(rest[1], rest[0])]
-        ends = ["", ""]
-        if rates[2] and self.sample.policy["intervals"] == "rounded" and self.sample.interval != "clustered":
-            ends = [f"{max(0, float(rates[2]) - 0.02):.3f}", f"{min(1, float(rates[2]) + 0.02):.3f}"]
-        detail = ["", ""] if one_limit else rest[3:]
-        return [*keys, *first, *rest[:3], *detail, *rates, *ends, self.rate(rest[4], rest[3])]
+        ends = policies.bounds(self.policy, rest[1], rest[0], self.sample.interval or "clopper-pearson")
+        detail = ["", ""] if one_limit else [count.text for count in rest[3:]]
+        texts = [count.text for count in (*first, *rest[:3])]
+        return [*keys, *texts, *detail, *rates, *ends, self.rate(rest[4], rest[3])]
 
 
 def write_released(folder: Path, sample: Sample = SAMPLES["example"]) -> Path:
@@ -256,6 +196,10 @@ def _attack(writer: _Writer) -> list[list[str]]:
     return lines
 
 
+def _line(keys: list[str], counts: list[Published], rates: list[str]) -> list[str]:
+    return [*keys, *(count.text for count in counts), *rates]
+
+
 def _clusters(writer: _Writer) -> list[list[str]]:
     lines = []
     for metric in writer.sample.metrics:
@@ -265,7 +209,7 @@ def _clusters(writer: _Writer) -> list[list[str]]:
                 writer.rate(*pair)
                 for pair in ((counts[1], counts[0]), (counts[2], counts[0]), (counts[2], counts[1]))
             ]
-            lines.append([metric, stratum, *counts, *rates])
+            lines.append(_line([metric, stratum], counts, rates))
     return lines
 
 
@@ -273,7 +217,7 @@ def _file(writer: _Writer) -> list[list[str]]:
     lines = []
     for at, convention in enumerate(("excluded", "category", "wildcard")):
         counts = [writer.count(n - 10 * at) for n in (6013, 412, 893, 1637)]
-        lines.append([convention, *counts, *(writer.rate(n, counts[0]) for n in counts[1:])])
+        lines.append(_line([convention], counts, [writer.rate(n, counts[0]) for n in counts[1:]]))
     return lines
 
 
@@ -283,10 +227,8 @@ def _matching(writer: _Writer) -> list[list[str]]:
         for scenario in ("age and sex", "everything that is not synthesized"):
             for low, high, n in ((0, 0, 140), (1, 1, 77), (2, 4, 310), (5, 9, 520), (10, "", 2000)):
                 counts = [writer.count(n), writer.count(n // (3 + file))]
-                ends = [str(low), str(high)]
-                lines.append(
-                    [scenario, f"synthetic {file + 1}", *ends, *counts, writer.rate(counts[1], counts[0])]
-                )
+                keys = [scenario, f"synthetic {file + 1}", str(low), str(high)]
+                lines.append(_line(keys, counts, [writer.rate(counts[1], counts[0])]))
     return sorted(lines, key=lambda line: (line[0], line[1]))
 
 
@@ -318,7 +260,7 @@ def _record(sample: Sample) -> dict[str, Any]:
         "date": sample.date,
         "edition": 1,
         "reident": "0.1.0",
-        "policy": sample.policy,
+        "policy": policy(sample).model_dump(mode="json"),
         "known": ["puf"],
         **({"interval": sample.interval} if sample.interval else {}),
         "level": 0.95,

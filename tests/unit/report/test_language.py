@@ -11,7 +11,7 @@ import pytest
 from making import releases as making
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import MATCHING, SUBSETS, write_matching
-from making.released import CENSUS, SAMPLES, executed, write_released
+from making.released import SAMPLES, executed, write_released
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
 from reident.archive.comparison import compare
@@ -146,9 +146,9 @@ def test_a_german_edition_has_no_english_word(tmp_path):
     letters = [text for drawing in shown if "<svg" in drawing for text in SVG_TEXT.findall(drawing)]
     said = [text for text in shown if "<svg" not in text] + letters
     own = {
-        CENSUS["title"],
-        CENSUS["source"],
-        CENSUS["scope"],
+        record["policy"]["title"],
+        record["policy"]["source"],
+        record["policy"]["scope"],
         record["statement"],
         record["title"],
         record.get("agency") or "-",
