@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from reident.errors import Guard, InputError
 from reident.filerisk import coding, dis
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
-from reident.intake.records import Sink, in_memory, require_records
+from reident.intake.records import Sink, require_records
 from reident.intake.severity import UNDERSTATES, Line, table
 from reident.intake.sources import Source, give
 from reident.intake.values import Place, typed
@@ -30,32 +29,6 @@ the household."""
 
 MAX_VARIATION = 0.1
 """Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
-
-
-class Prepared(NamedTuple):
-    """The coded files.
-
-    Attributes
-    ----------
-    file : pyarrow.Table (n rows)
-        The columns that name a record (text), or :data:`ROW`; :data:`WEIGHT` (float64) where the study takes f from
-        it; :data:`HOUSEHOLD` (int32, from 0) where the study has households; the key variables and the sensitive ones,
-        int32 codes from 0, null where missing. In the order of the names, or of the rows.
-    population : pyarrow.Table (N rows)
-        :data:`STRATUM` (int32) and the key variables, in the order of these; no row without a population.
-    original : pyarrow.Table (n rows, or none)
-        The key variables before perturbation, row by row as ``file``; no row without an original file.
-    categories : pandas.DataFrame
-        variable, code, label, n_file, n_population, missing: what the codes stand for, in the order of codes.
-    account, warnings : pandas.DataFrame
-    """
-
-    file: pa.Table
-    population: pa.Table
-    original: pa.Table
-    categories: pd.DataFrame
-    account: pd.DataFrame
-    warnings: pd.DataFrame
 
 
 def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
@@ -90,29 +63,6 @@ def source_of(files: RiskFiles, table: str) -> SourceFile:
     return source
 
 
-def prepare(
-    files: RiskFiles,
-    text: pa.Table,
-    population: pa.Table | None = None,
-    original: pa.Table | None = None,
-    guard: Guard = contextlib.nullcontext,
-) -> Prepared:
-    """Type and code files that are in memory, as :func:`prepare_files` does.
-
-    Parameters
-    ----------
-    files : RiskFiles
-    text : pyarrow.Table
-        The text of the file, at least its :func:`columns_of`.
-    population, original : pyarrow.Table, optional
-        The same of the population, and of the records before perturbation.
-    guard : Guard
-    """
-    texts = {FILE: text, POPULATION: population, ORIGINAL: original}
-    sources = {name: [source] for name, source in texts.items() if source is not None}
-    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
-
-
 def prepare_files(
     files: RiskFiles,
     sources: Mapping[str, Iterable[pa.Table]],
@@ -128,7 +78,9 @@ def prepare_files(
     sources : mapping
         By prepared table, the text of its source in batches, see :func:`batches`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`Prepared`.
+        Take the batches of the prepared tables, whose columns `reident.pipeline.tables.risk` declares: the file in the
+        order of its names, or of its rows; the population in that of its values; the original file row by row as the
+        file. Without a population or an original file, these have no row.
     folder : pathlib.Path, optional
         Where keys that do not fit into memory wait in files without a name.
     guard : Guard
@@ -137,7 +89,7 @@ def prepare_files(
     Returns
     -------
     dict of pandas.DataFrame
-        The other tables of :class:`Prepared`.
+        ``categories``, ``account`` and ``warnings``.
 
     Raises
     ------
