@@ -7,18 +7,14 @@ differ in size and in their population.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from reident.errors import InputError
 from reident.sections.simulation import LocalAuthorities
 from reident.simulation import population
 from reident.simulation.population import Table
 from reident.simulation.streams import Streams
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEY = (
     "AGE", "SEX", "MARSTAT", "RELAT", "HHSIZE", "TENURE", "ROOMS", "CARS", "EDUC", "ECON", "OCC", "ILLNESS",
@@ -54,8 +50,6 @@ def populate(spec: LocalAuthorities) -> dict[str, pd.DataFrame]:
     InputError
         If the fraction selects no one in an area.
     """
-    import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
-
     streams = Streams(spec.seed)
     areas: list[Table] = [
         _area(n, streams.within(f"area {at}"), at) for at, n in enumerate(spec.households, start=1)

@@ -7,15 +7,12 @@ and log, and rounding removes the difference.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from reident.sections.simulation import SkewedAmounts
 from reident.simulation.streams import Streams
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MEDIAN = 1_000_000
 """The median of every variable; it is large, which makes equal values rare."""
@@ -38,8 +35,6 @@ def draw_skewed(spec: SkewedAmounts) -> pd.DataFrame:
     pandas.DataFrame
         :data:`PERSON` and ``x1`` … ``xv``: lognormal, at least 1, rounded to integers. All cells are text.
     """
-    import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
-
     streams, n = Streams(spec.seed), spec.records
     shared = math.sqrt(spec.correlation) * streams("factor").standard_normal(n)
     columns = {PERSON: np.array([str(number) for number in range(1, n + 1)], object)}

@@ -8,18 +8,16 @@ before treatment. Each stage has its own stream of random numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from reident.errors import InputError
 from reident.sections.simulation import HouseholdSurvey, LastYear, Treatment
 from reident.simulation import brokers, population, treatments
 from reident.simulation.population import REGION_SHARES, Table, pick
 from reident.simulation.streams import Streams
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RELEASED = {
     "REGION": "region",
@@ -81,8 +79,6 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     InputError
         If the population is too small for the files, or a file is too small for its records.
     """
-    import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
-
     streams = Streams(spec.seed)
     persons = population.draw(spec.households, streams.within("population"))
     sampled = sample(spec, persons, streams.within("sample"))

@@ -8,18 +8,15 @@ of a random person with the drawn occupation, multiplied by noise. The records o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from reident.errors import InputError
 from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import population, treatments
 from reident.simulation.population import Table
 from reident.simulation.streams import Streams
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = {
     "REGION": "region",
@@ -63,8 +60,6 @@ def synthesize(spec: SyntheticSurvey, file: str) -> pd.DataFrame:
     InputError
         If the population is too small for the survey.
     """
-    import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
-
     streams = Streams(spec.seed)
     sample, rest = _samples(spec, streams)
     if file == HOLDOUT:
