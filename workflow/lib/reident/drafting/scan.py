@@ -13,52 +13,33 @@ import pyarrow.csv as pv
 
 from reident import reading
 from reident.drafting.source import Source
-from reident.errors import InputError
+from reident.intake.records import require_records
+from reident.reading.blocks import UnprovenError, proven
 from reident.reading.textfile import unpacked
 
 _BLOCK = 4 << 20
 """Bytes that are parsed at once; memory grows with it."""
 
 
-class _NotRegularError(Exception):
-    """The fast reader cannot read the file."""
-
-
 def batches(source: Source, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the columns of a file as text, without nulls.
-
-    Parameters
-    ----------
-    source : Source
-    columns : sequence of str, optional
-        By default all that can be read.
+    """Yield columns of a file, by default all that can be read, as text without nulls.
 
     Raises
     ------
     InputError
         With file and row, for a file that is irregular or has no record.
     """
-    names = list(source.columns if columns is None else columns)
-    rows = 0
-    try:
-        for batch in _fast(source, names):
-            rows += batch.num_rows
-            yield batch
-    except _NotRegularError:
-        done = rows
-        for batch in reading.batches(source.path, source.described, names):
-            fresh = batch.slice(min(done, batch.num_rows))
-            done -= batch.num_rows - fresh.num_rows
-            rows += fresh.num_rows
-            yield fresh
-    if not rows:
-        raise InputError(f"{source.name}: the file has a header and no records. Check the export.") from None
+    names, rows = list(source.columns if columns is None else columns), 0
+    for batch in proven(_fast(source, names), lambda: reading.batches(source.path, source.described, names)):
+        rows += batch.num_rows
+        yield batch
+    require_records(source.described, rows)
 
 
 def _fast(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:
     described = source.described
     if described.kind != "csv" or not (described.delimiter + described.quote).isascii():
-        raise _NotRegularError
+        raise UnprovenError
     try:
         with unpacked(source.path) as stream:
             yield from pv.open_csv(
@@ -72,5 +53,5 @@ def _fast(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:
                 ),
                 pv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string())),
             )
-    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError, OSError, EOFError):
-        raise _NotRegularError from None
+    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError, OSError, EOFError) as error:
+        raise UnprovenError from error

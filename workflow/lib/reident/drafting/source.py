@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -16,7 +14,8 @@ from pydantic import ValidationError
 
 from reident import reading
 from reident.errors import InputError
-from reident.reading.textfile import opened, unpacked
+from reident.reading.names import DAMAGE, damaged
+from reident.reading.textfile import MARKS, opened, unpacked
 from reident.sections.codes import number
 from reident.sections.files import SourceFile
 from reident.study.reading import TODO
@@ -29,15 +28,6 @@ _DELIMITERS = ((",", ";", "\t", "|"), ("^", "~", ":", " "))
 """Those that are tried first, and those that may well be part of the fields."""
 
 _QUOTES = ('"', "'", "")
-_MARKS = [
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-]
-"""Byte order marks; that of UTF-16 is the beginning of that of UTF-32, so the order matters."""
-
 _PUNCTUATION = frozenset("€£§°ºª«»‘’“”„‚–—…•·©®™±×÷¿¡½¼¾²³µ´`¨¸\u00a0")
 """What texts in cp1252 have beside letters; other characters show another encoding."""
 
@@ -189,9 +179,9 @@ def _encoding(path: Path) -> tuple[str, str]:
     start = next(chunks, b"")
     if not start.strip():
         raise InputError(f"{path.name}: the file is empty. Write a header row and records.")
-    for mark, name in _MARKS:
+    for codec, mark in MARKS.items():
         if start.startswith(mark):
-            return name, "by its byte order mark"
+            return codec.rsplit("-", 1)[0], "by its byte order mark"
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for chunk in _chunks(path):
@@ -210,10 +200,8 @@ def _chunks(path: Path) -> Iterator[bytes]:
         with unpacked(path) as stream:
             while chunk := stream.read(_CHUNK):
                 yield chunk
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(
-            f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
-        ) from None
+    except DAMAGE:
+        raise damaged(path) from None
 
 
 def _single_byte(path: Path) -> tuple[str, str]:

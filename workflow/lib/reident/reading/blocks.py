@@ -8,21 +8,16 @@ lines, NUL bytes. A block of records is therefore inspected before it is parsed.
 from __future__ import annotations
 
 import codecs
-import gzip
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from reident.reading.names import TEXT
+from reident.reading.names import DAMAGE, TEXT
 from reident.reading.textfile import encoding_of, unpacked
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import SourceFile
 
 BLOCK = 1 << 23
 """Bytes that are read at a time."""
@@ -122,7 +117,7 @@ def _utf8(path: Path, source: SourceFile) -> Iterator[bytes]:
                 yield content if decoder is None else decoder.decode(content).encode()
             if decoder is not None:
                 yield decoder.decode(b"", final=True).encode()
-    except (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (UnicodeError, *DAMAGE) as error:
         raise UnprovenError from error
 
 

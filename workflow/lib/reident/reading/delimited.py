@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,9 +16,7 @@ from reident.errors import InputError
 from reident.reading import blocks
 from reident.reading.names import BATCH, TEXT, check_header
 from reident.reading.textfile import lines, opened
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import SourceFile
 
 MAX_FIELD = blocks.MAX_RECORD
 MAX_NAMED_FIELD = 2**26

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading.names import BATCH, TEXT, MissingColumnError
 from reident.reading.textfile import lines, opened
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import SourceFile
 
 
 def batches(

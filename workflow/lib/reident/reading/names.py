@@ -8,22 +8,28 @@ import unicodedata
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from reident.errors import InputError
-from reident.sections.files import PACKED
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import PACKED, SourceFile
 
 BATCH = 65_536
 """The number of records in a batch."""
 
 TEXT = pa.string()
 
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What the reading of a gzip file raises that is truncated or damaged."""
+
+_COMPLETE = {
+    "parquet": "Parquet file",
+    "sas7bdat": "SAS data set",
+    "stata": "Stata file",
+    "spss": "SPSS file",
+    "xport": "SAS transport file",
+}
 _PORTABLE = b"ASCII SPSS PORT FILE"
 """Near the beginning of the file; what precedes it depends on the program."""
 
@@ -65,13 +71,13 @@ def refuse_foreign(path: Path, source: SourceFile) -> None:
     """
     with path.open("rb") as stream:
         start = stream.read(_START)
-    packed = start.startswith(_GZIP)
+    packed = start.startswith(GZIP)
     if packed and source.kind not in PACKED:
         raise InputError(
             f"{path.name}: a `{source.kind}` file must not be compressed with gzip. Decompress it."
         )
     if packed:
-        with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path) as stream:
+        with contextlib.suppress(*DAMAGE), gzip.open(path) as stream:
             start = stream.read(_START)
     for mark, kind, what, advice in _FOREIGN:
         if mark in (start if mark == _PORTABLE else start[: len(mark)]) and kind != source.kind:
@@ -80,6 +86,18 @@ def refuse_foreign(path: Path, source: SourceFile) -> None:
             raise InputError(
                 f"{path.name}: the file is not a `{source.kind}` file; it is {what}{inside}. {remedy}"
             )
+
+
+def incomplete(path: Path, kind: str) -> InputError:
+    """Return the error of a file that is not a whole file of its format."""
+    return InputError(f"{path.name}: the file is not a complete {_COMPLETE[kind]}. Write it again.")
+
+
+def damaged(path: Path) -> InputError:
+    """Return the error of a gzip file that raises one of :data:`DAMAGE`."""
+    return InputError(
+        f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
+    )
 
 
 class MissingColumnError(InputError):

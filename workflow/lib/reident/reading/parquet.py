@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from reident.errors import InputError
-from reident.reading.names import BATCH, TEXT, check_header
+from reident.reading.names import BATCH, TEXT, check_header, incomplete
 from reident.reading.numbers import double_text
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import SourceFile
 
 
 def batches(
@@ -42,7 +39,7 @@ def batches(
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             if "UTF8" in str(error):  # pyarrow decodes categories itself, and does not say where
                 raise _not_utf8(f"{path.name}, a column of categories") from None
-            raise _incomplete(path) from None
+            raise incomplete(path, "parquet") from None
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 - the file describes itself
@@ -50,13 +47,9 @@ def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 -
     try:
         names = list(pq.read_schema(path).names)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise _incomplete(path) from None
+        raise incomplete(path, "parquet") from None
     check_header(path, names, (), row="")
     return names
-
-
-def _incomplete(path: Path) -> InputError:
-    return InputError(f"{path.name}: the file is not a complete Parquet file. Write it again.")
 
 
 def _values(kind: pa.DataType) -> pa.DataType:

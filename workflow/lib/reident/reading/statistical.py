@@ -9,7 +9,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +17,9 @@ import pyarrow.compute as pc
 import pyreadstat
 
 from reident.errors import InputError
-from reident.reading.names import TEXT, check_header
+from reident.reading.names import TEXT, check_header, incomplete
 from reident.reading.stored import Column, decoded_text, number_text
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import SourceFile
 
 _BATCH = 100_000
 """Records in a batch: more than in other formats, since each batch passes over the records before it."""
@@ -36,7 +34,6 @@ _READERS: dict[str, Callable[..., Any]] = {
     "stata": pyreadstat.read_dta,
     "spss": pyreadstat.read_sav,
 }
-_PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
 
 
 def batches(
@@ -63,7 +60,7 @@ def batches(
         yield pa.record_batch(texts, names=list(wanted))
         n += size
     if about.number_rows is not None and 0 <= about.number_rows != n:
-        raise _incomplete(path, source)
+        raise incomplete(path, source.kind)
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:
@@ -87,9 +84,9 @@ def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> t
     except Exception as error:  # noqa: BLE001 - its own class is private, and its text may hold values
         if "sequence" in str(error) or "encoding" in str(error):
             raise _encoding(path) from None
-        raise _incomplete(path, source) from None
+        raise incomplete(path, source.kind) from None
     if None in about.column_names:  # the name is not in a damaged file
-        raise _incomplete(path, source)
+        raise incomplete(path, source.kind)
     return cells, about
 
 
@@ -111,10 +108,6 @@ def _encoding(path: Path) -> InputError:
     return InputError(
         f"{path.name}: the text is not in the encoding that the file names. Declare the `encoding`."
     )
-
-
-def _incomplete(path: Path, source: SourceFile) -> InputError:
-    return InputError(f"{path.name}: the file is not a complete {_PROGRAM[source.kind]}. Write it again.")
 
 
 def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:

@@ -6,18 +6,16 @@ import codecs
 import contextlib
 import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from reident.errors import InputError
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.reading.names import DAMAGE, GZIP, damaged
+from reident.sections.files import SourceFile
 
 _CHUNK = 1 << 20
-_MARKS = {
+MARKS = {
     "utf-8-sig": codecs.BOM_UTF8,
     "utf-32-le": codecs.BOM_UTF32_LE,
     "utf-32-be": codecs.BOM_UTF32_BE,
@@ -43,16 +41,14 @@ def opened(path: Path, source: SourceFile) -> Iterator[io.TextIOBase]:
                 yield text
         except UnicodeError:
             raise _undecodable(path, source) from None  # which may find that the gzip file is damaged too
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(
-            f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
-        ) from None
+    except DAMAGE:
+        raise damaged(path) from None
 
 
 def unpacked(path: Path) -> BinaryIO:
     """Open the bytes of a file, decompressed if it is a gzip file, whatever its name."""
     with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
+        packed = stream.read(2) == GZIP
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
 
@@ -64,9 +60,9 @@ def encoding_of(path: Path, source: SourceFile) -> str:
     codec, start = source.codec, b""
     if codec == "utf-8-sig":
         return codec
-    with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), unpacked(path) as stream:
+    with contextlib.suppress(*DAMAGE), unpacked(path) as stream:
         start = stream.read(4)
-    marked = [name for name, mark in _MARKS.items() if start.startswith(mark)]
+    marked = [name for name, mark in MARKS.items() if start.startswith(mark)]
     if not marked or any(name.rsplit("-", 1)[0] == codec for name in marked):
         return codec
     if codec in marked:

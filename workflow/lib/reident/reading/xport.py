@@ -11,20 +11,17 @@ import re
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from reident.errors import InputError
-from reident.reading.names import BATCH, check_header
+from reident.reading.names import BATCH, check_header, incomplete
 from reident.reading.stored import Column, decoded_text, number_text
-
-if TYPE_CHECKING:
-    from reident.sections.files import SourceFile
+from reident.sections.files import SourceFile
 
 _CARD = 80
-_INCOMPLETE = "the file is not a complete SAS transport file. Write it again."
 
 
 class _Variable(NamedTuple):
@@ -68,7 +65,7 @@ def _mapped(path: Path) -> Iterator[mmap.mmap]:
     """Give the content of a file that is not empty."""
     with path.open("rb") as stream:
         if not stream.read(1):
-            raise InputError(f"{path.name}: {_INCOMPLETE}")
+            raise incomplete(path, "xport")
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             yield content
 
@@ -87,7 +84,7 @@ def _describe(path: Path, content: mmap.mmap) -> tuple[dict[str, _Variable], int
             start += described[-1].width
         records = _card(content, rb"OBS(V8)?", begin + count * size) + _CARD
     except (ValueError, struct.error):
-        raise InputError(f"{path.name}: {_INCOMPLETE}") from None
+        raise incomplete(path, "xport") from None
     if re.compile(rb"HEADER RECORD\*{7}MEMB").search(content, records):
         raise InputError(
             f"{path.name}: the file must have exactly one data set. Write the data set to its own file."
@@ -118,7 +115,7 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
     """Return the number of records; the blanks that pad the last 80 bytes of the file are not records."""
     n, rest = divmod(len(content) - begin, width)
     if len(content) % _CARD or rest >= _CARD or content[len(content) - rest :].strip(b" "):
-        raise InputError(f"{path.name}: {_INCOMPLETE}")
+        raise incomplete(path, "xport")
     stored = content[begin - _CARD + 48 : begin - _CARD + 63].strip()  # in version 8, or 0
     known = int(stored) if stored.isdigit() else 0
     while (
@@ -128,7 +125,7 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
     ):
         n -= 1
     if known and n != known:
-        raise InputError(f"{path.name}: {_INCOMPLETE}")
+        raise incomplete(path, "xport")
     return n
 
 
