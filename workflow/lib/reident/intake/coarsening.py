@@ -22,15 +22,9 @@ def coarsen(
     Parameters
     ----------
     column : pyarrow.Array (n,)
-        Text, or float64 if numeric.
-    coarsening : Coarsening
+        Text, or float64 if numeric; the result has the same type.
     integer_coded : bool
         Whether ``1`` and ``01`` are the same code.
-
-    Returns
-    -------
-    pyarrow.Array (n,)
-        Of the same type. Source: METHODS §1.
     """
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = array.dictionary_encode()

@@ -40,12 +40,6 @@ class CodeCounts:
 class ColumnReader:
     """Types one variable of one file.
 
-    Parameters
-    ----------
-    column : Column
-    side : {'puf', 'eif'}
-    source : RecordFile
-
     Attributes
     ----------
     type : pyarrow.DataType
@@ -73,14 +67,7 @@ class ColumnReader:
         return self._counts.counts()
 
     def read(self, text: pa.Array, before: int) -> pa.Array:
-        """Return the values of the next records, null where missing.
-
-        Parameters
-        ----------
-        text : pyarrow.Array (n,)
-        before : int
-            The number of records before these.
-        """
+        """Return the values of the next records, null where missing; `before` records precede them."""
         if self.problem is None:
             encoded = text.dictionary_encode()
             try:

@@ -40,14 +40,7 @@ class Bucket(NamedTuple):
 
 
 class KeyedSpool(Spool):
-    """A spool whose first columns are a key of text without nulls.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    parts : int
-        The number of columns of the key.
-    folder : pathlib.Path, optional
+    """A spool whose first `parts` columns are a key of text without nulls.
 
     Attributes
     ----------
@@ -116,13 +109,10 @@ class Scattered:
 
     Parameters
     ----------
-    spool : Spool
     columns : sequence of int
         The columns that are kept; the first of them are the key.
     parts : int
         The number of columns of the key.
-    ranges : Ranges
-    folder : pathlib.Path, optional
     """
 
     def __init__(
@@ -165,11 +155,6 @@ class Scattered:
 
 class Ordered:
     """The records of a spool by key, range by range.
-
-    Parameters
-    ----------
-    spool : KeyedSpool
-    folder : pathlib.Path, optional
 
     Attributes
     ----------

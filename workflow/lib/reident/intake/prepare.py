@@ -22,7 +22,8 @@ from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
 from reident.intake.parts import Preparing
-from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink, in_memory, require_records
+from reident.intake.records import Clusters, Lookup, RecordReader, Sink, in_memory, require_records
+from reident.intake.sources import Source
 from reident.intake.undeclared import Files
 
 SIDES = ("puf", "eif")
@@ -57,10 +58,8 @@ def prepare(
 
     Parameters
     ----------
-    part : Preparing
     puf, eif, iuf, original : pyarrow.Table
         The text of each source file, at least its :meth:`Preparing.columns_of`.
-    guard : Guard
     """
     files = {"puf": puf, "eif": eif, "iuf": iuf, "original": original}
     sources = {side: [table] for side, table in files.items() if table is not None}
@@ -80,7 +79,6 @@ def prepare_files(
 
     Parameters
     ----------
-    part : Preparing
     sources : mapping
         The text of each source file in batches, at least its :meth:`Preparing.columns_of`, in the order of its rows.
         All files are read before the first error of a value, a key or a link.
@@ -113,7 +111,9 @@ def prepare_files(
     with contextlib.ExitStack() as stack:
         records = {side: RecordReader(part, side, folder) for side in SIDES}
         others = {
-            side: KeyFile(part, side, folder) for side in part.sides if side not in SIDES and side in sources
+            side: Source(part.file(side), part.keys_of(side), (), folder)
+            for side in part.sides
+            if side not in SIDES and side in sources
         }
         files = records | others
         for file in files.values():
@@ -136,9 +136,7 @@ def prepare_files(
         places = dict(zip(records, orders, strict=True))
         if "original" in others and records["puf"].keys.sound:
             with guard():
-                _check_original(
-                    part, others["original"], records["puf"].n, lookups["puf", "original"], folder
-                )
+                _check_original(part, others["original"], records["puf"].n, lookups["puf", "original"])
         lines = _text_warnings(part, records, others["iuf"])
         rows = {side: lookups[side, "iuf"].position for side in SIDES}
         links = _links(part, rows, records["eif"].n, account, guard)
@@ -159,7 +157,7 @@ def prepare_files(
     return {"account": account.table(), "warnings": severity.table(lines)}
 
 
-def _lookups(part: Preparing, others: Mapping[str, KeyFile]) -> dict[tuple[str, str], Lookup]:
+def _lookups(part: Preparing, others: Mapping[str, Source]) -> dict[tuple[str, str], Lookup]:
     """Return what is looked up: by the file that has the records, and the file that names them."""
     n, links = len(part.files.iuf.puf_id), others["iuf"].spool
     lookups = {
@@ -171,7 +169,7 @@ def _lookups(part: Preparing, others: Mapping[str, KeyFile]) -> dict[tuple[str, 
     return lookups
 
 
-def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: KeyFile) -> list[severity.Line]:
+def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: Source) -> list[severity.Line]:
     """Return the warnings about texts as they are in the files."""
     keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
     texts = {(side, name): one.texts for side, file in records.items() for name, one in file.columns.items()}
@@ -184,9 +182,9 @@ def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: Ke
     return lines + warnings.cluster_warnings(part, records["puf"].n_alone, n["puf"])
 
 
-def _check_original(part: Preparing, original: KeyFile, n: int, lookup: Lookup, folder: Path | None) -> None:
+def _check_original(part: Preparing, original: Source, n: int, lookup: Lookup) -> None:
     """Refuse a file before protection that does not have the keys of the PUF, which has n records."""
-    original.check(folder)
+    original.order()
     found = int((lookup.position >= 0).sum())
     lacking, others = n - found, len(lookup.position) - found
     if lacking or others:

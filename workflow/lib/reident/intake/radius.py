@@ -59,7 +59,6 @@ def ranked(values: Sequence[np.ndarray], reach: Reach, *, missing_match: bool) -
     ----------
     values : sequence of float64 (n,)
         The confidential file's first; NaN is missing.
-    reach : Reach
     missing_match : bool
         Whether a missing value is equal to a missing value; it never is to a number.
     """
@@ -78,7 +77,6 @@ def neighbourhoods(distinct: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.n
     ----------
     distinct : float64 (k,)
         Sorted, finite, distinct.
-    reach : Reach
 
     Returns
     -------

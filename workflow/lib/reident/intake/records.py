@@ -46,12 +46,6 @@ def require_records(source: SourceFile, n: int) -> None:
 class KeyReader:
     """The key columns of one source file, and what is wrong with its keys.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The columns of the key.
-    source : SourceFile
-
     Attributes
     ----------
     counts : dict of KeyCounts
@@ -93,14 +87,7 @@ class KeyReader:
 
 
 class Clusters:
-    """The cluster of each record, by the order of the records.
-
-    Parameters
-    ----------
-    parts : int
-        The number of columns that identify a cluster.
-    folder : pathlib.Path or None
-    """
+    """The cluster of each record, by the order of the records; `parts` columns identify it."""
 
     def __init__(self, parts: int, folder: Path | None) -> None:
         self._folder = folder
@@ -138,50 +125,6 @@ class Clusters:
         self._spool.close()
 
 
-class KeyFile:
-    """A file of which the keys alone matter: the IUF, or the file before protection.
-
-    Parameters
-    ----------
-    part : Preparing
-    side : {'iuf', 'original'}
-    folder : pathlib.Path or None
-
-    Attributes
-    ----------
-    keys : KeyReader
-    spool : KeyedSpool
-        The key columns, in the order of the study.
-    """
-
-    def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
-        self._names = part.keys_of(side)
-        self.keys = KeyReader(self._names, part.file(side))
-        schema = pa.schema([(str(at), pa.string()) for at in range(len(self._names))])
-        self.spool = KeyedSpool(schema, len(self._names), folder)
-
-    def read(self, batches: Iterable[pa.Table]) -> None:
-        """Take all records of the file as text."""
-        for text in batches:
-            if not text.num_rows:
-                continue
-            self.keys.read(text, self.spool.rows)
-            columns = [chunk(text, name) for name in self._names]
-            self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
-
-    def check(self, folder: Path | None) -> None:
-        """Refuse a key that is empty or repeats.
-
-        Raises
-        ------
-        InputError
-        """
-        with contextlib.closing(Ordered(self.spool, folder)) as ordered:
-            for bucket in ordered:
-                self.keys.look(bucket, self.spool.key(bucket.table))
-        self.keys.refuse(contextlib.nullcontext)
-
-
 class Lookup:
     """Where records that are sorted by key have the keys of another file.
 
@@ -214,14 +157,7 @@ class Lookup:
 
 
 class RecordReader:
-    """The PUF or the EIF, read in batches and typed.
-
-    Parameters
-    ----------
-    part : Preparing
-    side : {'puf', 'eif'}
-    folder : pathlib.Path or None
-        See :class:`reident.intake.spool.Spool`.
+    """The PUF or the EIF, read in batches and typed; a folder as :class:`reident.intake.spool.Spool` takes it.
 
     Attributes
     ----------

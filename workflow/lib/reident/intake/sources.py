@@ -40,6 +40,12 @@ class Source:
         The other columns.
     folder : pathlib.Path, optional
         See :class:`reident.intake.spool.Spool`.
+
+    Attributes
+    ----------
+    keys : KeyReader
+    spool : KeyedSpool
+        The key columns, in the order of the study.
     """
 
     def __init__(
@@ -47,8 +53,8 @@ class Source:
     ) -> None:
         self.source, self._key, self._folder = source, list(key), folder
         self.num_rows = 0
-        self._reader = KeyReader(self._key, source)
-        self._spool = KeyedSpool(
+        self.keys = KeyReader(self._key, source)
+        self.spool = KeyedSpool(
             pa.schema([(name, pa.string()) for name in self._key]), len(self._key), folder
         )
         self._batches: dict[str, list[pa.Array]] = {name: [] for name in columns}
@@ -62,9 +68,9 @@ class Source:
             for name, known in self._batches.items():
                 known.append(narrow(chunk(batch, name).dictionary_encode()))
             if self._key:
-                self._reader.read(batch, self.num_rows)
+                self.keys.read(batch, self.num_rows)
                 columns = [chunk(batch, name) for name in self._key]
-                self._spool.append(pa.record_batch(columns, schema=self._spool.schema))
+                self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
             self.num_rows += batch.num_rows
         return self
 
@@ -77,7 +83,7 @@ class Source:
     @property
     def sound(self) -> bool:
         """Whether no key is empty or repeats; known once the file is ordered."""
-        return self._reader.sound
+        return self.keys.sound
 
     def order(self, guard: Guard = contextlib.nullcontext) -> np.ndarray:
         """Return the rows in the order of the key; of a file without one, in their own; int32 (n,).
@@ -90,13 +96,13 @@ class Source:
         if self._order is None and not self._key:
             self._order = np.arange(self.num_rows, dtype=np.int32)
         if self._order is None:
-            self._reader.refuse(guard)  # an empty one, which needs no order
+            self.keys.refuse(guard)  # an empty one, which needs no order
             rows = [np.empty(0, np.int32)]
-            with contextlib.closing(Ordered(self._spool, self._folder)) as ordered:
+            with contextlib.closing(Ordered(self.spool, self._folder)) as ordered:
                 for bucket in ordered:
-                    self._reader.look(bucket, self._spool.key(bucket.table))
+                    self.keys.look(bucket, self.spool.key(bucket.table))
                     rows.append(bucket.row.astype(np.int32))
-            self._reader.refuse(guard)
+            self.keys.refuse(guard)
             self._order = np.concatenate(rows)
         return self._order
 
@@ -105,13 +111,13 @@ class Source:
 
         Both files have keys of equally many columns, and this file's are known to be unique.
         """
-        lookup, start = Lookup(other._spool, range(len(self._key))), 0
+        lookup, start = Lookup(other.spool, range(len(self._key))), 0
         with (
-            contextlib.closing(Ordered(self._spool, self._folder)) as ordered,
+            contextlib.closing(Ordered(self.spool, self._folder)) as ordered,
             contextlib.closing(lookup.scattered(ordered.ranges, self._folder)) as scattered,
         ):
             for at, bucket in enumerate(ordered):
-                lookup.look(scattered.pieces(at), self._spool.key(bucket.table), start)
+                lookup.look(scattered.pieces(at), self.spool.key(bucket.table), start)
                 start += len(bucket.row)
         return lookup.position
 
@@ -121,13 +127,13 @@ class Source:
 
     def sorted_keys(self) -> Iterator[pa.Table]:
         """Yield the columns of the key in its order."""
-        with contextlib.closing(Ordered(self._spool, self._folder)) as ordered:
+        with contextlib.closing(Ordered(self.spool, self._folder)) as ordered:
             yield from (bucket.table for bucket in ordered)
 
     def key_batches(self) -> Iterator[pa.Table]:
         """Yield the columns of the key in the order of the file; tables without a column for a file without one."""
         if self._key:
-            return (pa.Table.from_batches([batch]) for batch in self._spool)
+            return (pa.Table.from_batches([batch]) for batch in self.spool)
         return (
             pa.table({"": range(start, min(start + ROWS, self.num_rows))}).select([])
             for start in range(0, self.num_rows, ROWS)
@@ -153,7 +159,7 @@ class Source:
     def close(self) -> None:
         """Free the memory and the file."""
         self._batches = {}
-        self._spool.close()
+        self.spool.close()
 
 
 def give(

@@ -32,7 +32,6 @@ class Place(NamedTuple):
 
     Attributes
     ----------
-    file, column : str
     variable : str
         Of the study.
     first_row : int
@@ -148,19 +147,8 @@ def _not_a_number(text: str, coding: Coding, place: Place) -> str:
 def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) -> tuple[pa.Array, np.ndarray]:
     """Return the values of texts that are numbers in plain digits, which most are, and which texts these are.
 
-    Parameters
-    ----------
-    texts : pyarrow.Array (n,)
-    coding : Coding
-    missing : collection of str
-        The missing codes, normalised.
-
-    Returns
-    -------
-    values : pyarrow.Array (n,)
-        Of the type of the column; null where missing and for other texts.
-    plain : bool (n,)
-        None, unless the column is numeric and has the numbers as they are in the file.
+    The values have the type of the column and are null for other texts. No text is plain unless the column is numeric
+    and has the numbers as they are in the file. `missing` are the missing codes, normalised.
     """
     if coding.kind != "numeric":
         return pa.nulls(len(texts), pa.string()), np.zeros(len(texts), bool)

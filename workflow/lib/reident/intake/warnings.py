@@ -40,13 +40,6 @@ class KeyCounts:
 class CodeTexts:
     """The texts of one variable in one file that the study may have declared wrongly.
 
-    Parameters
-    ----------
-    column : Column
-    side : {'puf', 'eif'}
-    decimal : str
-        The decimal separator of the file.
-
     Attributes
     ----------
     foreign_rows : int
