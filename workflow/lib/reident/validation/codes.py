@@ -28,16 +28,8 @@ class File(NamedTuple):
 def check(variable: str, files: Sequence[File], findings: Findings, *, categorical: bool) -> bool:
     """Note what is wrong with a variable; return whether every file has it, and its values are sound.
 
-    A file that lacks its column is noted already.
-
-    Parameters
-    ----------
-    variable : str
-    files : sequence of File
-        The codes of the first one are compared with those of each other one.
-    findings : Findings
-    categorical : bool
-        Whether the variable has codes.
+    A file that lacks its column is noted already. The codes of a categorical variable in the first file are compared
+    with those in each other one.
     """
     typed: list[tuple[str, pa.Array] | None] = []
     for file in files:
@@ -53,18 +45,9 @@ def check(variable: str, files: Sequence[File], findings: Findings, *, categoric
 
 
 def compared(variable: str, files: Sequence[tuple[str, pa.Array | pa.ChunkedArray]]) -> str | None:
-    """Return a table of codes with the numbers of their records.
+    """Return a table of codes with the numbers of their records, from the name of each file and its recoded codes.
 
-    Parameters
-    ----------
-    variable : str
-    files : sequence of (str, pyarrow text column)
-        The name of each file, and the codes after recoding, null where missing.
-
-    Returns
-    -------
-    str or None
-        None if every file has every code, or there are more than :data:`MAX_CODES`.
+    None if every file has every code, or there are more than :data:`MAX_CODES`.
     """
     counts = [_counts(column) for _, column in files]
     codes = sorted({code for own in counts for code in own})

@@ -15,41 +15,27 @@ class Findings:
 
     Attributes
     ----------
-    errors, warnings : list of str
-    hints : list of str
+    errors, warnings : dict
+        By message, the message with the variant of which it is found first.
+    hints : dict
         Lists of columns and tables of codes; they may name codes of categories, and belong on the terminal alone.
     variant : str
         The variant whose files are looked at; empty for the study itself.
     """
 
     def __init__(self) -> None:
-        self._errors: dict[str, str] = {}
-        self._warnings: dict[str, str] = {}
-        self._hints: dict[str, str] = {}
+        self.errors: dict[str, str] = {}
+        self.warnings: dict[str, str] = {}
+        self.hints: dict[str, str] = {}
         self.variant = ""
-
-    @property
-    def errors(self) -> list[str]:
-        """The errors."""
-        return list(self._errors.values())
-
-    @property
-    def warnings(self) -> list[str]:
-        """The warnings."""
-        return list(self._warnings.values())
-
-    @property
-    def hints(self) -> list[str]:
-        """What helps to correct errors and warnings."""
-        return list(self._hints.values())
 
     def error(self, message: str) -> None:
         """Add an error."""
-        self._errors.setdefault(message, self._of_variant(message))
+        self.errors.setdefault(message, self._of_variant(message))
 
     def warn(self, message: str) -> None:
         """Add a warning."""
-        self._warnings.setdefault(message, self._of_variant(message))
+        self.warnings.setdefault(message, self._of_variant(message))
 
     def warn_all(self, warnings: pd.DataFrame) -> None:
         """Add the warnings of a step, see :func:`reident.intake.severity.table`."""
@@ -58,7 +44,7 @@ class Findings:
 
     def hint(self, text: str) -> None:
         """Add what helps to correct an error."""
-        self._hints.setdefault(text, self._of_variant(text))
+        self.hints.setdefault(text, self._of_variant(text))
 
     def _of_variant(self, message: str) -> str:
         return f"{message} (variant {self.variant})" if self.variant else message

@@ -25,12 +25,7 @@ _NO_LINK = "no link joins"
 def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findings) -> None:
     """Note what is wrong with the files of a study, and what an analyst should look at.
 
-    Parameters
-    ----------
-    part : Preparing
-    texts : mapping
-        The text of each of :attr:`Preparing.sides`; a file may be None, or lack columns, which is noted already.
-    findings : Findings
+    The text of one of :attr:`Preparing.sides` may be None, or lack columns, which is noted already.
     """
     present = {side: text for side, text in texts.items() if text is not None}
     records = {side: present[side] for side in SIDES if side in present}

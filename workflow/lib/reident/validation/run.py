@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,8 @@ from reident import simulation
 from reident.attribution.parts import AttributionFiles
 from reident.errors import InputError
 from reident.filerisk import prepare as filerisk
-from reident.filerisk.parts import RiskFiles
+from reident.filerisk.parts import FILE, POPULATION
+from reident.filerisk.parts import ORIGINAL as ORIGINAL_RECORDS
 from reident.intake.parts import Preparing
 from reident.matching import prepare as matching
 from reident.matching.parts import MatchedFiles
@@ -27,23 +28,21 @@ from reident.sections.microaggregation import ORIGINAL
 from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study import checklists, named_files, rounding, variants
 from reident.study.model import Study
-from reident.validation import assessed, attributed, linked, masked, matched, studyfile
+from reident.validation import analyses, linked, studyfile
 from reident.validation.findings import Findings
 from reident.validation.texts import Texts, Wanted
 
-RULES = ("prepare", "prepare_matching", "prepare_filerisk", "prepare_attribution")
-"""The steps that read the files of a study."""
+CHECKS: dict[str, Callable[[Any, Mapping[str, pa.Table | None], Findings], None]] = {
+    "prepare": linked.check,
+    "prepare_matching": analyses.check_matching,
+    "prepare_filerisk": analyses.check_risk,
+    "prepare_attribution": analyses.check_attribution,
+}
+"""By step that reads the files of a study, what checks them."""
 
 
 class Answer(NamedTuple):
-    """What a validation found.
-
-    Attributes
-    ----------
-    errors, warnings : int
-    lines : list of str
-        What the terminal shows.
-    """
+    """What a validation found: how many errors and warnings, and the lines that the terminal shows."""
 
     errors: int
     warnings: int
@@ -51,13 +50,7 @@ class Answer(NamedTuple):
 
 
 def validate(paths: list[Path]) -> Answer:
-    """Return every error and every warning of some studies and their files.
-
-    Parameters
-    ----------
-    paths : list of pathlib.Path
-        The study files.
-    """
+    """Return every error and every warning of some study files and of the files that they name."""
     lines, ids = list[str](), dict[str, Path]()
     errors = warnings = 0
     for path in paths:
@@ -67,11 +60,11 @@ def validate(paths: list[Path]) -> Answer:
             findings.error(
                 f"{path}: `id` must not be that of another study of this run ({ids[study.id]}). Change one of the two."
             )
-        lines += [f"Error: {one}" for one in findings.errors]
-        lines += [f"Warning: {one}" for one in findings.warnings]
+        lines += [f"Error: {one}" for one in findings.errors.values()]
+        lines += [f"Warning: {one}" for one in findings.warnings.values()]
         if study is None:
             lines.append(f"{path}: the files of the study were not read. First correct the study file.")
-        lines += [f"\n{hint}\n" for hint in findings.hints]
+        lines += [f"\n{hint}\n" for hint in findings.hints.values()]
         errors, warnings = errors + len(findings.errors), warnings + len(findings.warnings)
     total = f"{_number(errors, 'error')}, {_number(warnings, 'warning')}. {_next(paths, errors, warnings)}"
     return Answer(errors, warnings, [*lines, total])
@@ -144,7 +137,7 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
     """Note what is wrong with the files of a study and its variants, each once."""
     texts, made, parts = Texts(findings), _Made(members), dict[tuple[str, str], str]()
     for place in places:
-        for rule in RULES:
+        for rule in CHECKS:
             if STEPS[rule].wanted(members.at(place)):
                 parts.setdefault((rule, members.home(place, rule)), place)
     # Masking reads its file first, and what comes of it is read like other files.
@@ -159,20 +152,9 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
             texts.want(file)
     for (rule, place), files in wanted.items():
         findings.variant = places[place]
-        part: Any = members.part(place, rule)
-        own = {side: texts.get(file) for side, file in files.items()}
-        if rule == "prepare":
-            linked.check(part, own, findings)
-        elif rule == "prepare_matching":
-            matched.check(part, own["confidential"], _copies(part, own), own.get("holdout"), findings)
-        elif rule == "prepare_attribution":
-            attributed.check(part, own, findings)
-        else:
-            assessed.check(part, own, findings)
-
-
-def _copies(part: MatchedFiles, texts: dict[str, pa.Table | None]) -> list[pa.Table | None]:
-    return [texts[f"synthetic_{at + 1}"] for at in range(len(part.synthetic))]
+        CHECKS[rule](
+            members.part(place, rule), {side: texts.get(file) for side, file in files.items()}, findings
+        )
 
 
 def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wanted]:
@@ -194,11 +176,9 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
             for side in part.sides
         }
     if isinstance(part, MatchedFiles):
-        sides: dict[int | None, str] = {at: f"synthetic_{at + 1}" for at in range(len(part.synthetic))}
-        sides[None] = "confidential"
         files = {
             side: want(side, part.file(at), matching.columns_of(part, at), part.key(at))
-            for at, side in sides.items()
+            for at, side in analyses.matched_sides(part).items()
         }
         held = {HOLDOUT: want(HOLDOUT, part.holdout, part.closest, ())} if part.holdout else {}
         return files | held
@@ -207,11 +187,11 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
             side: want(side, source, part.columns_of(side), part.ids.get(side, ()))
             for side, source in part.files.items()
         }
-    own: RiskFiles = part
-    names = {"file": own.side, "population": "population", "original": "unperturbed"}
+    sides = {FILE: part.side, POPULATION: "population", ORIGINAL_RECORDS: "unperturbed"}
+    keys = {FILE: part.id, ORIGINAL_RECORDS: part.original_id}
     return {
-        table: want(names[table], source, filerisk.columns_of(own, table), assessed.keys_of(own, table))
-        for table, source in assessed.sources(own).items()
+        table: want(sides[table], source, filerisk.columns_of(part, table), keys.get(table, ()))
+        for table, source in analyses.risk_sources(part).items()
     }
 
 
@@ -236,7 +216,7 @@ class _Made:
         columns = [*own, *masking.columns_of(part)]
         wanted = Wanted(path or Path(f"{ORIGINAL}.csv"), options.source, columns, own, drawn, path is None)
         text = texts.get(wanted)
-        self._masked[home] = masked.make(part, text, findings)
+        self._masked[home] = analyses.masked(part, text, findings)
 
     def is_masked(self, place: str, side: str) -> bool:
         """Return whether micro-aggregation makes a file."""

@@ -38,15 +38,7 @@ def read(path: Path, findings: Findings) -> Content | None:
     A key with a near name of a known one is taken for that; any other mistake is left out: the key if its section has
     a default for it, otherwise the item or the section. What is wrong only because of that is not noted.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    findings : Findings
-
-    Returns
-    -------
-    Content or None
-        None if the file is not YAML, or nothing is left that is a study.
+    None if the file is not YAML, or nothing is left that is a study.
     """
     try:
         data, node = studyfile.read(path, decide=False)

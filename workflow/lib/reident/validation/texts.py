@@ -29,9 +29,6 @@ class Wanted(NamedTuple):
 
     Attributes
     ----------
-    path : pathlib.Path
-    source : SourceFile
-    columns, keys : sequence of str
     made : pandas.DataFrame or None
         The file itself where the study makes it, and can.
     is_made : bool
@@ -47,12 +44,7 @@ class Wanted(NamedTuple):
 
 
 class Texts:
-    """The source files of a study.
-
-    Parameters
-    ----------
-    findings : Findings
-    """
+    """The source files of a study."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

@@ -1,0 +1,181 @@
+"""Check the files of one analysis with the function of its own step (METHODS §1, §7, §8, §9, §12).
+
+A text may be None, or lack columns, which is noted already. Each variable is typed first. What is wrong is noted and
+left out, and the step's function then notes and warns of what is wrong with the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TypeVar
+
+import pandas as pd
+import pyarrow as pa
+
+from reident.attribution import prepare as attribution
+from reident.attribution.parts import AttributionFiles
+from reident.filerisk import prepare as filerisk
+from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
+from reident.intake.values import typed_key
+from reident.matching import prepare as matching
+from reident.matching.parts import MatchedFiles
+from reident.microaggregation import masking
+from reident.microaggregation.parts import Masking
+from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
+from reident.sections.matching import HOLDOUT, MatchedVariable
+from reident.validation import codes
+from reident.validation.findings import Findings
+
+Texts = Mapping[str, pa.Table | None]
+Key = TypeVar("Key", bound=KeyVariable)
+
+
+def _sound_keys(
+    variables: Iterable[Key],
+    sources: Mapping[str, SourceFile],
+    texts: Mapping[str, pa.Table],
+    reference: str,
+    findings: Findings,
+) -> tuple[Key, ...]:
+    """Return the variables that every file has, with sound values; codes are compared with those of the reference."""
+
+    def is_sound(variable: KeyVariable) -> bool:
+        columns = [
+            codes.File(source.file_name, texts[side], variable.column, partial(typed_key, variable, source))
+            for side, source in sources.items()
+            if side in texts
+        ]
+        compares = variable.type == "categorical" and reference in texts
+        return codes.check(variable.name, columns, findings, categorical=compares)
+
+    return tuple(filter(is_sound, variables))
+
+
+def risk_sources(part: RiskFiles) -> dict[str, SourceFile]:
+    """Return the files of `file_risk` by the prepared tables that are made of them."""
+    files = {FILE: part.file, POPULATION: part.population, ORIGINAL: part.original}
+    return {table: source for table, source in files.items() if source is not None}
+
+
+def check_risk(part: RiskFiles, texts: Texts, findings: Findings) -> None:
+    """Check the file of `file_risk`, its population and its original records, as `prepare_filerisk` does."""
+    present = {table: text for table, text in texts.items() if text is not None}
+    sources, file = risk_sources(part), {FILE: present[FILE]} if FILE in present else {}
+    key = _sound_keys(part.key, sources, present, FILE, findings)
+    sensitive = _sound_keys(part.sensitive, sources, file, FILE, findings)
+    if not file or not key:
+        return
+    sound = dataclasses.replace(_with_columns(part, present), key=key, sensitive=sensitive)
+    if ORIGINAL in present and not (
+        sound.id and set(part.original_id) <= set(present[ORIGINAL].column_names)
+    ):
+        del present[ORIGINAL]
+    with findings.noting():
+        tables = present[FILE], present.get(POPULATION), present.get(ORIGINAL)
+        findings.warn_all(filerisk.prepare(sound, *tables, findings.noting).warnings)
+
+
+def _with_columns(part: RiskFiles, texts: Mapping[str, pa.Table]) -> RiskFiles:
+    """Return the part of a study without columns that its files lack."""
+    columns = set(texts[FILE].column_names)
+    population = set(texts[POPULATION].column_names) if POPULATION in texts else set(part.strata)
+    return dataclasses.replace(
+        part,
+        id=part.id if set(part.id) <= columns else (),
+        weight=part.weight if part.weight in columns else None,
+        strata=part.strata if set(part.strata) <= population else (),
+        household=part.household if set(part.household) <= columns else (),
+    )
+
+
+def check_attribution(part: AttributionFiles, texts: Texts, findings: Findings) -> None:
+    """Check the original and the released files of `attribute_disclosure`, as `prepare_attribution` does."""
+    present = {side: text for side in part.files if (text := texts[side]) is not None}
+    keys = _sound_keys(part.keys, part.files, present, part.original, findings)
+    targets = _sound_keys(part.targets, part.files, present, part.original, findings)
+    keyed = [
+        side for side, text in present.items() if set(part.ids.get(side) or ()) <= set(text.column_names)
+    ]
+    sound = dataclasses.replace(
+        part,
+        files={side: source for side, source in part.files.items() if side in keyed},
+        released=tuple(side for side in part.released if side in keyed),
+        keys=keys,
+        targets=targets,
+    )
+    if part.original in keyed and sound.released and sound.variables:
+        with findings.noting():
+            prepared = attribution.prepare(sound, {side: present[side] for side in keyed}, findings.noting)
+            findings.warn_all(prepared.warnings)
+
+
+def matched_sides(part: MatchedFiles) -> dict[int | None, str]:
+    """Return the side of each synthetic file of `matching`, from 0, and of the confidential one."""
+    return {**{at: f"synthetic_{at + 1}" for at in range(len(part.synthetic))}, None: "confidential"}
+
+
+def check_matching(part: MatchedFiles, texts: Texts, findings: Findings) -> None:
+    """Check the confidential and the synthetic files of `matching`, and its holdout, as `prepare_matching` does."""
+    sides, places = matched_sides(part), (None, *range(len(part.synthetic)))
+    present = {at: text for at in places if (text := texts[sides[at]]) is not None}
+    holdout, confidential = texts.get(HOLDOUT), present.get(None)
+
+    def is_sound(variable: MatchedVariable) -> bool:
+        files = [(part.file(at), text) for at, text in present.items()]
+        if holdout is not None and part.holdout is not None and variable.name in part.closest:
+            files.append((part.holdout, holdout))
+        columns = [
+            codes.File(
+                source.file_name,
+                text,
+                variable.name,
+                partial(matching.typed_variable, part, variable, source=source),
+            )
+            for source, text in files
+        ]
+        compares = variable.name not in part.numeric and confidential is not None
+        return codes.check(variable.name, columns, findings, categorical=compares)
+
+    variables = tuple(filter(is_sound, part.variables))
+    keyed = [at for at, text in present.items() if set(part.key(at)) <= set(text.column_names)]
+    if confidential is None or None not in keyed:
+        return
+    names, count = {variable.name for variable in variables}, part.population_count
+    copies = [at for at in keyed if at is not None]
+    sound = dataclasses.replace(
+        part,
+        variables=variables,
+        numeric=part.numeric & names,
+        synthesized=tuple(name for name in part.synthesized if name in names),
+        targets=tuple(target for target in part.targets if target.variable in confidential.column_names),
+        population_count=count if count in confidential.column_names else None,
+        synthetic=tuple(part.synthetic[at] for at in copies),
+        closest=tuple(name for name in part.closest if name in names),
+    )
+    if sound.synthetic and sound.variables:
+        with findings.noting():
+            tables = confidential, [present[at] for at in copies]
+            findings.warn_all(matching.prepare(sound, *tables, findings.noting, holdout).warnings)
+
+
+def masked(part: Masking, text: pa.Table | None, findings: Findings) -> dict[str, pd.DataFrame]:
+    """Check the file that is micro-aggregated, as `microaggregate` does; return the files that are made of it."""
+    options = part.options
+    if text is None or not set(options.id) <= set(text.column_names):
+        return {}
+    lacking = {*masking.columns_of(part), *options.variables} - set(text.column_names)
+    variables = tuple(name for name in options.variables if name not in lacking)
+    if not variables:
+        return {}
+    sound = dataclasses.replace(
+        part,
+        options=options.model_copy(update={"variables": variables}),
+        columns=tuple(column for column in part.columns if not lacking & {column.puf, column.eif}),
+    )
+    with findings.noting():
+        made = masking.make(sound, text, findings.noting)
+        return {"puf": made.puf, "eif": made.eif, "iuf": made.iuf}
+    return {}
