@@ -85,7 +85,6 @@ def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, 
     ----------
     values : mapping
         Records by code, without the codes that surely mean missing.
-    numeric : bool
     """
     if len(values) < 3:
         return {}

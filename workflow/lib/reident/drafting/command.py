@@ -78,13 +78,8 @@ def draft(kind: str | None, files: list[Path], out: Path) -> str:
     ----------
     kind : str or None
         ``file_risk``, ``synthetic``, ``microaggregate``; None for an attack.
-    files : list of pathlib.Path
     out : pathlib.Path
         The study file; nothing may be there.
-
-    Raises
-    ------
-    InputError
     """
     if os.path.lexists(out):
         raise _exists(out)

@@ -57,15 +57,7 @@ class Evidence(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A column of each file that are, or may be, the same variable.
-
-    Attributes
-    ----------
-    puf, eif : Column
-    evidence : Evidence
-    sure : bool
-    reason : str
-    """
+    """A column of each file that are, or may be, the same variable."""
 
     puf: Column
     eif: Column

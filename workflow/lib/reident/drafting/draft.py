@@ -26,7 +26,6 @@ class Draft(NamedTuple):
 
     Attributes
     ----------
-    text : str
     facts : tuple of str
         Sentences about the files, without a value of them.
     """
@@ -101,7 +100,6 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
 
     Parameters
     ----------
-    column : Column
     kind : str
         The type of the variable.
     extra : sequence of str

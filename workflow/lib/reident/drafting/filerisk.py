@@ -21,12 +21,7 @@ _MANY = 10
 
 
 def make(path: Path, out: Path) -> Draft:
-    """Return the draft of a study of one file.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return the draft of a study of one file."""
     file = profile(describe(path, draft.relative(path, out)))
     key = row_key(file)
     weight = _weight(file)

@@ -31,7 +31,6 @@ def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str,
 
     Parameters
     ----------
-    file : File
     among : sequence of str, optional
         The columns to try; by default those without missing values whose names, or levels, are likeliest.
     """

@@ -31,9 +31,6 @@ class Variable(NamedTuple):
     ----------
     name : str
         In the study.
-    pair : Pair
-    kind : Kind
-    recode : Recode
     missing : dict
         By side.
     linked : tuple of object arrays or None
@@ -57,10 +54,6 @@ def make(paths: list[Path], out: Path) -> Draft:
         The PUF, the EIF, and perhaps the IUF.
     out : Path
         The study file.
-
-    Raises
-    ------
-    InputError
     """
     sources = [describe(path, draft.relative(path, out)) for path in paths]
     # The smallest file first: what is wrong in it is said before a large one is read.

@@ -37,7 +37,6 @@ class Key(NamedTuple):
         Of the file; empty if it is still to be decided.
     linked : tuple of str
         Of the links, in the same order; empty without links.
-    reason : str
     """
 
     columns: tuple[str, ...]
@@ -50,8 +49,6 @@ class Links(NamedTuple):
 
     Attributes
     ----------
-    source : Source
-    puf, eif : Key
     n : int
         All links.
     unknown : int

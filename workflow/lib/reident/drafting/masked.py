@@ -17,12 +17,7 @@ from reident.study.reading import TODO
 
 
 def make(path: Path, out: Path) -> Draft:
-    """Return the draft of a study of a file that is micro-aggregated.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return the draft of a study of a file that is micro-aggregated."""
     source = describe(path, draft.relative(path, out))
     if source.decimal != ".":
         raise InputError(

@@ -39,8 +39,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
-    records : int
     counts : dict or None
         Records by text; None beyond :data:`MAX_LEVELS` texts.
     missing : dict
@@ -222,8 +220,6 @@ class File:
 
     Attributes
     ----------
-    source : Source
-    records : int
     columns : dict
         The profiles by name, in the order of the file.
     """

@@ -39,7 +39,6 @@ class Recode(NamedTuple):
         Whether ``1``, ``01`` and ``1.0`` are the same code.
     missing : dict
         By side, codes that look like missing ones and have no counterpart; none of them is in the table.
-    reason : str
     hidden : int
         Codes that are not written since fewer than :data:`codes.MIN_RECORDS` records have them.
     note : str
@@ -69,7 +68,6 @@ class _Codes:
     ----------
     columns : dict
         The columns by side.
-    normal : callable
     missing, every : dict
         By side, the codes that mean missing, and those that are values.
     crosses : dict
@@ -159,7 +157,6 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
 
     Parameters
     ----------
-    pair : Pair
     linked : tuple of object arrays (n,) or None
         The codes of both columns in linked records, None where missing.
     """

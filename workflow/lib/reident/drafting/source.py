@@ -43,7 +43,6 @@ class Source(NamedTuple):
 
     Attributes
     ----------
-    path : Path
     described : SourceFile
         As a study describes it; its ``path`` is the one that the draft has.
     columns : tuple of str
@@ -81,7 +80,6 @@ def describe(path: Path, written: str) -> Source:
 
     Parameters
     ----------
-    path : Path
     written : str
         The path as the draft has it, relative to the study file.
 

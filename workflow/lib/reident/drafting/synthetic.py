@@ -30,12 +30,7 @@ _ROW = "\0row"
 
 
 def make(confidential: Path, synthetic: list[Path], out: Path) -> Draft:
-    """Return the draft of a study of synthetic files.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return the draft of a study of synthetic files."""
     sources = [describe(path, draft.relative(path, out)) for path in (confidential, *synthetic)]
     first, *others = sources
     common = [name for name in first.columns if all(name in other.columns for other in others)]

@@ -65,7 +65,6 @@ def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np
 
     Parameters
     ----------
-    tables : sequence of pyarrow.Table
     names : sequence of sequences of str
         The key columns of each table, equally many, in the same order of parts.
 
@@ -172,7 +171,6 @@ def positions(
 
     Parameters
     ----------
-    table, others : pyarrow.Table
     names, other_names : sequence of str
         Their key columns, in the same order of parts.
 

@@ -161,7 +161,6 @@ class RecordReader:
 
     Attributes
     ----------
-    keys : KeyReader
     columns : dict of ColumnReader
         By name of the variable.
     n_alone : int

@@ -33,7 +33,6 @@ class Source:
 
     Parameters
     ----------
-    source : SourceFile
     key : sequence of str
         The columns that name a record; may be empty.
     columns : sequence of str
@@ -43,7 +42,6 @@ class Source:
 
     Attributes
     ----------
-    keys : KeyReader
     spool : KeyedSpool
         The key columns, in the order of the study.
     """
@@ -172,7 +170,6 @@ def give(
 
     Parameters
     ----------
-    sink : callable
     columns : mapping of pyarrow.Array, or pyarrow.Table
         Dictionaries of text are given as text, narrow codes as int32.
     rows : int (n,)

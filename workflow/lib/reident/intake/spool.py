@@ -23,13 +23,11 @@ class Spool:
 
     Parameters
     ----------
-    schema : pyarrow.Schema
     folder : pathlib.Path, optional
         Where the file lies.
 
     Attributes
     ----------
-    rows : int
     sizes : list of int
         The rows of each batch.
     """

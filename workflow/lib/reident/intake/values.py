@@ -59,8 +59,6 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     ----------
     text : pyarrow text column (n,)
         As written in the file, without nulls.
-    coding : Coding
-    place : Place
 
     Returns
     -------

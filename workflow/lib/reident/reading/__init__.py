@@ -114,7 +114,6 @@ def column_names(path: Path, source: SourceFile) -> list[str]:
 
     Parameters
     ----------
-    path : Path
     source : SourceFile
         The description of a file that names its columns: any format but fixed width.
 

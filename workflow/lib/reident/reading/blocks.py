@@ -39,7 +39,6 @@ def proven(
 
     Parameters
     ----------
-    fast : iterator of pyarrow.RecordBatch
     exact : callable
         Gives the same records in the same order, in batches of any size.
     """
@@ -62,8 +61,6 @@ def batches(
 
     Parameters
     ----------
-    path : Path
-    source : SourceFile
     header : sequence of str
         The names of all columns, without a repeated one.
     wanted : sequence of str

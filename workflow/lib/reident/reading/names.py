@@ -125,7 +125,6 @@ def check_header(path: Path, header: Sequence[str], wanted: Sequence[str], row: 
 
     Parameters
     ----------
-    path : Path
     header : sequence of str
         The names of the columns in the file.
     wanted : sequence of str

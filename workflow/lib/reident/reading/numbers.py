@@ -85,7 +85,6 @@ def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
     ----------
     days : float32 or float64 (n,)
         Days since the epoch; the text of NaN is empty.
-    epoch : date
     """
     bits = pa.array(np.ascontiguousarray(days, np.float64).view(np.uint64)).dictionary_encode()
     texts = pa.array(

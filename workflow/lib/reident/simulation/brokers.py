@@ -58,8 +58,6 @@ def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams)
         The person of each record, as in the population.
     second : bool (n,)
         Whether the person is also in a record of another broker.
-    options : Brokers
-    streams : Streams
 
     Returns
     -------

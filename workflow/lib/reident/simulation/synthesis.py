@@ -112,7 +112,6 @@ def draw_donors(
     ----------
     donors, recipients : sequence of int arrays (n,)
         The same variables of the donors and of the recipients, as integers from 0.
-    rng : numpy.random.Generator
 
     Returns
     -------

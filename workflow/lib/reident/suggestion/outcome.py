@@ -43,7 +43,6 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
         The best first.
     changes : mapping
         By variable, its changes from fine to coarse.
-    decision : Decision
     """
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.

@@ -45,8 +45,6 @@ class Tried(NamedTuple):
 
     Attributes
     ----------
-    chosen : Chosen
-    result : Result
     n_broken : int
         How many limits are broken.
     n_open : int
@@ -100,7 +98,6 @@ class Search:
         By variable, its changes from fine to coarse; leaving it out is the last.
     prevented : mapping
         By variable and place of a change, the share of confirmed records that it alone prevents.
-    decision : Decision
     run : callable
         ``run(chosen)`` gives the result of a set; None if a variant with it would be refused.
     """

@@ -36,18 +36,12 @@ def suggest(
 
     Parameters
     ----------
-    part : Suggesting
-    setting : Setting
     positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         By metric, the suspected pairs by row number.
     kept : Path, optional
         The folder that keeps what came of each set, so that an interrupted search goes on from there.
     progress : callable, optional
         Takes the share of the work that is done.
-
-    Returns
-    -------
-    Outcome
     """
     tried = changes_by_variable(part, setting)
     done = 0

@@ -30,10 +30,8 @@ class Setting(NamedTuple):
     ----------
     files : Files
         The prepared and binned tables, strata, manifest and links of the study.
-    clusters : pyarrow.Table, optional
     functions : sequence of Path
         The files of the study's scoring functions.
-    threads : int
     """
 
     files: Files
@@ -51,8 +49,6 @@ def attack(part: Suggesting, setting: Setting, changes: Changes) -> pd.DataFrame
 
     Parameters
     ----------
-    part : Suggesting
-    setting : Setting
     changes : mapping
         By variable, its coarser values, or None if it is left out.
     """

@@ -32,7 +32,6 @@ class Estimate(NamedTuple):
     kind : {'mean', 'share', 'coefficient'}
     variable, level : str
         The level is empty for a numeric variable, and the text `(missing)` for missing values.
-    original, released : Interval or None
     """
 
     kind: str

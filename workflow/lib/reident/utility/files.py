@@ -20,7 +20,6 @@ class Both(NamedTuple):
 
     Attributes
     ----------
-    variable : Variable
     original, released : ndarray (n,)
         Numeric: float64, NaN where missing. Categorical: int64 codes, 0 where missing.
     labels : list of str
@@ -57,7 +56,6 @@ def join(part: Measuring, original: pa.Table, released: pa.Table) -> Joined:
 
     Parameters
     ----------
-    part : Measuring
     original, released : pyarrow.Table
         The prepared records, each in the canonical order of keys.
     """

@@ -51,13 +51,8 @@ def measure(part: Measuring, original: pa.Table, released: pa.Table) -> Measured
 
     Parameters
     ----------
-    part : Measuring
     original, released : pyarrow.Table
         The prepared records before and after protection.
-
-    Returns
-    -------
-    Measured
 
     Raises
     ------

@@ -34,7 +34,6 @@ class Fit(NamedTuple):
 
     Attributes
     ----------
-    pmse : float
     expected : float
         What it would be on average were the two files drawn from the same distribution.
     n_terms : int
