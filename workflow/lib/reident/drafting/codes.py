@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 import pyarrow as pa
@@ -120,11 +121,10 @@ def material(rows: int, records: int) -> bool:
 
 def cleaned(counts: Mapping[str, int]) -> dict[str, int]:
     """Return records by trimmed and composed text."""
-    result: dict[str, int] = {}
+    result = Counter[str]()
     for text, rows in counts.items():
-        code = clean(text)
-        result[code] = result.get(code, 0) + rows
-    return result
+        result[clean(text)] += rows
+    return dict(result)
 
 
 def with_point(text: str, decimal: str) -> str:

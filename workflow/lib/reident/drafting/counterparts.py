@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
-from reident.drafting import names, types
+from reident.drafting import codes, names, types
 from reident.drafting.crosstable import CrossTable
 from reident.drafting.links import Links
 from reident.drafting.profile import Column
@@ -197,7 +197,7 @@ def _association(
         return None, n
     if numeric:
         numbers = [
-            np.array([_parsed(value, column.decimal) for value in values[present]], float)
+            np.array([number(codes.with_point(value, column.decimal)) for value in values[present]], float)
             for values, column in ((first, first_column), (second, second_column))
         ]
         return _rank_correlation(*numbers), n
@@ -208,11 +208,6 @@ def _association(
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
     return _cramers_v(first[present], second[present]), n
-
-
-def _parsed(text: str, decimal: str) -> float:
-    value = number(text.replace(",", ".") if decimal == "," else text)
-    return np.nan if value is None else value
 
 
 def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:

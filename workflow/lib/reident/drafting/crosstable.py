@@ -23,13 +23,9 @@ _MAX_DISTANCE = 0.5
 
 
 class CrossTable(NamedTuple):
-    """The links by the codes of both records, without links of which one has no code.
+    """The links by the codes of both records, int64 (n_rows, n_columns), without links of which one has no code.
 
-    Attributes
-    ----------
-    links : int64 (n_rows, n_columns)
-    rows, columns : list of str
-        The codes, sorted.
+    Codes are sorted.
     """
 
     links: np.ndarray
@@ -74,10 +70,7 @@ class CrossTable(NamedTuple):
 
     def _split(self, code: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the links of one code of the columns, and of all others, by row."""
-        if code not in self.columns:
-            links = np.zeros(len(self.rows), np.int64)
-        else:
-            links = self.links[:, self.columns.index(code)]
+        links = self.links[:, [column == code for column in self.columns]].sum(1)
         return links, self.links.sum(1) - links
 
     def n_of(self, code: str) -> int:

@@ -9,7 +9,7 @@ from reident.drafting.draft import Draft
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.sheet import Sheet, scalar
-from reident.drafting.sheet import names as listed
+from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.errors import InputError
 from reident.sections.filerisk import MAX_KEY_VARIABLES
@@ -44,7 +44,7 @@ def make(path: Path, out: Path) -> Draft:
     sheet.add("  file:")
     draft.file(sheet, "    ", file.source, file.records)
     if key.columns:
-        sheet.add(f"    id: {listed(key.columns)}", key.reason)
+        sheet.add(f"    id: {key_value(key.columns)}", key.reason)
     elif key.reason:
         sheet.end_block()
         sheet.remark(f"Without `id` a record is identified by its row number: {key.reason}.", 4)

@@ -13,7 +13,8 @@ from reident.drafting.draft import Draft, Missing
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import File, profile
 from reident.drafting.recodes import Recode
-from reident.drafting.sheet import Sheet, names, scalar, table
+from reident.drafting.sheet import Sheet, scalar, table
+from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.drafting.types import Kind
 from reident.errors import InputError
@@ -127,7 +128,7 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
         sheet.end_block()
         sheet.add(f"  {side}:")
         draft.file(sheet, "    ", file.source, file.records)
-        sheet.add(f"    id: {names(key.columns) if key.columns else TODO}", key.reason)
+        sheet.add(f"    id: {key_value(key.columns) if key.columns else TODO}", key.reason)
     sheet.end_block()
     sheet.add("  iuf:")
     if links is None:
@@ -144,7 +145,8 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
         sheet.remark(f"What comments say of links is of a sample of {links.compared:,} of them.", 4)
     for side, key in (("puf", links.puf), ("eif", links.eif)):
         sheet.add(
-            f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason
+            f"    {side}_id: {key_value(key.linked) if key.linked else TODO}",
+            "" if key.linked else key.reason,
         )
     if links.unknown:
         sheet.add(

@@ -9,7 +9,7 @@ from reident.drafting.draft import Draft
 from reident.drafting.filerisk import row_key
 from reident.drafting.profile import profile
 from reident.drafting.sheet import Sheet, code_list, flow, scalar
-from reident.drafting.sheet import names as listed
+from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.errors import InputError
 from reident.sections.microaggregation import PUFID
@@ -53,7 +53,7 @@ def make(path: Path, out: Path) -> Draft:
     sheet.end_block()
     draft.file(sheet, "  ", source, file.records)
     if key.columns:
-        sheet.add(f"  id: {listed(key.columns)}", key.reason)
+        sheet.add(f"  id: {key_value(key.columns)}", key.reason)
     sheet.end_block()
     sheet.add(f"  variables: {flow(numeric)}", "every column of amounts; the others are not masked")
     if missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +82,7 @@ class _Codes:
         self, pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None, *, integer_coded: bool
     ) -> None:
         self.columns = {"puf": pair.puf, "eif": pair.eif}
-        self.normal = normal = _normal(integer_coded=integer_coded)
+        self.normal = normal = normaliser(Coding("categorical", integer_coded=integer_coded))
         self.missing = {side: set(map(normal, column.missing)) for side, column in self.columns.items()}
         self.every = {
             side: set(map(normal, column.values)) - self.missing[side]
@@ -165,7 +165,7 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     base = NONE
     if _integers(set(pair.puf.values), set(pair.eif.values)):
         base = base._replace(integer_coded=True, reason="codes with and without leading zeros or decimals")
-    few = _categories(pair)
+    few = all(len(column.values) <= types.MAX_CODES for column in (pair.puf, pair.eif))
     if not (few or base.integer_coded):
         return base
     codes = _Codes(pair, linked if few else None, integer_coded=base.integer_coded)
@@ -177,22 +177,14 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     labels = _labels(codes.only["eif"], codes.only["puf"])
     complete = len(labels) == len(codes.only["eif"]) > 0
     if complete and codes.allows("eif", labels) and codes.confirms("eif", labels):
-        return _decided(pair, base, codes, "eif", labels, "labels of the same meaning")
-    return _from_links(pair, base, codes)
-
-
-def _normal(*, integer_coded: bool) -> Callable[[str], str]:
-    return normaliser(Coding("categorical", integer_coded=integer_coded))
+        return _decided(base, codes, "eif", labels, "labels of the same meaning")
+    return _from_links(base, codes)
 
 
 def _integers(ours: set[str], theirs: set[str]) -> bool:
     """Whether reading codes as integers gives more codes in common."""
     normal = normaliser(Coding("categorical", integer_coded=True))
     return len(set(map(normal, ours)) & set(map(normal, theirs))) > len(ours & theirs)
-
-
-def _categories(pair: Pair) -> bool:
-    return all(0 < len(column.values) <= types.MAX_CODES for column in (pair.puf, pair.eif))
 
 
 def _missing(codes: _Codes) -> dict[str, list[str]]:
@@ -231,7 +223,7 @@ def _labels(sources: set[str], targets: set[str]) -> dict[str, str]:
     return dict(sorted(table.items()))
 
 
-def _from_links(pair: Pair, base: Recode, codes: _Codes) -> Recode:
+def _from_links(base: Recode, codes: _Codes) -> Recode:
     """Return the recode table, of the file with which more links agree, by the codes that linked records have."""
     coarser = not codes.shared and len(codes.every["puf"]) > len(codes.every["eif"])
     sides = [side for side in (("puf", "eif") if coarser else ("eif", "puf")) if codes.only[side]]
@@ -253,12 +245,10 @@ def _from_links(pair: Pair, base: Recode, codes: _Codes) -> Recode:
     left = codes.only[side] - set(table)
     if side == "eif" and len(left) > len(codes.only[side]) / 2:
         return _undecided(base, codes, side, f"{reason}, but {number(len(left), 'code')} remain")
-    return _decided(pair, base, codes, side, table, reason)
+    return _decided(base, codes, side, table, reason)
 
 
-def _decided(
-    pair: Pair, base: Recode, codes: _Codes, side: str, table: dict[str, str], reason: str
-) -> Recode:
+def _decided(base: Recode, codes: _Codes, side: str, table: dict[str, str], reason: str) -> Recode:
     """Return a recode table, with its reason and what it leaves open."""
     changed = {code: to for code, to in table.items() if code != to}
     if set(changed) & codes.every["puf"] & codes.every["eif"]:
@@ -268,12 +258,22 @@ def _decided(
     cross = codes.crosses.get(side)
     if cross is not None and (differing := cross.n - cross.agreeing(table)):
         reason += f"; {number(differing, 'link')} still differ{'s' if differing == 1 else ''}"
-    return _without_hidden(
-        pair,
-        base._replace(
-            side=side, table=changed, reason=_joined(base, reason), values=_values(codes, side, table)
-        ),
+    allowed = {role: _shown(codes, role) for role in _OTHER}
+    kept = {code: to for code, to in changed.items() if code in allowed[side] and to in allowed[_OTHER[side]]}
+    return base._replace(
+        side=side,
+        table=kept or None,
+        reason=_joined(base, reason),
+        hidden=len(changed) - len(kept),
+        values=_values(codes, side, table),
     )
+
+
+def _shown(codes: _Codes, side: str) -> set[str]:
+    """Return the codes of a file that a draft may show: of enough records, or words of the table of labels."""
+    column = codes.columns[side]
+    labels = {code for code in column.values if any(code.casefold() in words for words in _LABELS)}
+    return set(map(codes.normal, labels.union(types.shown(column))))
 
 
 def _values(codes: _Codes, side: str, table: dict[str, str]) -> dict[str, list[str]]:
@@ -320,23 +320,3 @@ def _undecided(base: Recode, codes: _Codes, side: str, why: str) -> Recode:
 
 def _joined(base: Recode, reason: str) -> str:
     return f"{base.reason}; {reason}" if base.reason else reason
-
-
-def _without_hidden(pair: Pair, base: Recode) -> Recode:
-    """Leave out codes that a draft must not show."""
-    table = base.table or {}
-    source, target = (pair.eif, pair.puf) if base.side == "eif" else (pair.puf, pair.eif)
-    allowed = [set(types.shown(column)) | _labels_in(column.values) for column in (source, target)]
-    if base.integer_coded:
-        normal = normaliser(Coding("categorical", integer_coded=True))
-        allowed = [{normal(code) for code in codes_} for codes_ in allowed]
-    kept = {code: to for code, to in table.items() if code in allowed[0] and to in allowed[1]}
-    hidden = len(table) - len(kept)
-    if not kept:
-        return base._replace(side=base.side, table=None, hidden=hidden)
-    return base._replace(table=kept, hidden=hidden)
-
-
-def _labels_in(values: dict[str, int]) -> set[str]:
-    """Return the codes that are words of the table of labels, which single out nobody."""
-    return {code for code in values if any(code.casefold() in words for words in _LABELS)}

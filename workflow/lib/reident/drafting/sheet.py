@@ -36,6 +36,11 @@ def flow(items: Iterable[str]) -> str:
     return f"[{', '.join(map(scalar, items))}]"
 
 
+def key(columns: Sequence[str]) -> str:
+    """Return a column, or a list of columns, as a value."""
+    return scalar(columns[0]) if len(columns) == 1 else flow(columns)
+
+
 def code(text: str) -> str:
     """Return a code as YAML; codes are always in quotation marks, but those that are words."""
     return text if re.fullmatch(r"[^\W\d_]{2,}", text) and scalar(text) == text else _quoted(text)
@@ -87,50 +92,38 @@ class Sheet:
 
     def remark(self, comment: str, indent: int = 0) -> None:
         """Add a comment on lines of its own."""
-        self._close()
-        width = _WIDTH - indent - 2
-        self._lines += [
-            f"{' ' * indent}# {line}".rstrip() for line in textwrap.wrap(one_line(comment), width) or [""]
-        ]
+        self.end_block()
+        self._add_comment(one_line(comment), indent)
 
     def gap(self) -> None:
         """End a block with an empty line."""
-        self._close()
+        self.end_block()
         if self._lines and self._lines[-1]:
             self._lines.append("")
 
     def end_block(self) -> None:
         """End a block without an empty line."""
-        self._close()
-
-    def _close(self) -> None:
         lengths = [len(text) for text, comment in self._block if comment and len(text) <= _MAX_INDENT]
         column = max(lengths, default=0) + 2
         for text, comment in self._block:
             at = max(column, len(text) + 2)
             if not comment:
                 self._lines.append(text)
-                continue
-            if (
-                at + 2 + len(comment) > _WIDTH and at > _MAX_INDENT + 2
-            ):  # no room behind a long line: above it
-                indent = len(text) - len(text.lstrip())
-                self._lines += [
-                    f"{' ' * indent}# {line}" for line in textwrap.wrap(comment, _WIDTH - indent - 2)
-                ]
+            elif at + 2 + len(comment) > _WIDTH and at > _MAX_INDENT + 2:
+                # No room behind a long line: above it.
+                self._add_comment(comment, len(text) - len(text.lstrip()))
                 self._lines.append(text)
-                continue
-            first, *rest = textwrap.wrap(comment, max(30, _WIDTH - at - 2))
-            self._lines.append(f"{text:<{at}}# {first}")
-            self._lines += [f"{'':<{at}}# {line}" for line in rest]
+            else:
+                first, *rest = textwrap.wrap(comment, max(30, _WIDTH - at - 2))
+                self._lines.append(f"{text:<{at}}# {first}")
+                self._lines += [f"{'':<{at}}# {line}" for line in rest]
         self._block = []
+
+    def _add_comment(self, comment: str, indent: int) -> None:
+        lines = textwrap.wrap(comment, _WIDTH - indent - 2) or [""]
+        self._lines += [f"{' ' * indent}# {line}".rstrip() for line in lines]
 
     def text(self) -> str:
         """Return the whole draft."""
         self.gap()
         return "\n".join(self._lines).rstrip("\n") + "\n"
-
-
-def names(columns: Sequence[str]) -> str:
-    """Return a column, or a list of columns, as a value."""
-    return scalar(columns[0]) if len(columns) == 1 else flow(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,16 +25,9 @@ _MAX_LARGEST = 0.9
 
 
 class Stratum(NamedTuple):
-    """What a variable does as a stratum.
+    """What a variable does as a stratum: the pairs of records that are equal on it, and the links that it loses.
 
-    Attributes
-    ----------
-    pairs : int
-        The pairs of records that are equal on it.
-    lost : int or None
-        The links whose two records differ on it, or miss it; None without links.
-    links : int
-        The links that were compared.
+    A link is lost if its two records differ on the variable, or miss it; None without links to compare.
     """
 
     pairs: int
@@ -69,11 +63,11 @@ def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | N
 
 
 def _recoded(side: str, pair: Pair, recode: Recode) -> dict[str, int]:
-    way, result = _way(side, recode), dict[str, int]()
+    way, result = _way(side, recode), Counter[str]()
     column = pair.puf if side == "puf" else pair.eif
     for code, rows in column.values.items():
         if code not in recode.missing.get(side, []):
-            result[way(code)] = result.get(way(code), 0) + rows
+            result[way(code)] += rows
     return result
 
 
@@ -84,15 +78,7 @@ def _way(side: str, recode: Recode) -> Callable[[str], str]:
 
 
 def chosen(effects: dict[str, Stratum], every: int) -> str | None:
-    """Return the variable that becomes the stratum, by its name in the PUF; None if no variable should.
-
-    Parameters
-    ----------
-    effects : dict
-        By the name of the column of the PUF; without variables that are uncertain.
-    every : int
-        The pairs without strata.
-    """
+    """Return the variable that becomes the stratum; None if none should. `every` are the pairs without strata."""
     fit = {
         name: effect
         for name, effect in effects.items()

@@ -15,7 +15,7 @@ from reident.drafting.hashing import hashes
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.sheet import Sheet, flow, number, percent, scalar
-from reident.drafting.sheet import names as listed
+from reident.drafting.sheet import key as key_value
 from reident.drafting.source import Source, describe
 from reident.errors import InputError
 from reident.intake.keys import positions
@@ -127,7 +127,7 @@ def _written(
     sheet.add("  confidential:")
     draft.file(sheet, "    ", sources[0], sizes[0])
     if key.columns:
-        sheet.add(f"    id: {listed(key.columns)}", f"{key.reason}, and in every file")
+        sheet.add(f"    id: {key_value(key.columns)}", f"{key.reason}, and in every file")
     sheet.end_block()
     if not key.columns:
         sheet.remark(f"Without `id`, the {key.reason}.", 4)
