@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 MIN_LINKS = 5
@@ -23,55 +24,41 @@ _MAX_DISTANCE = 0.5
 
 
 class CrossTable(NamedTuple):
-    """The links by the codes of both records, int64 (n_rows, n_columns), without links of which one has no code.
+    """The links by the codes of both records, without links of which one has no code; codes are sorted."""
 
-    Codes are sorted.
-    """
-
-    links: np.ndarray
-    rows: list[str]
-    columns: list[str]
+    links: pd.DataFrame
 
     @classmethod
     def of(cls, first: np.ndarray, second: np.ndarray) -> CrossTable:
         """Count pairs of codes, object (n,), None where there is none."""
-        present = np.array(
-            [a is not None and b is not None for a, b in zip(first, second, strict=True)], bool
-        )
-        rows, at = np.unique(first[present].astype(str), return_inverse=True)
-        columns, of = np.unique(second[present].astype(str), return_inverse=True)
+        present = pd.notna(first) & pd.notna(second)
+        (at, rows), (of, columns) = (pd.factorize(own[present], sort=True) for own in (first, second))
         links = np.zeros((len(rows), len(columns)), np.int64)
         np.add.at(links, (at, of), 1)
-        return cls(links, rows.tolist(), columns.tolist())
+        return cls(pd.DataFrame(links, rows, columns))
 
     @property
     def n(self) -> int:
         """The number of links."""
-        return int(self.links.sum())
+        return int(self.links.to_numpy().sum())
 
     def transposed(self) -> CrossTable:
         """Return the table with the codes of the other file as rows."""
-        return CrossTable(self.links.T, self.columns, self.rows)
+        return CrossTable(self.links.T)
 
     def without(self, rows: Set[str], columns: Set[str]) -> CrossTable:
         """Return the table of the links that have none of some codes."""
-        kept = [
-            [at for at, code in enumerate(codes) if code not in gone]
-            for codes, gone in ((self.rows, rows), (self.columns, columns))
-        ]
-        names = ([self.rows[at] for at in kept[0]], [self.columns[at] for at in kept[1]])
-        return CrossTable(self.links[np.ix_(*kept)], *names)
+        return CrossTable(self.links.drop(index=list(rows), columns=list(columns), errors="ignore"))
 
     def agreeing(self, table: Mapping[str, str]) -> int:
         """Return how many links have the same code after the codes of the columns are recoded."""
-        rows = {code: at for at, code in enumerate(self.rows)}
-        places = [(rows.get(table.get(code, code)), at) for at, code in enumerate(self.columns)]
-        return sum(int(self.links[row, at]) for row, at in places if row is not None)
+        targets = ((table.get(code, code), code) for code in self.links.columns)
+        return sum(int(self.links.at[row, code]) for row, code in targets if row in self.links.index)
 
     def _split(self, code: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the links of one code of the columns, and of all others, by row."""
-        links = self.links[:, [column == code for column in self.columns]].sum(1)
-        return links, self.links.sum(1) - links
+        links = self.links.loc[:, self.links.columns == code].to_numpy().sum(1)
+        return links, self.links.to_numpy().sum(1) - links
 
     def n_of(self, code: str) -> int:
         """Return the links of one code of the columns."""
@@ -94,7 +81,7 @@ class CrossTable(NamedTuple):
         evidence = links[best] * np.log(share / chance)
         if share < 1:
             evidence += (n - links[best]) * np.log((1 - share) / (1 - chance))
-        return self.rows[best] if evidence >= _MIN_EVIDENCE else None
+        return self.links.index[best] if evidence >= _MIN_EVIDENCE else None
 
     def is_alike(self, code: str) -> bool:
         """Return whether the links of a code of the columns are distributed roughly as those of all others."""
@@ -103,15 +90,15 @@ class CrossTable(NamedTuple):
         if not n or not others.sum():
             return True
         distance = np.abs(links / n - others / others.sum()).sum() / 2
-        return bool(distance <= _MAX_DISTANCE + np.sqrt(np.count_nonzero(self.links.sum(1)) / n) / 2)
+        return bool(distance <= _MAX_DISTANCE + np.sqrt(np.count_nonzero(self.links.sum(axis=1)) / n) / 2)
 
     def table(self) -> dict[str, str]:
         """Return the codes of the columns with their counterparts: one to one, or the same ones if more links agree."""
-        return max(self.one_to_one(), self.counterparts(set(self.columns)), key=self.agreeing)
+        return max(self.one_to_one(), self.counterparts(set(self.links.columns)), key=self.agreeing)
 
     def counterparts(self, codes: Set[str]) -> dict[str, str]:
         """Return the counterpart of each of some codes of the columns that has one."""
-        every = {code: self.counterpart(code) for code in self.columns if code in codes}
+        every = {code: self.counterpart(code) for code in self.links.columns if code in codes}
         return {code: row for code, row in every.items() if row is not None}
 
     def one_to_one(self) -> dict[str, str]:
@@ -120,15 +107,16 @@ class CrossTable(NamedTuple):
         Empty unless at least 60 % of all links have them, and more than by chance; without codes of whose links fewer
         have the two together.
         """
-        places = list(zip(*linear_sum_assignment(self.links, maximize=True), strict=True))
-        agreeing = sum(int(self.links[place]) for place in places)
-        chance = 1 / max(2, min(self.links.shape))
+        links = self.links.to_numpy()
+        places = list(zip(*linear_sum_assignment(links, maximize=True), strict=True))
+        agreeing = sum(int(links[place]) for place in places)
+        chance = 1 / max(2, min(links.shape))
         if not self.n or agreeing / self.n < _MIN_SHARE or self.n * np.log(1 / chance) < _MIN_EVIDENCE:
             return {}
-        table = {self.columns[column]: self.rows[row] for row, column in places}
+        table = {self.links.columns[column]: self.links.index[row] for row, column in places}
         return {code: row for code, row in sorted(table.items()) if self.share(code, row) >= _MIN_SHARE}
 
     def share(self, code: str, row: str) -> float:
         """Return the share of the links of a code of the columns that have a code of the rows."""
         links = self._split(code)[0]
-        return float(links[self.rows.index(row)] / max(1, links.sum()))
+        return float(links[self.links.index.get_loc(row)] / max(1, links.sum()))
