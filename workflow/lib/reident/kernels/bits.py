@@ -76,28 +76,6 @@ def unequal(_typing: Any, a: Any, i: Any, b: Any, r: Any, model: Any) -> Any:
     return signature, generate
 
 
-@intrinsic
-def matching_words(_typing: Any, rows: Any, i: Any, first: Any, mask: Any, wanted: Any) -> Any:
-    """Return a bit for each of ``LANES`` words of row i, from ``first`` on: whether it equals ``wanted`` under a mask.
-
-    ``rows`` is uint64 and C-contiguous; a row has the words that are read.
-    """
-    signature = types.uint64(rows, i, first, mask, wanted)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows, i, first, mask, wanted = arguments
-        array = context.make_array(signature.args[0])(context, builder, rows)
-        width = builder.extract_value(array.shape, 1)
-        begin = builder.gep(array.data, [builder.add(builder.mul(i, width), first)])
-        words = builder.load(builder.bitcast(begin, _VECTOR.as_pointer()), align=8)
-        same = builder.icmp_unsigned(
-            "==", builder.and_(words, _splat(builder, mask)), _splat(builder, wanted)
-        )
-        return builder.zext(builder.bitcast(same, ir.IntType(LANES)), _WORD)
-
-    return signature, generate
-
-
 def _splat(builder: Any, word: Any) -> Any:
     """Return a vector that has a word in each lane."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
