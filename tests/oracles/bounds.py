@@ -3,22 +3,22 @@
 import numba
 import numpy as np
 from reident.kernels import adhoc_query, search
+from reident.kernels.euclidean_costs import box_costs, leaf_costs
 from reident.kernels.lanes import add_box_steps, add_steps
 
 
 @numba.njit
-def bounds(metric, scratch, files, index, puf, buffers, low, high, box):
+def bounds(metric, index, puf, buffers, low, high, box):
     """Bounds of every pair: of the record by itself, with all of its leaf, and of the boxes it is in."""
     one, zero = np.uint64(1), np.uint64(0)
     fixed, varying, some_low, some_high = buffers.fixed[0], buffers.varying[0], buffers.low, buffers.high
     for i in range(len(puf.codes)):
-        search._enter(buffers.queries, 0, puf, index.leaves.row, i)
-        search.load(metric, scratch, files, buffers.queries, 0, i)
+        search.enter(metric, buffers.queries, 0, puf, index.leaves.row, i)
         buffers.queries.limit[0] = np.inf
         for group in range(index.first.size - 1):
-            search.box_costs(metric, scratch, buffers.queries, 0, index.groups, group // 64, fixed, varying)
+            box_costs(metric, buffers.queries, 0, index.groups, group // 64, fixed, varying)
             outer = fixed[group % 64] + varying[group % 64]
-            search.box_costs(metric, scratch, buffers.queries, 0, index.inner, group, fixed, varying)
+            box_costs(metric, buffers.queries, 0, index.inner, group, fixed, varying)
             for leaf in range(index.first[group], index.first[group + 1]):
                 inner = fixed[leaf - index.first[group]] + varying[leaf - index.first[group]]
                 present = index.leaves.present[leaf]
@@ -26,9 +26,8 @@ def bounds(metric, scratch, files, index, puf, buffers, low, high, box):
                     for s in range(64):
                         mask = one << np.uint64(s) if together == 0 else present
                         if (present >> np.uint64(s)) & one != zero:
-                            search.leaf_costs(
+                            leaf_costs(
                                 metric,
-                                scratch,
                                 buffers.queries,
                                 0,
                                 index.leaves,

@@ -9,7 +9,7 @@ from oracles.bounds import bounds
 from oracles.mixed import as_rows, records, spreads
 from reident.kernels import euclidean
 from reident.kernels.buffers import Files, empty_buffers
-from reident.kernels.euclidean import SQUARE_ERROR, UNIT, float32_error
+from reident.kernels.euclidean_costs import SQUARE_ERROR, UNIT, float32_error
 
 NAN = math.nan
 SCALE = 10**12
@@ -114,10 +114,8 @@ def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(kinds, alpha):
     spread[[kind == "outlying" for kind in kinds]] = 1.0
     usable = np.where(np.isfinite(spread) & (spread > 0), spread, NAN)
     metric, index, puf = euclidean._prepare(files, numeric, usable, alpha, True, SCALE)
-    scratch = euclidean._empty_scratch(len(kinds))
-    buffers = empty_buffers(index, puf, scratch, 5)
     low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
-    bounds(metric, scratch, files, index, puf, buffers, low, high, box)
+    bounds(metric, index, puf, empty_buffers(index, puf, len(kinds), 5), low, high, box)
     cost = np.array(
         [
             [
@@ -205,9 +203,8 @@ def test_the_worst_records_use_up_the_error_of_single_precision(n, n_different, 
     files = Files(*codes, *values)
     metric, index, puf = euclidean._prepare(files, numeric, np.where(numeric, 1.0, NAN), 0.5, False, SCALE)
     assert metric.error == error
-    scratch = euclidean._empty_scratch(v)
     low, high, box = (np.full((2, 3, 1), NAN, np.float32) for _ in range(3))
-    bounds(metric, scratch, files, index, puf, empty_buffers(index, puf, scratch, 5), low, high, box)
+    bounds(metric, index, puf, empty_buffers(index, puf, v, 5), low, high, box)
     cost = math.fsum([n_different, *(math.tanh((a - b) / 2) ** 2 for a, b in zip(p, e, strict=True))])
     below, above = cost - np.float64([low, box])[:, :, 0, 0], np.float64(high)[:, 0, 0] - cost
     assert min(below.min(), above.min()) >= 0

@@ -56,7 +56,6 @@ module         makes                                   with the help of
 `buffers`           what a search through boxes works on
 `search`            euclidean's search through boxes; a metric implements five functions for it
 `strata`            all pairs of many small strata, by the definition of a metric
-`steps`             scores of euclidean in whole steps
 `adhoc_rules`       the rules of adhoc in plain arrays
 `adhoc_definition`  the cost of a pair in small strata, by adhoc's rules as they are
 `lanes`             64 records side by side, a byte of each

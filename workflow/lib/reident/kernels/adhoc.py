@@ -96,9 +96,7 @@ def nearest(
         for at, own in (widths or {}).items():
             within[:, flat.start[at] : flat.start[at] + flat.width[at]] = own
         metric = Definition(flat, within)
-        pairs = strata.nearest(
-            metric, lambda: None, files, starts, threshold=total - above, keep=keep, **workers
-        )
+        pairs = strata.nearest(metric, files, starts, threshold=total - above, keep=keep, **workers)
     else:
         best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
         if len(puf_codes) and len(eif_codes) and total > above:

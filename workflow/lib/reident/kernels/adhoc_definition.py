@@ -7,7 +7,6 @@ import numpy as np
 from reident.kernels import strata
 from reident.kernels.adhoc_rules import BANDS, TABLE, Flat
 from reident.kernels.compiling import lean_jit
-from reident.kernels.search import implements
 
 
 class Definition(NamedTuple):
@@ -29,7 +28,7 @@ def difference(p, e):
     return 0.0 if p == e else abs(e - p)
 
 
-@implements(strata.level_in, Definition)
+@strata.implements(Definition)
 def _level_in(metric, _scratch, files, s, i, r, bound):
     """Return the cost of the pair (i, r) of stratum s, or a number of at least ``bound`` if it reaches that."""
     rules, within, total = metric.rules, metric.within[s], 0

@@ -65,7 +65,7 @@ def order_of(
     """
     own = weights * np.float32(_MINOR)
     own[block] = weights[block]
-    return arrange(codes, coordinates, Costs(own, own, np.zeros(0, np.bool_)))
+    return arrange(codes, coordinates, Costs(own, own))
 
 
 @lean_jit

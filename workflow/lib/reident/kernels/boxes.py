@@ -41,8 +41,8 @@ class Boxes(NamedTuple):
     """Boxes of up to 64 neighbours side by side in a block."""
 
     sets: np.ndarray  # uint64 (blocks, categorical, 64): bit c % 64 for each code c in the box
-    low: np.ndarray  # (blocks, numeric, 64): smallest value; infinite where no record has one
-    high: np.ndarray  # (blocks, numeric, 64): largest value; infinite where no record has one
+    low: np.ndarray  # float32 (blocks, numeric, 64): smallest value; infinite where no record has one
+    high: np.ndarray  # float32 (blocks, numeric, 64): largest value; infinite where no record has one
     outside: np.ndarray  # float32 (blocks, v, 64): cost of a value outside the box, the most a variable costs
 
 
@@ -52,7 +52,7 @@ class Leaves(NamedTuple):
     eif: np.ndarray  # int32 (leaves, 64): position of the record in the EIF
     present: np.ndarray  # uint64 (leaves,): which of the 64 positions have a record
     codes: np.ndarray  # int32 (leaves, categorical, 64); -1 for missing
-    values: np.ndarray  # (leaves, numeric, 64); NaN for missing
+    values: np.ndarray  # float32 (leaves, numeric, 64); NaN for missing
     rows: np.ndarray  # uint64 (leaves, rows): bit maps of the records that do not have a code
     row: np.ndarray  # int64 (categorical + 1,): where the rows of a variable begin, by code % 64
 
@@ -71,7 +71,6 @@ class Costs(NamedTuple):
 
     different: np.ndarray  # (v,): the least that two different codes cost, the most that two values cost
     missing: np.ndarray  # (v,)
-    filters: np.ndarray  # bool (categorical,): all differences cost the same, so that a bit map can filter
 
 
 @lean_jit
@@ -317,19 +316,19 @@ def _unite(inner, first, groups):
                 groups.high[b, k, g] = max(groups.high[b, k, g], inner.high[group, k, c])
 
 
-def _empty_boxes(n: int, nc: int, nn: int, different: np.ndarray, dtype: np.dtype) -> Boxes:
+def _empty_boxes(n: int, nc: int, nn: int, different: np.ndarray) -> Boxes:
     """Return blocks of boxes without a record."""
     outside = np.empty((n, nc + nn, WIDTH), np.float32)
     outside[:] = different[:, None]
-    low, high = (np.full((n, nn, WIDTH), limit, dtype) for limit in (np.inf, -np.inf))
+    low, high = (np.full((n, nn, WIDTH), limit, np.float32) for limit in (np.inf, -np.inf))
     return Boxes(np.zeros((n, nc, WIDTH), np.uint64), low, high, outside)
 
 
-def _row_begins(codes: np.ndarray, n_codes: np.ndarray, costs: Costs) -> np.ndarray:
+def _row_begins(codes: np.ndarray, n_codes: np.ndarray) -> np.ndarray:
     """Return where the bit maps of each variable begin; the most selective variables have them, within `MAX_ROWS`."""
     sizes = np.zeros(len(codes), np.int64)
     agree = [float(np.square(np.bincount(row[row >= 0]) / max(row.size, 1)).sum()) for row in codes]
-    for k in sorted(np.flatnonzero(costs.filters), key=lambda k: agree[k]):
+    for k in sorted(range(len(codes)), key=lambda k: agree[k]):
         if sizes.sum() + min(n_codes[k], WIDTH) <= MAX_ROWS:
             sizes[k] = min(n_codes[k], WIDTH)
     return np.concatenate([[0], np.cumsum(sizes)])
@@ -358,18 +357,18 @@ def build(
     """
     order, leaf, first = arrange(codes, coordinates, costs)
     n, nc, nn = leaf.size - 1, len(codes), len(values)
-    row = _row_begins(codes, n_codes, costs)
+    row = _row_begins(codes, n_codes)
     leaves = Leaves(
         np.full((n, WIDTH), -1, np.int32),
         np.zeros(n, np.uint64),
         np.full((n, nc, WIDTH), -1, np.int32),
-        np.full((n, nn, WIDTH), np.nan, values.dtype),
+        np.full((n, nn, WIDTH), np.nan, np.float32),
         np.zeros((n, int(row[-1])), np.uint64),
         row,
     )
     n_groups = first.size - 1
-    inner = _empty_boxes(n_groups, nc, nn, costs.different, values.dtype)
-    groups = _empty_boxes(-(-n_groups // WIDTH), nc, nn, costs.different, values.dtype)
+    inner = _empty_boxes(n_groups, nc, nn, costs.different)
+    groups = _empty_boxes(-(-n_groups // WIDTH), nc, nn, costs.different)
     _fill(codes, values, order, leaf, first, costs, leaves, inner)
     _unite(inner, first, groups)
     for boxes in (inner, groups):

@@ -1,6 +1,6 @@
 """What a search through boxes works on: both files, a batch of PUF records, and buffers (see `search`)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class Queries(NamedTuple):
     values: np.ndarray  # float32 (BATCH, numeric)
     base: np.ndarray  # float32 (BATCH,): cost of what is missing in the PUF record
     limit: np.ndarray  # float32 (BATCH,)
+    margin: np.ndarray  # float32 (BATCH,): a pair's cost in single precision plus this is an upper bound
     rows: np.ndarray  # int64 (BATCH, categorical): the record's rows of the bit maps
     n_rows: np.ndarray  # int64 (BATCH,)
 
@@ -83,10 +84,10 @@ class Buffers(NamedTuple):
 
     queries: Queries
     candidates: Candidates
-    scratch: Any  # of the metric
-    fixed: np.ndarray  # float32 (BATCH, 64): see `search.box_costs`
+    squares: np.ndarray  # float64 (v,): of the scores of one pair
+    fixed: np.ndarray  # float32 (BATCH, 64): see `euclidean_costs.box_costs`
     varying: np.ndarray  # float32 (BATCH, 64)
-    low: np.ndarray  # float32 (64,): see `search.leaf_costs`
+    low: np.ndarray  # float32 (64,): see `euclidean_costs.leaf_costs`
     high: np.ndarray  # float32 (64,)
     group_costs: np.ndarray  # float32 (BATCH, groups)
     groups: np.ndarray  # int64 (groups,): the groups to visit
@@ -95,7 +96,7 @@ class Buffers(NamedTuple):
     seeds: np.ndarray  # int32 (keep + 1,)
 
 
-def empty_buffers(index: Index, puf: Puf, scratch: Any, keep: int) -> Buffers:
+def empty_buffers(index: Index, puf: Puf, v: int, keep: int) -> Buffers:
     """Allocate the buffers of one search at a time, uninitialised."""
     nc, nn, n_groups = puf.codes.shape[1], puf.values.shape[1], len(index.groups.sets) * WIDTH
 
@@ -107,6 +108,7 @@ def empty_buffers(index: Index, puf: Puf, scratch: Any, keep: int) -> Buffers:
         values=empty(np.float32, BATCH, nn),
         base=empty(np.float32, BATCH),
         limit=empty(np.float32, BATCH),
+        margin=empty(np.float32, BATCH),
         rows=empty(np.int64, BATCH, nc),
         n_rows=empty(np.int64, BATCH),
     )
@@ -124,7 +126,7 @@ def empty_buffers(index: Index, puf: Puf, scratch: Any, keep: int) -> Buffers:
     return Buffers(
         queries,
         candidates,
-        scratch,
+        squares=empty(np.float64, v),
         fixed=empty(np.float32, BATCH, WIDTH),
         varying=empty(np.float32, BATCH, WIDTH),
         low=empty(np.float32, WIDTH),

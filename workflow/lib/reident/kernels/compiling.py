@@ -56,6 +56,10 @@ inner_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, 
 the function that calls them."""
 
 
+INLINE = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
+"""As `inner_jit`, for what is compiled for a type of arguments alone."""
+
+
 class Clock(event.Listener):
     """The seconds that this process has spent compiling; code from the cache counts for nothing.
 

@@ -9,6 +9,7 @@ bound of such costs, never above them, and the whole cost of a pair is added up 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,7 @@ from numba import types
 from numba.extending import overload
 
 from reident.kernels.bits import popcount, trailing_zeros
-from reident.kernels.compiling import lean_jit
-from reident.kernels.search import INLINE
+from reident.kernels.compiling import INLINE, lean_jit
 
 AGREE, PARTIAL, DIFFER, ABSENT = 0, 1, 2, 3
 """The columns of the costs of a variable."""
@@ -98,75 +98,46 @@ def _closer_costs(costs, i, r):
     return total
 
 
-def different_on(costs: Any, j: int) -> int:
-    """Return the least that variable j adds where it differs."""
-    raise NotImplementedError
+def _by_type(uniform: Callable, weighted: Callable) -> Callable:
+    """Return a function for compiled code that is ``uniform`` for `Costs` and ``weighted`` for `Weighted`."""
+
+    def function(costs: Any, *_: Any) -> int:
+        raise NotImplementedError
+
+    def choose(costs: Any, *_: Any) -> Callable:
+        is_weighted = isinstance(costs, types.NamedTuple) and costs.instance_class is Weighted
+        return weighted if is_weighted else uniform
+
+    overload(function, jit_options=INLINE, strict=False)(choose)
+    return function
 
 
-def missing_on(costs: Any, j: int) -> int:
-    """Return what variable j adds where it is missing."""
-    raise NotImplementedError
+different_on = _by_type(lambda costs, _: costs.different, lambda costs, j: costs.different[j])
+"""The least that variable j adds where it differs."""
+
+missing_on = _by_type(lambda costs, _: costs.missing, lambda costs, j: costs.missing[j])
+"""What variable j adds where it is missing."""
+
+least_different = _by_type(lambda costs, _: costs.different, lambda costs, j: costs.lowest[j])
+"""The least that a different value of any variable from j on adds."""
+
+cost_of_missing = _by_type(
+    lambda costs, absent: costs.missing * popcount(absent),
+    lambda costs, absent: _sum_of(costs.missing, absent),
+)
+"""What the missing variables of a bit set add."""
+
+least_level = _by_type(
+    lambda costs, n_different, absent: costs.different * n_different + costs.missing * popcount(absent),
+    lambda costs, n_different, absent: costs.lowest[0] * n_different + _sum_of(costs.missing, absent),
+)
+"""A bound of the level of a pair with this number of different variables; of taxicab, the level."""
 
 
-def least_different(costs: Any, j: int) -> int:
-    """Return the least that a different value of any variable from j on adds."""
-    raise NotImplementedError
+def _weighted_level(costs, _, i, r, different, absent):
+    level = _sum_of(costs.different, different & ~absent & costs.settled)
+    return level + _sum_of(costs.missing, absent & costs.settled) + _closer_costs(costs, i, r)
 
 
-def cost_of_missing(costs: Any, absent: int) -> int:
-    """Return what the missing variables of a bit set add."""
-    raise NotImplementedError
-
-
-def least_level(costs: Any, n_different: int, absent: int) -> int:
-    """Return a bound of the level of a pair with this number of different variables; of taxicab, the level."""
-    raise NotImplementedError
-
-
-def level_of(costs: Any, least: int, i: int, r: int, different: int, absent: int) -> int:
-    """Return the level of a pair; ``different`` may have bits of missing variables."""
-    raise NotImplementedError
-
-
-def _weighted(costs: Any) -> bool:
-    return isinstance(costs, types.NamedTuple) and costs.instance_class is Weighted
-
-
-@overload(different_on, jit_options=INLINE, strict=False)
-def _choose_different(costs: Any, *_: Any) -> Any:
-    return (lambda costs, j: costs.different[j]) if _weighted(costs) else (lambda costs, _: costs.different)
-
-
-@overload(missing_on, jit_options=INLINE, strict=False)
-def _choose_missing(costs: Any, *_: Any) -> Any:
-    return (lambda costs, j: costs.missing[j]) if _weighted(costs) else (lambda costs, _: costs.missing)
-
-
-@overload(least_different, jit_options=INLINE, strict=False)
-def _choose_least_different(costs: Any, *_: Any) -> Any:
-    return (lambda costs, j: costs.lowest[j]) if _weighted(costs) else (lambda costs, _: costs.different)
-
-
-@overload(cost_of_missing, jit_options=INLINE, strict=False)
-def _choose_cost_of_missing(costs: Any, *_: Any) -> Any:
-    if _weighted(costs):
-        return lambda costs, absent: _sum_of(costs.missing, absent)
-    return lambda costs, absent: costs.missing * popcount(absent)
-
-
-@overload(least_level, jit_options=INLINE, strict=False)
-def _choose_least_level(costs: Any, *_: Any) -> Any:
-    if _weighted(costs):
-        return lambda costs, n_different, absent: (
-            costs.lowest[0] * n_different + _sum_of(costs.missing, absent)
-        )
-    return lambda costs, n_different, absent: costs.different * n_different + costs.missing * popcount(absent)
-
-
-@overload(level_of, jit_options=INLINE, strict=False)
-def _choose_level(costs: Any, *_: Any) -> Any:
-    def weighted(costs, _, i, r, different, absent):
-        level = _sum_of(costs.different, different & ~absent & costs.settled)
-        return level + _sum_of(costs.missing, absent & costs.settled) + _closer_costs(costs, i, r)
-
-    return weighted if _weighted(costs) else (lambda _costs, least, _i, _r, _different, _absent: least)
+level_of = _by_type(lambda _costs, least, _i, _r, _different, _absent: least, _weighted_level)
+"""The level of a pair (i, r), from its `least_level`; ``different`` may have bits of missing variables."""

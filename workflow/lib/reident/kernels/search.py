@@ -9,29 +9,23 @@ and those still below the limit are compared by the definition.
 The result is exact, whatever the order of the visits:
 
 - A lower bound (of a box, of a record) is never above the cost of a pair that it covers, and a pair is left out
-  only if its lower bound is at least the limit. `euclidean` proves its bounds.
+  only if its lower bound is at least the limit. `euclidean_costs` proves its bounds.
 - The limit is never below the cost that corresponds to the (keep + 1)-th best level or to the threshold. It
   comes from exact levels (`limit_of`), or from the upper bounds of ``keep + 1`` different pairs: the largest of
   them is still below the limit, so that all ties at the last rank are compared.
-
-A metric implements five functions for its own type: `load`, `box_costs`, `leaf_costs`, `level_of`, `limit_of`.
 """
 
-from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
-from numba.extending import overload
 
 from reident.kernels import toplist
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
-from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Files, Puf, Queries, empty_buffers
+from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Files, Puf, empty_buffers
 from reident.kernels.compiling import inner_jit, lean_jit
+from reident.kernels.euclidean_costs import MAX_SCALE, Euclidean, box_costs, leaf_costs, level_of, limit_of
 from reident.kernels.toplist import Best, Workers, in_threads, offer, settle
-
-MAX_SINGLE = 8
-"""Up to this number of records of a leaf are bounded one by one."""
 
 MAX_DIFFERENT = 15
 """The largest number of differences that the bit maps count."""
@@ -41,13 +35,6 @@ MAX_BLOCK = 4 * BATCH
 
 MAX_VARIABLES = 512
 """Up to this number sums of fixed costs are exact in single precision: 512 · 5 · 2^12 is below 2^24."""
-
-MAX_SCALE = 10**12
-"""The finest scale of levels for which the metrics prove their bounds in double precision."""
-
-
-INLINE = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
-"""How implementations for a type are compiled: as :data:`reident.kernels.compiling.inner_jit`."""
 
 
 def check(files: Files, v: int, scale: int, keep: int) -> None:
@@ -59,63 +46,14 @@ def check(files: Files, v: int, scale: int, keep: int) -> None:
         raise ValueError(f"scale must be 1 to {MAX_SCALE}.")
 
 
-def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]:
-    """Decorate the implementation of one of the following functions for metrics of type ``kind``."""
-
-    def register(implementation: Callable) -> Callable:
-        def choose(metric: Any, *_: Any) -> Callable | None:
-            return implementation if getattr(metric, "instance_class", None) is kind else None
-
-        overload(function, jit_options=INLINE, strict=False)(choose)
-        return implementation
-
-    return register
-
-
-def load(metric: Any, scratch: Any, files: Files, queries: Queries, q: int, i: int) -> None:
-    """Compute in ``scratch`` what the metric needs of PUF record i, which is record q of the queries."""
-    raise NotImplementedError
-
-
-def box_costs(
-    metric: Any, scratch: Any, queries: Queries, q: int, boxes: Any, b: int, fixed: Any, varying: Any
-) -> None:
-    """Write lower bounds of the costs of block b of boxes, as the sum of two parts.
-
-    ``fixed`` is exact in multiples of 1/GRAIN; ``varying`` comes from numeric variables.
-    """
-    raise NotImplementedError
-
-
-def leaf_costs(
-    metric: Any,
-    scratch: Any,
-    queries: Queries,
-    q: int,
-    leaves: Any,
-    leaf: int,
-    mask: Any,
-    low: Any,
-    high: Any,
-) -> Any:
-    """Write lower and upper bounds of the costs of the records of ``mask``; return those below the limit."""
-    raise NotImplementedError
-
-
-def level_of(metric: Any, scratch: Any, files: Files, i: int, r: int, bound: int) -> int:
-    """Return the level of a pair by the definition, or any level of at least ``bound`` if it is at least that."""
-    raise NotImplementedError
-
-
-def limit_of(metric: Any, bound: int) -> Any:
-    """Return a float32 cost: every pair that costs at least that has a level of at least ``bound``."""
-    raise NotImplementedError
-
-
 @lean_jit
-def _enter(queries, q, puf, row, i):
-    """Make PUF record i record q of the queries."""
+def enter(metric, queries, q, puf, row, i):
+    """Make PUF record i record q of the queries.
+
+    Its margin is infinite where a value that is cut off may be near one of its values.
+    """
     queries.base[q] = np.float32(0)
+    queries.margin[q] = metric.error + metric.shortfall
     queries.n_rows[q] = 0
     nc = puf.codes.shape[1]
     for k in range(nc):
@@ -131,6 +69,8 @@ def _enter(queries, q, puf, row, i):
         queries.values[q, k] = value
         if value != value:
             queries.base[q] += puf.missing[nc + k]
+        elif not metric.sure_from <= value <= metric.sure_to:
+            queries.margin[q] = np.float32(np.inf)
 
 
 @inner_jit
@@ -163,14 +103,14 @@ def _filter_leaf(leaves, leaf, queries, q, rest, cost):
 
 
 @lean_jit
-def _compare(metric, scratch, files, i, q, queries, candidates):
+def _compare(metric, squares, files, i, q, queries, candidates):
     """Compare the pending pairs of query q by the definition."""
     keep = candidates.levels.shape[1] - 1
     for a in range(candidates.n_pending[q]):
         if candidates.low[q, a] >= queries.limit[q]:
             continue
         r = candidates.pending[q, a]
-        level = level_of(metric, scratch, files, i, r, candidates.bound[q])
+        level = level_of(metric, squares, files, i, r)
         if level < candidates.bound[q]:
             candidates.n[q] = offer(candidates.levels[q], candidates.eifs[q], candidates.n[q], level, r)
             if candidates.n[q] > keep:
@@ -221,20 +161,19 @@ def _start(metric, files, index, puf, buffers, i, q, threshold, n_seeds):
     The seeds are the EIF records of the best pairs of a similar record. If there are keep + 1 of them, the worst of
     their levels bounds the levels that matter.
     """
-    queries, candidates, scratch, seeds = buffers.queries, buffers.candidates, buffers.scratch, buffers.seeds
-    _enter(queries, q, puf, index.leaves.row, i)
-    load(metric, scratch, files, queries, q, i)
+    queries, candidates, seeds = buffers.queries, buffers.candidates, buffers.seeds
+    enter(metric, queries, q, puf, index.leaves.row, i)
     candidates.bound[q] = threshold
     if n_seeds == len(seeds):
         worst = np.int64(0)
         for a in range(n_seeds):
-            worst = max(worst, level_of(metric, scratch, files, i, seeds[a], threshold))
+            worst = max(worst, level_of(metric, buffers.squares, files, i, seeds[a]))
         candidates.bound[q] = min(threshold, worst + 1)
     queries.limit[q] = limit_of(metric, candidates.bound[q])
     candidates.n[q] = candidates.n_ceilings[q] = candidates.n_pending[q] = 0
     fixed, varying = buffers.fixed[q], buffers.varying[q]
     for b in range(len(index.groups.sets)):
-        box_costs(metric, scratch, queries, q, index.groups, b, fixed, varying)
+        box_costs(metric, queries, q, index.groups, b, fixed, varying)
         for c in range(WIDTH):
             buffers.group_costs[q, b * WIDTH + c] = fixed[c] + varying[c]
 
@@ -247,14 +186,14 @@ def _scan_leaf(metric, files, leaves, leaf, filter_cost, buffers, i, q, varying)
     rest = np.float64(queries.limit[q]) - np.float64(queries.base[q]) - np.float64(varying)
     mask = _filter_leaf(leaves, leaf, queries, q, rest, filter_cost)
     if mask:
-        mask = leaf_costs(metric, buffers.scratch, queries, q, leaves, leaf, mask, low, high)
+        mask = leaf_costs(metric, queries, q, leaves, leaf, mask, low, high)
     while mask:
         s = trailing_zeros(mask)
         mask &= mask - np.uint64(1)
         if low[s] >= queries.limit[q]:
             continue
         if candidates.n_pending[q] == MAX_PENDING:
-            _compare(metric, buffers.scratch, files, i, q, queries, candidates)
+            _compare(metric, buffers.squares, files, i, q, queries, candidates)
         a = candidates.n_pending[q]
         candidates.pending[q, a] = leaves.eif[leaf, s]
         candidates.low[q, a] = low[s]
@@ -264,26 +203,10 @@ def _scan_leaf(metric, files, leaves, leaf, filter_cost, buffers, i, q, varying)
 
 @lean_jit
 def search(begin, end, order, index, puf, files, metric, threshold, buffers, best):
-    """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``, batch by batch.
-
-    Parameters
-    ----------
-    begin, end : int
-    order : int64 (n_puf,)
-        The PUF records, similar ones next to one another (see `route`).
-    index : Index
-    puf : Puf
-    files : Files
-    metric : NamedTuple
-        Its type selects the implementations.
-    threshold : int
-        A pair matters if its level is below this.
-    buffers : Buffers
-    best : Best
-    """
+    """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``, batch by batch."""
     n_groups = index.first.size - 1
     leaves, inner, first = index.leaves, index.inner, index.first
-    queries, candidates, scratch, fixed, varying, _, _, costs, groups, keys, visits, seeds = buffers
+    queries, candidates, squares, fixed, varying, _, _, costs, groups, keys, visits, seeds = buffers
     n_seeds = 0
     for start in range(begin, end, BATCH):
         n = min(BATCH, end - start)
@@ -296,7 +219,7 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
             for q in range(n):
                 visits[q] = np.uint64(0)
                 if costs[q, group] < queries.limit[q]:
-                    box_costs(metric, scratch, queries, q, inner, group, fixed[q], varying[q])
+                    box_costs(metric, queries, q, inner, group, fixed[q], varying[q])
                     for c in range(n_leaves):
                         if fixed[q, c] + varying[q, c] < queries.limit[q]:
                             visits[q] |= np.uint64(1) << np.uint64(c)
@@ -321,7 +244,7 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
                     )
         for q in range(n):
             i = order[start + q]
-            _compare(metric, scratch, files, i, q, queries, candidates)
+            _compare(metric, squares, files, i, q, queries, candidates)
             settle(candidates.levels[q], candidates.eifs[q], candidates.n[q], best, i)
         n_seeds = candidates.n[n - 1]
         for a in range(n_seeds):
@@ -329,20 +252,19 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
 
 
 @lean_jit
-def route(begin, end, index, puf, files, metric, buffers, leaf):
+def route(begin, end, index, puf, metric, buffers, leaf):
     """Write, for each of the PUF records begin to end - 1, the nearest leaf of the nearest group."""
-    queries, scratch, fixed, varying = buffers.queries, buffers.scratch, buffers.fixed[0], buffers.varying[0]
+    queries, fixed, varying = buffers.queries, buffers.fixed[0], buffers.varying[0]
     n_groups = index.first.size - 1
     for i in range(begin, end):
-        _enter(queries, 0, puf, index.leaves.row, i)
-        load(metric, scratch, files, queries, 0, i)
+        enter(metric, queries, 0, puf, index.leaves.row, i)
         least, group = np.float32(np.inf), 0
         for b in range(len(index.groups.sets)):
-            box_costs(metric, scratch, queries, 0, index.groups, b, fixed, varying)
+            box_costs(metric, queries, 0, index.groups, b, fixed, varying)
             for c in range(min(WIDTH, n_groups - b * WIDTH)):
                 if fixed[c] + varying[c] < least:
                     least, group = fixed[c] + varying[c], b * WIDTH + c
-        box_costs(metric, scratch, queries, 0, index.inner, group, fixed, varying)
+        box_costs(metric, queries, 0, index.inner, group, fixed, varying)
         least, leaf[i] = np.float32(np.inf), index.first[group]
         for c in range(index.first[group + 1] - index.first[group]):
             if fixed[c] + varying[c] < least:
@@ -353,41 +275,24 @@ def run(
     index: Index,
     puf: Puf,
     files: Files,
-    metric: Any,
-    make_scratch: Callable[[], Any],
+    metric: Euclidean,
     threshold: int,
     best: Best,
     **workers: Unpack[Workers],
 ) -> None:
-    """Search for the pairs of all PUF records, similar records in one batch, and write them into ``best``.
-
-    Parameters
-    ----------
-    index : Index
-        The EIF.
-    puf : Puf
-    files : Files
-    metric : NamedTuple
-    make_scratch : callable
-        Allocates the metric's scratch memory for one search at a time.
-    threshold : int
-        A pair matters if its level is below this.
-    best : Best
-    **workers : Workers
-    """
+    """Write the best pairs of all PUF records with a level below ``threshold`` into ``best``."""
     n, keep = best.eif.shape
-
-    def make_buffers() -> Buffers:
-        return empty_buffers(index, puf, make_scratch(), keep)
-
     leaf = np.empty(n, np.int32)
 
+    def make_buffers() -> Buffers:
+        return empty_buffers(index, puf, metric.numeric.size, keep)
+
     def find_leaf(begin: int, end: int) -> None:
-        route(begin, end, index, puf, files, metric, make_buffers(), leaf)
+        route(begin, end, index, puf, metric, make_buffers(), leaf)
 
     threads = workers.get("threads", 1)
     in_threads(find_leaf, n, block=2**14, threads=threads)
-    order = np.argsort(leaf, kind="stable")
+    order = np.argsort(leaf, kind="stable")  # similar records in one batch
 
     def find_pairs(begin: int, end: int) -> None:
         search(begin, end, order, index, puf, files, metric, threshold, make_buffers(), best)

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+from numba.extending import overload
 
 from reident.kernels.buffers import Files
-from reident.kernels.compiling import lean_jit
-from reident.kernels.search import implements
+from reident.kernels.compiling import INLINE, lean_jit
 from reident.kernels.toplist import Pairs, Workers, empty_best, in_threads, list_pairs, offer, settle
 
 MAX_RECORDS = 64
@@ -29,13 +29,29 @@ class Starts(NamedTuple):
     eif: np.ndarray
 
 
-def level_in(metric: Any, scratch: Any, files: Files, s: int, i: int, r: int, bound: int) -> int:
-    """Return the level of a pair of stratum s, or any level of at least ``bound`` if it is at least that."""
+def level_in(metric: Any, scratch: np.ndarray, files: Files, s: int, i: int, r: int, bound: int) -> int:
+    """Return the level of a pair of stratum s, or any level of at least ``bound`` if it is at least that.
+
+    ``scratch``, float64 (v,), is work space.
+    """
     raise NotImplementedError
 
 
-def check(starts: Starts, files: Files, keep: int) -> None:
-    """Refuse strata that do not cover both files, and a rank limit below 1."""
+def implements(kind: type) -> Callable[[Callable], Callable]:
+    """Decorate the implementation of `level_in` for metrics of type ``kind``."""
+
+    def register(implementation: Callable) -> Callable:
+        def choose(metric: Any, *_: Any) -> Callable | None:
+            return implementation if getattr(metric, "instance_class", None) is kind else None
+
+        overload(level_in, jit_options=INLINE, strict=False)(choose)
+        return implementation
+
+    return register
+
+
+def check(starts: Starts, files: Files) -> None:
+    """Refuse strata that do not cover both files."""
     for start, records in ((starts.puf, files.puf_codes), (starts.eif, files.eif_codes)):
         if (
             len(start) != len(starts.puf)
@@ -44,13 +60,10 @@ def check(starts: Starts, files: Files, keep: int) -> None:
             or (np.diff(start) < 0).any()
         ):
             raise ValueError("starts must ascend from 0 to the number of records, in both files alike.")
-    if keep < 1:
-        raise ValueError("keep must be at least 1.")
 
 
 def nearest(
     metric: Any,
-    make_scratch: Callable[[], Any],
     files: Files,
     starts: Starts,
     *,
@@ -64,8 +77,6 @@ def nearest(
     ----------
     metric : NamedTuple
         Its type selects the definition.
-    make_scratch : callable
-        Allocates what the definition works on.
     files : Files
         The records of the strata, one stratum after another.
     starts : Starts
@@ -78,7 +89,8 @@ def nearest(
     -------
     Pairs
     """
-    check(starts, files, keep)
+    check(starts, files)
+    v = files.puf_codes.shape[1]
     most = min(keep, int(np.diff(starts.eif).max(initial=0)))
     parts: dict[int, Pairs] = {}
 
@@ -86,7 +98,7 @@ def nearest(
         begin = int(starts.puf[first])
         best = empty_best(int(starts.puf[end]) - begin, most)
         levels, eifs = np.empty(most + 1, np.int64), np.empty(most + 1, np.int32)
-        _compare(first, end, starts, files, metric, make_scratch(), threshold, levels, eifs, best)
+        _compare(first, end, starts, files, metric, np.empty(v), threshold, levels, eifs, best)
         pairs = list_pairs(best)
         parts[first] = pairs._replace(puf=pairs.puf + begin)
 
@@ -133,7 +145,7 @@ class Coded(NamedTuple):
     near: np.ndarray  # bool (v,): whether codes that differ by one are told from others
 
 
-@implements(level_in, Coded)
+@implements(Coded)
 def _level_in(metric, _scratch, files, _s, i, r, bound):
     """Add up the costs of a pair until they reach the bound."""
     total = 0
@@ -165,4 +177,4 @@ def nearest_coded(
     nothing = np.empty((0, puf.shape[1]))
     files = Files(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32), nothing, nothing)
     metric = Coded(np.ascontiguousarray(costs, np.int64), np.ascontiguousarray(near, np.bool_))
-    return nearest(metric, lambda: None, files, starts, threshold=limit + 1, keep=keep, **workers)
+    return nearest(metric, files, starts, threshold=limit + 1, keep=keep, **workers)
