@@ -22,7 +22,7 @@ records at a time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from itertools import pairwise
 from math import comb
 from threading import Lock
@@ -30,11 +30,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels import suda_search
+from reident.kernels import suda_search, unicity_pairs
 from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
 from reident.kernels.suda_search import Block
+from reident.kernels.toplist import run_all
 
 MAX_VARIABLES = 57
 """Variables of a file whose sets are not limited: the order and the set of an MSU share one word."""
@@ -163,38 +164,28 @@ def _in_blocks(
 
     A first block of ``sample`` records for each thread shows how large the other blocks can be.
     """
-    bytes_each = 1
+    sizes = [1]
 
     def run(first: int, end: int, blocks: int) -> None:
-        nonlocal bytes_each
+        def search_block(begin: int, stop: int) -> None:
+            sizes.append(search(begin, stop))
+
+        def report(share: float) -> None:
+            if progress is not None:
+                progress((first + share * (end - first)) / n)
+
         bounds = [first + (end - first) * b // blocks for b in range(blocks + 1)]
-        done = first
-        with ThreadPoolExecutor(threads) as pool:
-            futures = {pool.submit(search, a, b): b - a for a, b in pairwise(bounds) if a < b}
-            try:
-                for future in as_completed(futures):
-                    bytes_each = max(bytes_each, future.result())
-                    done += futures[future]
-                    if progress is not None:
-                        progress(done / n)
-            finally:
-                pool.shutdown(cancel_futures=True)
+        run_all([(partial(search_block, a, b), b - a) for a, b in pairwise(bounds) if a < b], threads, report)
 
     first = min(n, threads * sample)
     run(0, first, threads)
     if first < n:
-        largest = max(_MIN_BLOCK, _BLOCK_BYTES // bytes_each)
+        largest = max(_MIN_BLOCK, _BLOCK_BYTES // max(sizes))
         run(first, n, threads * -(-(n - first) // (threads * largest)))
 
 
 def _note(result: MinimalUniques, records: np.ndarray, sets: np.ndarray, least: np.ndarray, v: int) -> None:
-    """Add the sets of a block's records to the result; see `unicity_pairs` for the cost of a set."""
+    """Add the sets of a block's records to the result."""
     result.counts[records, 1:] = sets[:, 1:]
     unique = least < np.iinfo(np.int64).max
-    records, least = records[unique], least[unique]
-    order = (least + (1 << v) - 1) >> v
-    backwards = (order << v) - least
-    result.order[records] = order
-    for j in range(v):
-        member = (backwards >> (v - 1 - j)) & 1
-        result.variables[records] |= member.astype(np.uint64) << np.uint64(j)
+    result.order[records[unique]], result.variables[records[unique]] = unicity_pairs.decode(least[unique], v)

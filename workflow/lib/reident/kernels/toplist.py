@@ -6,9 +6,10 @@ several equal ones are in it. Its last level is the bound below which a further 
 are integers and low is best; a metric for which high is best uses costs.
 """
 
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import NamedTuple, TypedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -155,32 +156,35 @@ def in_threads(
 
     Each block must write only its own rows, so that the result does not depend on the number of threads.
     """
-    # A study may have very many small strata, each of which would cost more as a thread than as work.
-    if n <= block:
-        work(0, n)
+    bounds = [(first, min(first + block, n)) for first in range(0, max(n, 1), block)]
+    run_all([(partial(work, first, end), end - first) for first, end in bounds], threads, progress)
+
+
+def run_all(
+    tasks: Sequence[tuple[Callable[[], Any], float]],
+    threads: int,
+    progress: Callable[[float], None] | None,
+) -> None:
+    """Do tasks, ``threads`` at a time, and report progress by their weights; an error cancels those not yet begun."""
+    total, done = sum(weight for _, weight in tasks), 0.0
+
+    def report(weight: float) -> None:
+        nonlocal done
+        done += weight
         if progress is not None:
-            progress(1)
+            progress(done / total if total else 1)
+
+    # A study may have very many small strata, each of which would cost more as a thread than as work.
+    if threads <= 1 or len(tasks) <= 1:
+        for task, weight in tasks:
+            task()
+            report(weight)
         return
-    starts = iter(range(0, n, block))
-    done = 0
-    with ThreadPoolExecutor(max(1, threads)) as pool:
-        running: dict[Future[None], int] = {}
-        for start in starts:
-            end = min(start + block, n)
-            running[pool.submit(work, start, end)] = end - start
-            if len(running) > 2 * threads:
-                done += _wait_for_block(running)
-                if progress is not None:
-                    progress(done / n)
-        while running:
-            done += _wait_for_block(running)
-            if progress is not None:
-                progress(done / n)
-
-
-def _wait_for_block(running: dict[Future[None], int]) -> int:
-    """Wait for a block, remove it from ``running`` and return its number of records; raise what it raised."""
-    futures, _ = wait(running, return_when=FIRST_COMPLETED)
-    for future in futures:
-        future.result()
-    return sum(running.pop(future) for future in futures)
+    with ThreadPoolExecutor(threads) as pool:
+        futures = {pool.submit(task): weight for task, weight in tasks}
+        try:
+            for future in as_completed(futures):
+                future.result()
+                report(futures[future])
+        finally:
+            pool.shutdown(cancel_futures=True)

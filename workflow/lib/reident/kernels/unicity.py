@@ -20,7 +20,7 @@ order of the visits nor the number of threads can change it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from threading import Lock
 from typing import Literal
 
@@ -31,6 +31,7 @@ from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
 from reident.kernels.strata import Starts
+from reident.kernels.toplist import run_all
 from reident.kernels.unicity_search import Files, Ranking, Task
 
 Sets = Literal["all", "full", "jointly_observed"]
@@ -86,11 +87,7 @@ def shared_uniques(
     If a file has no record, or the files no value in common, the result has no pair. Memory grows with the records and
     the pairs returned, not with the sets. Source: METHODS §4.1; Singer and Dajani 2020, §2.1.1.
     """
-    v = puf.shape[1]
-    if eif.shape[1] != v or v > WORD:
-        raise ValueError(
-            f"both files must have the same number of variables, at most {WORD}, not {v} and {eif.shape[1]}."
-        )
+    v = _check(puf, eif)
     files = _number(puf, eif, every=sets != "all")
     if files is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.uint64)
@@ -133,11 +130,7 @@ def shared_uniques_in_strata(
     ValueError
         As `shared_uniques`, or if a stratum has too many records.
     """
-    v = puf.shape[1]
-    if eif.shape[1] != v or v > WORD:
-        raise ValueError(
-            f"both files must have the same number of variables, at most {WORD}, not {v} and {eif.shape[1]}."
-        )
+    v = _check(puf, eif)
     if (np.diff(starts.puf) + np.diff(starts.eif)).max(initial=0) > strata.MAX_RECORDS:
         raise ValueError(f"a stratum has more than {strata.MAX_RECORDS} records.")
     most = v if max_order is None else min(max_order, v)
@@ -162,19 +155,24 @@ def shared_uniques_in_strata(
     strata.in_strata(work, starts, threads=threads, progress=progress)
     (found,) = strata.join(parts)
     puf_at, eif_at, last = found.T
-    if ranking.listed:
+    if sets != "all":
+        order, chosen = np.bitwise_count(last.astype(np.uint64)).astype(np.int8), last.astype(np.uint64)
+    elif ranking.listed:
         order, chosen = unicity_pairs.decode_lists(last)
     else:
-        order, chosen = (
-            unicity_pairs.decode(last, v) if sets == "all" else _count_bits(last.astype(np.uint64))
-        )
+        order, chosen = unicity_pairs.decode(last, v)
     rank = np.lexsort((eif_at, order, puf_at))
     return puf_at[rank], eif_at[rank], order[rank], chosen[rank]
 
 
-def _count_bits(word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sizes of sets, and the sets."""
-    return np.bitwise_count(word).astype(np.int8), word
+def _check(puf: np.ndarray, eif: np.ndarray) -> int:
+    """Return the number of variables; refuse files that differ in it or have too many."""
+    v = puf.shape[1]
+    if eif.shape[1] != v or v > WORD:
+        raise ValueError(
+            f"both files must have the same number of variables, at most {WORD}, not {v} and {eif.shape[1]}."
+        )
+    return v
 
 
 def max_records(v: int, max_order: int) -> int:
@@ -315,29 +313,9 @@ class _BestSets:
 def _run(
     tasks: list[Task], search: Callable[[Task], None], v: int, threads: int, progress: Progress | None
 ) -> None:
-    """Search all tasks, the largest first; an error of a task or of ``progress`` cancels the rest."""
-    tasks.sort(key=lambda task: -_work(task, v))
-    total, done = sum(_work(task, v) for task in tasks), 0.0
-
-    def report(task: Task) -> None:
-        nonlocal done
-        done += _work(task, v)
-        if progress is not None:
-            progress(done / total)
-
-    if threads == 1:  # As in `toplist.in_threads`: small strata are not worth a thread.
-        for task in tasks:
-            search(task)
-            report(task)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        futures = {pool.submit(search, task): task for task in tasks}
-        try:
-            for future in as_completed(futures):
-                future.result()
-                report(futures[future])
-        finally:
-            pool.shutdown(cancel_futures=True)
+    """Search all tasks, the largest first."""
+    weighted = [(partial(search, task), _work(task, v)) for task in tasks]
+    run_all(sorted(weighted, key=lambda task: -task[1]), threads, progress)
 
 
 def _joint_sets(

@@ -91,11 +91,10 @@ def _make_stack(files, task, copies):
 
 
 @jit
-def _make_scratch(files):
+def _make_scratch(v, n_values):
     """Allocate working memory, uninitialised."""
-    v = len(files.levels)
     return Scratch(
-        np.empty(int(files.levels.max()) + 1, np.uint64),
+        np.empty(n_values, np.uint64),
         np.empty((WORD, v), np.uint64),
         np.empty(v + 1, np.uint64),
         np.empty(v + 1, np.uint64),
@@ -140,7 +139,10 @@ def all_sets(files, task, ranking):
     item : uint64 (m,)
         Position in the EIF, shifted, plus the cost of the set.
     """
-    stack, scratch = _make_stack(files, task, 1), _make_scratch(files)
+    stack, scratch = (
+        _make_stack(files, task, 1),
+        _make_scratch(len(files.levels), int(files.levels.max()) + 1),
+    )
     puf, item, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint64), 0
     for c in range(len(task.cells)):
         _begin(stack, task, c, task.stop, _add(ranking, 0, task.variable))
@@ -273,7 +275,10 @@ def joint_sets(files, task, complete):
         Positions in the files; each pair comes once.
     """
     # A split leaves up to three times the cell: the records with a value, and two branches with all records.
-    stack, scratch = _make_stack(files, task, 1 if complete else 3), _make_scratch(files)
+    stack, scratch = (
+        _make_stack(files, task, 1 if complete else 3),
+        _make_scratch(len(files.levels), int(files.levels.max()) + 1),
+    )
     puf, eif, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint32), 0
     for c in range(len(task.cells)):
         _begin(stack, task, c, len(files.levels), 0)
@@ -419,14 +424,7 @@ def strata_pairs(first, end, codes, starts, ranking, kind, out):
         The number of pairs.
     """
     v, m = len(codes[0]), 0
-    scratch = Scratch(
-        np.empty(1, np.uint64),
-        np.empty((WORD, v), np.uint64),
-        np.empty(v + 1, np.uint64),
-        np.empty(v + 1, np.uint64),
-        np.empty((v + 1, 2), np.int64),
-        np.empty(WORD, np.int64),
-    )
+    scratch = _make_scratch(v, 1)
     present = np.empty(WORD, np.uint64)
     frames = np.zeros((1, SIZES + 4), np.int64)
     for s in range(first, end):
