@@ -1,6 +1,7 @@
 """Records of categorical and numeric variables, drawn so that every path of the kernels is met."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 SHAPES = {
     "small": lambda generator, n: generator.integers(0, 4, n).astype(float),
@@ -29,6 +30,36 @@ def records(generator, n, kinds, missing):
         else:
             values[present, j] = SHAPES[kind](generator, n)[present]
     return codes, values
+
+
+CATEGORIES = [1, 2, 3, 30, 63, 64, 65, 200]
+KINDS = st.lists(
+    st.one_of(st.sampled_from(CATEGORIES), st.sampled_from(sorted(SHAPES))), min_size=1, max_size=20
+)
+# Sizes at which leaves, groups of leaves, sorted parts and records that search together are full or not.
+SIZES = st.one_of(
+    st.tuples(st.integers(0, 6), st.integers(0, 12)),
+    st.tuples(st.integers(1, 4), st.sampled_from([63, 64, 65, 127, 128, 129, 511, 512, 513])),
+    st.tuples(st.sampled_from([127, 128, 129]), st.integers(1, 12)),
+    st.sampled_from([(2, 1023), (2, 1024), (2, 1025), (2, 1100), (30, 511), (63, 65), (65, 64), (70, 70)]),
+)
+
+
+@st.composite
+def two_files(draw):
+    """Codes and values of both files, as the kernels take them; the kinds of the variables; a generator."""
+    (n_puf, n_eif), kinds = draw(SIZES), draw(KINDS)
+    missing = draw(st.sampled_from([0.0, 0.05, 0.4, 1.0]))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    eif_codes, eif_values = records(generator, n_eif, kinds, missing)
+    puf_codes, puf_values = records(generator, n_puf, kinds, missing)
+    near = generator.random(n_puf) < draw(st.sampled_from([0.0, 0.7]))
+    if n_eif:  # PUF records that differ from an EIF record on one variable only
+        twins = generator.integers(0, n_eif, n_puf)
+        codes, values, j = eif_codes[twins], eif_values[twins], generator.integers(0, len(kinds))
+        codes[:, j], values[:, j] = puf_codes[:, j], puf_values[:, j]
+        puf_codes[near], puf_values[near] = codes[near], values[near]
+    return (puf_codes, eif_codes, puf_values, eif_values), kinds, generator
 
 
 def spreads(values):

@@ -21,14 +21,29 @@ def ranks_within(levels, keep):
     return kept
 
 
-def nearest(puf, eif, *, different, missing, limit, keep):
-    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous."""
+def kept(suspected, keep):
+    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous.
+
+    ``suspected`` has the pairs (level, eif) of each PUF record; the lowest level is best.
+    """
     rows, ambiguous = [], []
-    puf, eif = puf.tolist(), eif.tolist()
-    for i, p in enumerate(puf):
-        pairs = [(level(p, e, different, missing), k) for k, e in enumerate(eif)]
-        suspected = [pair for pair in pairs if pair[0] <= limit]
-        kept = ranks_within([pair[0] for pair in suspected], keep)
-        ambiguous.append(bool(suspected) and not kept)
-        rows += [(i, k, h) for h, k in sorted(suspected) if h in kept]
+    for i, pairs in enumerate(suspected):
+        levels = ranks_within([level for level, _ in pairs], keep)
+        ambiguous.append(bool(pairs) and not levels)
+        rows += [(i, k, level) for level, k in sorted(pairs) if level in levels]
     return rows, ambiguous
+
+
+def highest_kept(suspected, keep):
+    """The same where the highest level is best."""
+    rows, ambiguous = kept([[(-level, k) for level, k in pairs] for pairs in suspected], keep)
+    return [(i, k, -cost) for i, k, cost in rows], ambiguous
+
+
+def nearest(puf, eif, *, different, missing, limit, keep):
+    """The pairs of each PUF record, as :func:`kept` gives them."""
+    suspected, eif = [], eif.tolist()
+    for p in puf.tolist():
+        pairs = [(level(p, e, different, missing), k) for k, e in enumerate(eif)]
+        suspected.append([pair for pair in pairs if pair[0] <= limit])
+    return kept(suspected, keep)

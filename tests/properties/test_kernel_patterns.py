@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
-from making.patterns import count_patterns
+from making.kernels import count_patterns
 from oracles import patterns as oracle
 from reident.kernels import patterns
 

@@ -5,21 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples, few_or_many
+from making.kernels import METHODS, by_method, with_every_division
 from oracles import pairs
-from reident.kernels import bitslice, taxicab
+from oracles.mixed import as_rows
 from reident.kernels.taxicab import nearest
 
-METHODS = ["pairs", "join", "auto"]
 # Compiled code is made per number of variables and of binary digits that the allowed differences take.
 VARIABLES = few_or_many([3, 10], [1, 3, 10])
 COSTS = [(2, 1), (3, 1), (3, 2), (1, 1), (1, 0), (2, 5)]
 EDGES = [63, 64, 65, 127, 129, 511, 512, 513, 700]
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def as_oracle(result):
-    puf, eif, level, ambiguous = result
-    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), ambiguous.tolist()
 
 
 def table(generator, n, v, categories, missing, scale=1):
@@ -68,10 +63,10 @@ def small_studies(draw):
     return puf, eif, {"different": different, "missing": missing, "limit": limit, "keep": keep}
 
 
-@given(case=small_studies(), method=st.sampled_from(METHODS))
+@given(case=small_studies(), method=st.sampled_from(sorted(METHODS)))
 def test_small_files_equal_the_definition(case, method):
     puf, eif, setting = case
-    assert as_oracle(nearest(puf, eif, **setting, method=method)) == pairs.nearest(puf, eif, **setting)
+    assert as_rows(by_method(nearest, method, puf, eif, **setting)) == pairs.nearest(puf, eif, **setting)
 
 
 def by_numpy(puf, eif, *, different, missing, limit, keep):
@@ -79,12 +74,8 @@ def by_numpy(puf, eif, *, different, missing, limit, keep):
     absent = (puf[:, None, :] < 0) | (eif[None, :, :] < 0)
     unlike = (puf[:, None, :] != eif[None, :, :]) & ~absent
     levels = different * unlike.sum(axis=2) + missing * absent.sum(axis=2)
-    rows, ambiguous = [], []
-    for i, of_record in enumerate(levels.tolist()):
-        kept = set(pairs.ranks_within([h for h in of_record if h <= limit], keep))
-        ambiguous.append(not kept and min(of_record) <= limit)
-        rows += sorted((i, h, k) for k, h in enumerate(of_record) if h in kept)
-    return [(i, k, h) for i, h, k in rows], ambiguous
+    suspected = [[(h, k) for k, h in enumerate(of_record) if h <= limit] for of_record in levels.tolist()]
+    return pairs.kept(suspected, keep)
 
 
 @examples(100)
@@ -94,7 +85,7 @@ def test_edges_of_words_and_tiles_equal_the_definition(seed):
     puf, eif, setting = study(generator, EDGES)
     puf = puf[:130]
     for method in METHODS:
-        assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
+        assert as_rows(by_method(nearest, method, puf, eif, **setting)) == by_numpy(puf, eif, **setting)
 
 
 @pytest.mark.slow
@@ -104,7 +95,7 @@ def test_many_variables_equal_the_definition(seed):
     generator = np.random.default_rng(seed)
     puf, eif, setting = study(generator, range(60, 130), [64])
     for method in METHODS:
-        assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
+        assert as_rows(by_method(nearest, method, puf, eif, **setting)) == by_numpy(puf, eif, **setting)
 
 
 @examples(80)
@@ -112,15 +103,10 @@ def test_many_variables_equal_the_definition(seed):
 def test_method_threads_and_blocks_make_no_difference(seed):
     generator = np.random.default_rng(seed)
     puf, eif, setting = study(generator, range(200, 5000))
-    one = nearest(puf, eif, **setting, method="pairs", threads=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(taxicab, "MAX_BLOCK", int(generator.choice([64, 777, 2**18])))
-        patch.setattr(taxicab, "MIN_BLOCK", int(generator.choice([64, 777, 2**13])))
-        patch.setattr(bitslice, "TILE_BYTES", int(generator.choice([1, 2**14, 2**17])))
-        for method, threads in (("pairs", 2), ("join", 1), ("join", 2), ("auto", 2)):
-            other = nearest(puf, eif, **setting, method=method, threads=threads)
-            for a, b in zip(one, other, strict=True):
-                np.testing.assert_array_equal(a, b)
+    one = by_method(nearest, "pairs", puf, eif, **setting)
+    for other in with_every_division(nearest, generator, puf, eif, **setting):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 @examples(50)
@@ -128,7 +114,7 @@ def test_method_threads_and_blocks_make_no_difference(seed):
 def test_order_of_records_and_variables_and_names_of_categories_do_not_matter(seed):
     generator = np.random.default_rng(seed)
     puf, eif, setting = study(generator, range(1, 300))
-    method = str(generator.choice(METHODS))
+    method = str(generator.choice(sorted(METHODS)))
     of_puf, of_eif = generator.permutation(len(puf)), generator.permutation(len(eif))
     variables = generator.permutation(puf.shape[1])
     names = {
@@ -139,10 +125,10 @@ def test_order_of_records_and_variables_and_names_of_categories_do_not_matter(se
     def disguised(codes, records):
         return np.array([[names[c] for c in row] for row in codes[records][:, variables].tolist()], np.int32)
 
-    puf_2, eif_2, level_2, ambiguous_2 = nearest(
-        disguised(puf, of_puf), disguised(eif, of_eif), **setting, method=method
+    puf_2, eif_2, level_2, ambiguous_2 = by_method(
+        nearest, method, disguised(puf, of_puf), disguised(eif, of_eif), **setting
     )
-    puf_1, eif_1, level_1, ambiguous_1 = nearest(puf, eif, **setting, method=method)
+    puf_1, eif_1, level_1, ambiguous_1 = by_method(nearest, method, puf, eif, **setting)
     assert sorted(zip(puf_1, eif_1, level_1, strict=True)) == sorted(
         zip(of_puf[puf_2], of_eif[eif_2], level_2, strict=True)
     )
@@ -161,9 +147,9 @@ def test_join_equals_pairs_on_a_hundred_thousand_records(categories):
     both[n : n + n // 2] = both[: n // 2]
     both[generator.random(both.shape) < 0.05] = -1
     setting = {"different": 2, "missing": 1, "limit": (v - 1) // 2, "keep": 20}
-    one = nearest(both[:n], both[n:], **setting, method="pairs", threads=2)
+    one = by_method(nearest, "pairs", both[:n], both[n:], **setting, threads=2)
     for method in ("join", "auto"):
-        other = nearest(both[:n], both[n:], **setting, method=method, threads=1)
+        other = by_method(nearest, method, both[:n], both[n:], **setting)
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
     assert one[0].size > n / 2

@@ -5,18 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples, few_or_many
+from making.kernels import METHODS, by_method, with_every_division
 from oracles import weighted as oracle
-from reident.kernels import bitslice, taxicab
+from oracles.mixed import as_rows
 from reident.kernels.weighted import nearest
 
-METHODS = ["pairs", "join", "auto"]
 VARIABLES = few_or_many([3], [1, 3, 10])
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def as_oracle(result):
-    puf, eif, total, ambiguous = result
-    return list(zip(puf.tolist(), eif.tolist(), total.tolist(), strict=True)), ambiguous.tolist()
 
 
 @st.composite
@@ -37,10 +32,10 @@ def small_studies(draw):
     )
 
 
-@given(case=small_studies(), method=st.sampled_from(METHODS))
+@given(case=small_studies(), method=st.sampled_from(sorted(METHODS)))
 def test_small_files_equal_the_definition(case, method):
     puf, eif, weights, setting = case
-    found = as_oracle(nearest(puf, eif, weights, **setting, method=method))
+    found = as_rows(by_method(nearest, method, puf, eif, weights, **setting))
     assert found == oracle.nearest(puf, eif, weights, **setting)
 
 
@@ -81,7 +76,7 @@ def test_edges_of_words_and_tiles_equal_the_definition(seed):
     puf = puf[:40]
     expected = oracle.nearest(puf, eif, weights, **setting)
     for method in METHODS:
-        assert as_oracle(nearest(puf, eif, weights, **setting, method=method)) == expected
+        assert as_rows(by_method(nearest, method, puf, eif, weights, **setting)) == expected
 
 
 @examples(40)
@@ -89,15 +84,10 @@ def test_edges_of_words_and_tiles_equal_the_definition(seed):
 def test_method_threads_and_blocks_make_no_difference(seed):
     generator = np.random.default_rng(seed)
     puf, eif, weights, setting = study(generator, range(200, 3000))
-    one = nearest(puf, eif, weights, **setting, method="pairs", threads=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(taxicab, "MAX_BLOCK", int(generator.choice([64, 777, 2**18])))
-        patch.setattr(taxicab, "MIN_BLOCK", int(generator.choice([64, 777, 2**13])))
-        patch.setattr(bitslice, "TILE_BYTES", int(generator.choice([1, 2**14, 2**17])))
-        for method, threads in (("pairs", 2), ("join", 1), ("join", 2), ("auto", 2)):
-            other = nearest(puf, eif, weights, **setting, method=method, threads=threads)
-            for a, b in zip(one, other, strict=True):
-                np.testing.assert_array_equal(a, b)
+    one = by_method(nearest, "pairs", puf, eif, weights, **setting)
+    for other in with_every_division(nearest, generator, puf, eif, weights, **setting):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 ONE = np.zeros((1, 1), np.int32)

@@ -17,9 +17,8 @@ HALF = {"different": 2, "missing": 1}
         ({"different": 0}, "at least"),
         ({"missing": -1}, "at least"),
         ({"different": 2**61}, "64 bits"),
-        ({"method": "guess"}, "method"),
     ],
-    ids=["columns", "no variable", "too many variables", "keep", "different", "missing", "huge", "method"],
+    ids=["columns", "no variable", "too many variables", "keep", "different", "missing", "huge"],
 )
 def test_arguments_out_of_range(change, message):
     table = np.zeros((3, 3), np.int32)

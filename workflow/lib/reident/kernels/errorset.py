@@ -32,9 +32,6 @@ SPLIT_NS, TILE_NS, ROW_NS = 20.0, 4.0, 1.5
 Measured on one core of 2024; they influence how fast the result is computed, not the result.
 """
 
-PAIR_NS = 32.0
-"""Nanoseconds to compare one pair by itself."""
-
 MAX_NODE_PAIRS, MAX_FILE_PAIRS = 64, 10**8
 """Up to these numbers of pairs, in a node and in all, the pairs are compared without refining."""
 
@@ -42,13 +39,9 @@ SET, CELLS = 0, 1
 """Kinds of nodes: a set of pairs, and the cells of a variable that are still to be paired."""
 
 
-def pair_cost(method: str, n_pairs: int, v: int, most: int) -> float:
-    """Return the cost of comparing a pair, in nanoseconds; the methods `pairs` and `join` assume other costs."""
-    if method == "join":
-        return PAIR_NS
-    if method == "pairs" or n_pairs < MAX_FILE_PAIRS:
-        return 0.0
-    return ROW_NS * v * (1 + most.bit_length()) / 3 / 512
+def pair_cost(n_pairs: int, v: int, most: int) -> float:
+    """Return the cost of comparing a pair, in nanoseconds; 0 where all pairs are to be compared without refining."""
+    return ROW_NS * v * (1 + most.bit_length()) / 3 / 512 if n_pairs >= MAX_FILE_PAIRS else 0.0
 
 
 def _forecast(rows: Rows, j: int, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

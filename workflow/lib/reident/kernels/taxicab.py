@@ -1,7 +1,7 @@
 """Taxicab: the best pairs by the number of variables that differ or are missing (METHODS §4.2, §5)."""
 
 from collections.abc import Callable
-from typing import Literal, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -32,7 +32,6 @@ def nearest(
     limit: int,
     keep: int,
     starts: Starts | None = None,
-    method: Literal["auto", "pairs", "join"] = "auto",
     **workers: Unpack[Workers],
 ) -> Pairs:
     """Return the suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
@@ -50,8 +49,6 @@ def nearest(
         The largest cumulative number of pairs of a rank, at least 1.
     starts : Starts, optional
         Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
-    method : {'auto', 'pairs', 'join'}
-        Compare all pairs, refine sets of records first, or estimate which is faster. The result does not depend on it.
     **workers : Workers
 
     Returns
@@ -69,8 +66,6 @@ def nearest(
     If a file has no record, the result has no pair. Source: METHODS §4.2, §5; Singer and Dajani 2020.
     """
     _check(puf, eif, different, missing, keep)
-    if method not in {"auto", "pairs", "join"}:
-        raise ValueError(f"method must be `auto`, `pairs` or `join`, not {method!r}.")
     limit = min(limit, puf.shape[1] * max(different, missing))  # the highest level of a pair
     if starts is not None:
         costs = np.tile(np.array([0, different, different, missing], np.int64), (puf.shape[1], 1))
@@ -79,7 +74,7 @@ def nearest(
     if not len(puf) or not len(eif) or limit < 0:
         return list_pairs(empty_best(len(puf), 0))
     rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
-    return best_pairs(rows, Costs(different, missing), limit, keep, method, **workers)
+    return best_pairs(rows, Costs(different, missing), limit, keep, **workers)
 
 
 def best_pairs(
@@ -87,13 +82,12 @@ def best_pairs(
     costs: Costs | Weighted,
     limit: int,
     keep: int,
-    method: str,
     **workers: Unpack[Workers],
 ) -> Pairs:
     """Return what `nearest` does, for numbered records of both files, any costs, and a limit of at least 0."""
     n_puf = len(rows.puf)
     ambiguous, parts = np.zeros(n_puf, np.bool_), {}
-    work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), method, workers.get("threads", 1))
+    work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), workers.get("threads", 1))
 
     def keep_part(first: int, end: int) -> None:
         parts[first], ambiguous[first:end] = work(first, end)
@@ -107,15 +101,15 @@ Columns = list[np.ndarray]
 
 
 def _search(
-    rows: Rows, costs: Costs | Weighted, limit: int, keep: int, method: str, threads: int
+    rows: Rows, costs: Costs | Weighted, limit: int, keep: int, threads: int
 ) -> tuple[Callable[[int, int], tuple[list[Columns], np.ndarray]], int]:
     """Return a function that finds the pairs of a block of PUF records, and the number of records in a block."""
     n_puf, v = rows.puf.shape
     most = min(limit // costs.least(), v)
-    n_pairs = n_puf * len(rows.eif)
-    worth = plan(rows, most, pair_cost(method, n_pairs, v, most))
+    per_pair = pair_cost(n_puf * len(rows.eif), v, most)
+    worth = plan(rows, most, per_pair)
     largest = min(max(MAX_BLOCK, n_puf // 16), max(1, MAX_LIST_ENTRIES // (keep + 1)))
-    block = max(min(MIN_BLOCK, largest), block_size(rows, most, pair_cost("auto", n_pairs, v, most), largest))
+    block = max(min(MIN_BLOCK, largest), block_size(rows, most, per_pair, largest))
     rounds = -(-n_puf // (block * threads))
 
     def work(first: int, end: int) -> tuple[list[Columns], np.ndarray]:

@@ -5,7 +5,7 @@ with costs by variable (`costs`).
 """
 
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from reident.kernels import strata
 from reident.kernels.costs import ABSENT, AGREE, DIFFER, PARTIAL, Weighted
 from reident.kernels.rows import Rows, number_rows
 from reident.kernels.strata import Starts
-from reident.kernels.taxicab import best_pairs
+from reident.kernels.taxicab import MAX_VARIABLES, best_pairs
 from reident.kernels.toplist import Pairs, Workers, check, empty_best, list_pairs
-
-MAX_VARIABLES = 64
-"""Variables of a record: bit sets of variables are one word."""
 
 MAX_LEVEL = 2**62
 """Sums of weights stay below this number."""
@@ -32,7 +29,6 @@ def nearest(
     least: int,
     keep: int,
     starts: Starts | None = None,
-    method: Literal["auto", "pairs", "join"] = "auto",
     **workers: Unpack[Workers],
 ) -> Pairs:
     """Return the suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
@@ -50,8 +46,8 @@ def nearest(
         A pair is suspected if its sum is at least this.
     keep : int
         The largest cumulative number of pairs of a rank, at least 1.
-    starts, method, **workers
-        As for `taxicab.nearest`; the result does not depend on them.
+    starts, **workers
+        As for `taxicab.nearest`.
 
     Returns
     -------
@@ -79,7 +75,7 @@ def nearest(
     else:
         puf, eif = np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32)
         rows, by_variable = _prepare(puf, eif, costs, partly)
-        pairs = best_pairs(rows, by_variable, limit, keep, method, **workers)
+        pairs = best_pairs(rows, by_variable, limit, keep, **workers)
     return pairs._replace(level=most - pairs.level)
 
 
