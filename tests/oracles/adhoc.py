@@ -5,7 +5,7 @@ A rule is ("exact",), ("table", rows of scores) or ("bands", [(within, share, sc
 
 import math
 
-from oracles.pairs import ranks_within
+from oracles.pairs import highest_kept
 
 FIVE = 5 * 10**12
 
@@ -27,19 +27,15 @@ def variable_score(rule, p_code, e_code, p, e):
 
 
 def nearest(puf_codes, eif_codes, puf_values, eif_values, rules, *, above, keep):
-    """Rows (puf, eif, level), sorted by puf, level from the highest, eif, and whether a PUF record is ambiguous."""
-    rows, ambiguous = [], []
-    eif = list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
-    for i, (p_codes, p_values) in enumerate(zip(puf_codes.tolist(), puf_values.tolist(), strict=True)):
+    """The pairs of each PUF record, as `pairs.highest_kept` gives them."""
+    suspected, eif = [], list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
+    for p_codes, p_values in zip(puf_codes.tolist(), puf_values.tolist(), strict=True):
         pairs = []
         for k, (e_codes, e_values) in enumerate(eif):
             total = sum(
                 variable_score(rule, a, b, p, e)
                 for rule, a, b, p, e in zip(rules, p_codes, e_codes, p_values, e_values, strict=True)
             )
-            pairs.append((-total, k))
-        suspected = sorted(pair for pair in pairs if -pair[0] > above)
-        kept = ranks_within([h for h, _ in suspected], keep)
-        ambiguous.append(bool(suspected) and not kept)
-        rows += [(i, k, -h) for h, k in suspected if h in kept]
-    return rows, ambiguous
+            pairs.append((total, k))
+        suspected.append([pair for pair in pairs if pair[0] > above])
+    return highest_kept(suspected, keep)

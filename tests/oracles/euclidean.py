@@ -2,7 +2,7 @@
 
 import math
 
-from oracles.pairs import ranks_within
+from oracles.pairs import kept
 
 
 def variable_score(is_numeric, p_code, e_code, p, e, spread, alpha, whole_steps=False):
@@ -34,11 +34,11 @@ def threshold(alpha, norm):
 def nearest(
     puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep, whole_steps=False
 ):
-    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous."""
+    """The pairs of each PUF record, as `pairs.kept` gives them."""
     highest = threshold(alpha, norm)
-    columns, rows, ambiguous = list(zip(numeric.tolist(), spread.tolist(), strict=True)), [], []
+    columns, suspected = list(zip(numeric.tolist(), spread.tolist(), strict=True)), []
     eif = list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
-    for i, (p_codes, p_values) in enumerate(zip(puf_codes.tolist(), puf_values.tolist(), strict=True)):
+    for p_codes, p_values in zip(puf_codes.tolist(), puf_values.tolist(), strict=True):
         pairs = []
         for k, (e_codes, e_values) in enumerate(eif):
             scores = [
@@ -48,8 +48,5 @@ def nearest(
                 )
             ]
             pairs.append((level(scores, norm), k))
-        suspected = sorted(pair for pair in pairs if pair[0] < highest)
-        kept = ranks_within([h for h, _ in suspected], keep)
-        ambiguous.append(bool(suspected) and not kept)
-        rows += [(i, k, h) for h, k in suspected if h in kept]
-    return rows, ambiguous
+        suspected.append([pair for pair in pairs if pair[0] < highest])
+    return kept(suspected, keep)

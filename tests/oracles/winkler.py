@@ -1,7 +1,7 @@
 """Winkler by its definition (METHODS §4.5, §5): every pair, in exact fractions but for `levels_of_many`."""
 
 import numpy as np
-from oracles.pairs import ranks_within
+from oracles import pairs
 
 
 def half_gap(x, y, masked):
@@ -102,17 +102,16 @@ def levels_of_many(puf, eif, m):
 
 def kept(counts, n_puf, min_agree, keep):
     """Rows (puf, eif, agreements), sorted by puf, most agreements, eif, and whether each PUF record is ambiguous."""
-    costs = {pair: -n for pair, n in counts.items() if n >= min_agree}
-    rows, ambiguous = lowest(costs, n_puf, keep)
-    return [(i, k, -cost) for i, k, cost in rows], ambiguous
+    return pairs.highest_kept(
+        by_record({pair: n for pair, n in counts.items() if n >= min_agree}, n_puf), keep
+    )
 
 
-def lowest(costs, n_puf, keep):
+def lowest(distances, n_puf, keep):
     """The same for pairs of which the lowest are best."""
-    rows, ambiguous = [], []
-    for i in range(n_puf):
-        own = [(cost, k) for (p, k), cost in costs.items() if p == i]
-        levels = ranks_within([level for level, _ in own], keep)
-        ambiguous.append(bool(own) and not levels)
-        rows += [(i, k, level) for level, k in sorted(own) if level in levels]
-    return rows, ambiguous
+    return pairs.kept(by_record(distances, n_puf), keep)
+
+
+def by_record(levels, n_puf):
+    """The pairs (level, eif) of each PUF record."""
+    return [[(level, k) for (p, k), level in levels.items() if p == i] for i in range(n_puf)]

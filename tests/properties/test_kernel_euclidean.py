@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import euclidean as oracle
-from oracles.mixed import SHAPES, as_rows, records, spreads
+from oracles.mixed import as_rows, spreads, two_files
 from reident.kernels import euclidean
 
 
@@ -15,33 +15,9 @@ def nearest(*arrays, alpha, norm, **options):
     return euclidean.nearest(*arrays, alpha=alpha, norm=norm, threshold=threshold, scale=10**12, **options)
 
 
-CATEGORIES = [1, 2, 3, 30, 63, 64, 65, 200]
-
-# Sizes at which leaves, groups of leaves, sorted parts and records that search together are full or not.
-SIZES = st.one_of(
-    st.tuples(st.integers(0, 6), st.integers(0, 12)),
-    st.tuples(st.integers(1, 4), st.sampled_from([63, 64, 65, 127, 128, 129, 511, 512, 513])),
-    st.tuples(st.sampled_from([127, 128, 129]), st.integers(1, 12)),
-    st.tuples(st.just(2), st.sampled_from([1023, 1024, 1025, 1100])),
-)
-KINDS = st.lists(
-    st.one_of(st.sampled_from(CATEGORIES), st.sampled_from(sorted(SHAPES))), min_size=1, max_size=20
-)
-
-
 @st.composite
 def comparisons(draw):
-    (n_puf, n_eif), kinds = draw(SIZES), draw(KINDS)
-    missing = draw(st.sampled_from([0.0, 0.05, 0.4, 1.0]))
-    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
-    eif_codes, eif_values = records(generator, n_eif, kinds, missing)
-    puf_codes, puf_values = records(generator, n_puf, kinds, missing)
-    near = generator.random(n_puf) < draw(st.sampled_from([0.0, 0.7]))
-    if n_eif:  # PUF records that differ from an EIF record on one variable only
-        twins = generator.integers(0, n_eif, n_puf)
-        codes, values, j = eif_codes[twins], eif_values[twins], generator.integers(0, len(kinds))
-        codes[:, j], values[:, j] = puf_codes[:, j], puf_values[:, j]
-        puf_codes[near], puf_values[near] = codes[near], values[near]
+    arrays, kinds, generator = draw(two_files())
     options = {
         "numeric": np.array([isinstance(kind, str) for kind in kinds]),
         "alpha": draw(st.sampled_from([0.5, 0.25, 0.3, 1.0, 0.01, 1.5])),
@@ -50,9 +26,9 @@ def comparisons(draw):
         "whole_steps": draw(st.booleans()),
     }
     # The spread of a whole study may be another than that of a few records.
-    spread = spreads(puf_values)
+    spread = spreads(arrays[2])
     spread[np.isfinite(spread)] *= generator.choice([1, 1, 1, 10, 0.1, 1e-3, 0], np.isfinite(spread).sum())
-    return (puf_codes, eif_codes, puf_values, eif_values, spread), options
+    return (*arrays, spread), options
 
 
 @given(comparisons())

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from making.kernels import kernel_rule
 from oracles import adhoc as oracle
 from oracles.bounds import byte_sums
 from oracles.mixed import as_rows, records
 from reident.kernels import adhoc, adhoc_rules
-from reident.kernels.adhoc import Bands, Exact, Table
 from reident.kernels.adhoc_profiles import SPARE
 from reident.kernels.adhoc_query import empty_query
 from reident.kernels.buffers import Files
@@ -34,15 +34,6 @@ THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
 
 def nearest(*arrays, **options):
     return adhoc.nearest(*arrays, **{"scale": ONE} | options)
-
-
-def kernel_rule(rule):
-    if rule[0] == "exact":
-        return Exact()
-    if rule[0] == "table":
-        return Table(np.array(rule[1], np.int64))
-    within, share, score = zip(*rule[1], strict=True) if rule[1] else ((), (), ())
-    return Bands(np.array(within), np.array(share), np.array(score, np.int64), rule[2])
 
 
 def arrays_of(puf, eif, rules):
