@@ -11,11 +11,10 @@ from typing import Unpack
 import numpy as np
 
 from reident.kernels import coding, search, strata
-from reident.kernels.adhoc_definition import Definition
 from reident.kernels.adhoc_index import Index, order_of, plant
 from reident.kernels.adhoc_profiles import ABSENT, byte_of, profile_tables
 from reident.kernels.adhoc_query import Model, empty_query, load, variable_cost
-from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Exact, Flat, Rule, Table, flatten
+from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Definition, Exact, Flat, Rule, Table, flatten
 from reident.kernels.adhoc_search import MAX_SUM, empty_buffers
 from reident.kernels.adhoc_search import search as search_trees
 from reident.kernels.buffers import Files, as_files
@@ -63,29 +62,20 @@ def nearest(
     above : int
         A pair is suspected if the sum of its scores is larger.
     scale : int
-        The score of 1, 1 to 10^12: all scores are integers in units of 1/scale.
-    keep : int
-        The largest cumulative number of pairs of a rank, at least 1.
-    starts : Starts, optional
-        Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
+        The score of 1, 1 to 10^12: all scores are integers in units of 1/scale, 0 to 5 times it.
     widths : mapping of float64 (n_strata, b), optional
         By variable, the ``within`` of its bands in each stratum, where it depends on the stratum.
-    **workers : Workers
+    keep, starts, **workers
+        See `toplist`.
 
     Returns
     -------
     Pairs
         By the sum of the scores, the highest first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a score is outside 0 … 5, a code outside its table, the files have 2^31 records or more, or
-        another argument is out of its range.
-
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.4, §5; Singer and Dajani 2020.
+    Source: METHODS §4.4, §5; Singer and Dajani 2020.
     """
     flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
     search.check(files, len(rules), scale, keep)

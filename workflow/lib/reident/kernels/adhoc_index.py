@@ -47,21 +47,9 @@ class Index(NamedTuple):
 def order_of(
     codes: np.ndarray, coordinates: np.ndarray, weights: np.ndarray, block: slice
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return an order of records, similar on a block of variables first, their leaves and their groups.
+    """Return the order of records, leaves and groups of `boxes.arrange`, similar on a block of variables first.
 
-    Parameters
-    ----------
-    codes : int32 (coded, n)
-    coordinates : float32 (numeric, n)
-    weights : float32 (v,)
-        What a variable costs.
-    block : slice
-        Of the variables.
-
-    Returns
-    -------
-    order, leaf, first
-        See `boxes.arrange`.
+    ``weights``, float32 (v,), are what the variables cost.
     """
     own = weights * np.float32(_MINOR)
     own[block] = weights[block]
@@ -112,17 +100,7 @@ def _draw(boxes: np.ndarray, first: np.ndarray, size: int) -> np.ndarray:
 def plant(
     of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray, *, n_sample: int
 ) -> Tree:
-    """Return the tree of an order of rows.
-
-    Parameters
-    ----------
-    of_record : uint8 (n, v)
-        The bytes of each row.
-    order, leaf, first
-        See `boxes.arrange`.
-    n_sample : int
-        Leaves of the sample, at most.
-    """
+    """Return the tree of an order of rows, from their bytes, uint8 (n, v); at most ``n_sample`` leaves are a sample."""
     n, v, n_groups = leaf.size - 1, of_record.shape[1], first.size - 1
     n_blocks = -(-n_groups // WIDTH)
     low, low_of_groups = (full_lanes(blocks, v, ABSENT) for blocks in (n_groups, n_blocks))

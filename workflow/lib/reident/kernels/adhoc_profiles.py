@@ -170,21 +170,9 @@ def profile_tables(
 ) -> Profiles:
     """Return the profiles of the categories that occur in the PUF.
 
-    Parameters
-    ----------
-    rules : Flat
-    coded : int64 (coded,)
-        The coded variables by their positions in the rules.
-    unit : int
-        Costs in bytes are multiples of it, at least 1.
-    puf_codes : int32 (n_puf, coded)
-        -1 for missing.
-    eif_codes : int32 (coded, n_eif)
-        Steps tell frequent bytes apart; the costs of rare ones may be less than that of their cheapest code.
-
-    Returns
-    -------
-    Profiles
+    ``coded`` are the coded variables by their positions in the rules; costs in bytes are multiples of ``unit``. Codes
+    are int32 (n_puf, coded) and (coded, n_eif), -1 for missing. Those of the EIF matter for the speed alone: steps tell
+    frequent bytes apart, and the costs of rare ones may be less than that of their cheapest code.
     """
     widths = np.where(rules.kind[coded] == TABLE, rules.width[coded], 0)
     present = [

@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels.adhoc_definition import difference, reach
 from reident.kernels.adhoc_profiles import ABSENT, MAX_STEPS, Profiles
-from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
+from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat, difference, reach
 from reident.kernels.compiling import inner_jit, lean_jit
 from reident.kernels.lanes import STEP
 

@@ -279,21 +279,10 @@ def _start(model, index, row, threshold, n_seeds, buffers):
 
 @lean_jit
 def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
-    """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``.
+    """Write the pairs of the PUF records ``order[begin:end]`` that cost less than ``threshold`` into ``best``.
 
-    Parameters
-    ----------
-    begin, end : int
-    order : int32 (n_puf,)
-        The PUF records, similar ones next to one another.
-    model : Model
-    index : Index
-    puf_rows : int32 (n_puf, v)
-        Codes and ranks, -1 for missing.
-    threshold : int
-        A pair matters if its cost is below this.
-    buffers : Buffers
-    best : Best
+    Similar records are next to one another in the order. ``puf_rows``, int32 (n_puf, v), are codes and ranks, -1 for
+    missing.
     """
     done, state, seeds = buffers.done, buffers.state, buffers.seeds
     n_seeds, expected = 0, float(MAX_SUM)

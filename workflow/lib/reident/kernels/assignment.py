@@ -36,20 +36,9 @@ class State(NamedTuple):
 def assign(first, column, weight, n_columns):
     """Choose pairs so that each row and column is in at most one, with the largest sum of weights.
 
-    Parameters
-    ----------
-    first : int64 (n + 1,)
-        Where the pairs of each row begin, and the number of pairs.
-    column : int32 (m,)
-        Ascending within a row.
-    weight : int64 (m,)
-        Above 0 and below 2⁶⁰; a row may also stay alone, at 0.
-    n_columns : int
-
-    Returns
-    -------
-    int64 (n,)
-        The position of each row's pair; -1 for a row that stays alone.
+    The pairs of a row begin at ``first``, int64 (n + 1,), whose end is their number, with their columns ascending,
+    int32 (m,). Weights, int64 (m,), are above 0 and below 2⁶⁰; a row may also stay alone, at 0. Return the position of
+    each row's pair, int64 (n,); -1 for a row that stays alone.
     """
     n = first.size - 1
     width = n_columns + n
@@ -120,11 +109,7 @@ def _cost(row, wanted, first, column, weight):
 def _look(row, least, at_no_cost, first, column, weight, n_columns, state, waiting, n_todo, n_touched):
     """Reach the columns of a row: those at the least distance are to be searched from at once, the others wait.
 
-    Returns
-    -------
-    n_todo, n_touched : int
-    end : int32
-        A column that nobody has, at the least distance; -1 for none.
+    Return ``n_todo``, ``n_touched`` and a column that nobody has, at the least distance; -1 for none.
     """
     for at in range(first[row], first[row + 1] + 1):
         own = at == first[row + 1]
@@ -160,13 +145,7 @@ def _await(reached, n_todo, state):
 def _next(state, waiting):
     """Take all columns at the next distance.
 
-    Returns
-    -------
-    least : int64
-        The distance.
-    n_todo : int
-    end : int32
-        The first of them that nobody has; -1 for none.
+    Return the distance, how many columns are to be searched from, and the first of them that nobody has; -1 for none.
     """
     least, n_todo = np.int64(FAR), 0
     while waiting and (n_todo == 0 or waiting[0][0] == least):

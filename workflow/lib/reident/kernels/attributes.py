@@ -27,28 +27,14 @@ from reident.kernels.compiling import jit, lean_jit
 
 
 class Told(NamedTuple):
-    """What the cells of one set of keys tell.
+    """What the cells of one set of keys tell; results by record are of no length unless they are asked for."""
 
-    Attributes
-    ----------
-    counts : int64 (16,)
-    sums : int64 (10, denominators)
-        By denominator.
-    by_value : int64 (values,)
-        Records that are disclosed correctly, by their value.
-    matches, agreeing : int32 (n,)
-        By original record: the released records of its cell, and those that agree with it; of no length unless they
-        are asked for.
-    correct : bool (n,)
-        Whether its value is disclosed correctly.
-    """
-
-    counts: np.ndarray
-    sums: np.ndarray
-    by_value: np.ndarray
-    matches: np.ndarray
-    agreeing: np.ndarray
-    correct: np.ndarray
+    counts: np.ndarray  # int64 (16,)
+    sums: np.ndarray  # int64 (10, denominators)
+    by_value: np.ndarray  # int64 (values,): records that are disclosed correctly, by their value
+    matches: np.ndarray  # int32 (n,), by original record: the released records of its cell
+    agreeing: np.ndarray  # int32 (n,): those of them that agree with it
+    correct: np.ndarray  # bool (n,): whether its value is disclosed correctly
 
 
 @lean_jit
@@ -129,18 +115,10 @@ def _mode_without(modes, count, own_count):
 
 
 class Guess(NamedTuple):
-    """The best guess of an intruder without a key.
+    """The best guess of an intruder without a key."""
 
-    Attributes
-    ----------
-    right : bool (values,)
-        By rank: whether one of the guesses agrees with it.
-    ties : int
-        The number of equally good guesses; 1 for a median.
-    """
-
-    right: np.ndarray
-    ties: int
+    right: np.ndarray  # bool (values,), by rank: whether one of the guesses agrees with it
+    ties: int  # the number of equally good guesses; 1 for a median
 
 
 @jit
@@ -184,10 +162,6 @@ def tell(
         Values to count correct disclosures by; 0: do not count.
     keep : int
         The number of original records if results by record are kept, otherwise 0.
-
-    Returns
-    -------
-    Told
     """
     widest = guess.ties
     for file in (original, released):

@@ -41,11 +41,6 @@ def nearest_blocks(
         As for `adhoc.nearest`.
     block : int
         The largest number of records of either side in a block.
-
-    Raises
-    ------
-    ValueError
-        If a block has another shape or type.
     """
     keep = min(keep, n_eif)
     best = empty_best(n_puf, keep)

@@ -218,22 +218,9 @@ def arrange(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bring records into an order in which neighbours are similar.
 
-    Parts are halved on the variable that costs most between their records.
-
-    Parameters
-    ----------
-    codes : int32 (categorical, n)
-    coordinates : float32 (numeric, n)
-        Values on a scale on which a distance d costs about min(d², 1) times ``costs.different``.
-    costs : Costs
-
-    Returns
-    -------
-    order : int32 (n,)
-    leaf : int64 (leaves + 1,)
-        Where each leaf begins in the order.
-    first : int64 (groups + 1,)
-        The first leaf of each group.
+    Parts are halved on the variable that costs most between their records. ``coordinates`` are on a scale on which a
+    distance d costs about min(d², 1) times ``costs.different``. Return the order, int32 (n,), where each leaf begins in
+    it, int64 (leaves + 1,), and the first leaf of each group, int64 (groups + 1,).
     """
     n, v = codes.shape[1], len(codes) + len(coordinates)
     order = np.arange(n, dtype=np.int32)
@@ -339,21 +326,9 @@ def build(
 ) -> Index:
     """Cut the EIF into leaves and groups and enclose them in boxes.
 
-    Parameters
-    ----------
-    codes : int32 (categorical, n)
-        Few enough for a table by code (see `coding.compact`); -1 for missing.
-    n_codes : int64 (categorical,)
-        Number of codes in both files; only codes below it occur.
-    values : float32 (numeric, n)
-        The values that boxes enclose; NaN for missing.
-    coordinates : float32 (numeric, n)
-        See `arrange`.
-    costs : Costs
-
-    Returns
-    -------
-    Index
+    ``codes``, int32 (categorical, n), are -1 for missing and few enough for a table (see `coding.compact`); ``n_codes``
+    is above them. ``values``, float32 (numeric, n), are what boxes enclose, NaN for missing; for ``coordinates`` see
+    `arrange`.
     """
     order, leaf, first = arrange(codes, coordinates, costs)
     n, nc, nn = leaf.size - 1, len(codes), len(values)

@@ -81,24 +81,10 @@ def _copy(column, ids, begin, sizes, slots):
 def split(stack, f, base, column, n_values, deeper, child):
     """Push the cells into which a variable splits the cell of frame f, above frame ``base`` (f or f - 1).
 
-    A cell is pushed if each file has a record in it that may be unique and either variables can be added
-    to it (``deeper``) or it has a single record of each file.
-
-    Parameters
-    ----------
-    stack : Stack
-    f, base : int
-    column : uint8 or int32 (n,)
-        The variable's values, 0 to ``n_values`` - 1; the largest number of the stack's tables is a missing value.
-    n_values : int
-    deeper : bool
-    child : tuple of int
-        Next variable, variable to stop before, order, cost and members of the new frames.
-
-    Returns
-    -------
-    top, free : int
-        The new top of the stack, and where free space begins in ``ids``.
+    A cell is pushed if each file has a record in it that may be unique and either variables can be added to it
+    (``deeper``) or it has a single record of each file. The largest number of the stack's tables is a missing value of
+    the column, uint8 or int32 (n,). ``child`` has the next variable, the variable to stop before, order, cost and
+    members of the new frames. Return the new top of the stack, and where free space begins in ``ids``.
     """
     ids, frames, counts, slots = stack
     begin, free, sizes = frames[f, BEGIN], frames[f, TOP], frames[f, SIZES:]
@@ -152,13 +138,8 @@ def equal_words(rows, ids, begin, n, wanted, first, stop, table, equal):
 def drop_copies(rows: np.ndarray) -> tuple[np.ndarray, int]:
     """Sort rows and keep at most two of equal ones, since further copies change no record's uniqueness.
 
-    Returns
-    -------
-    kept : int64 (m,)
-        Positions of rows: first those without an exact copy, then two of each of the others; both in the order of
-        the rows' values.
-    n_single : int
-        How many rows have no exact copy.
+    Return the positions of rows, first those without an exact copy, then two of each of the others, both in the order
+    of the rows' values; and how many rows have no exact copy.
     """
     n, v = rows.shape
     if n == 0 or v == 0:

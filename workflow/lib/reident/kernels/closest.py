@@ -302,23 +302,17 @@ def closest(
         1 to v. A pair with fewer rank distances is not compared.
     slack : float
         Distances that differ by this share of themselves or of the masked value are equal.
-    keep : int
-        The largest cumulative number of pairs of a rank, at least 1.
-    **workers : Workers
+    keep, **workers
+        See `toplist`.
 
     Returns
     -------
     Pairs
         By the m-th smallest rank distance, at least 1, the lowest first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an argument is out of its range.
-
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.5, §5; Winkler 2002.
+    Source: METHODS §4.5, §5; Winkler 2002.
     """
     _check(puf, eif, scope, len(numeric), m, keep)
     n_puf, n_eif = len(puf), len(eif)

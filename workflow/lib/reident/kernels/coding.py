@@ -35,18 +35,8 @@ def translate(column: np.ndarray, table: np.ndarray) -> np.ndarray:
 def recode(column: np.ndarray, mask: np.ndarray, absent: int) -> np.ndarray:
     """Number the codes of a mask 0, 1, … in their order; all other codes, and missing values, become ``absent``.
 
-    Parameters
-    ----------
-    column : int array (n,)
-        Codes; negative for missing.
-    mask : bool (k,)
-        By code; codes of k and above are not in it.
-    absent : int
-        The number for all other records; the result is uint8 where it is below 256, otherwise int32.
-
-    Returns
-    -------
-    uint8 or int32 (n,)
+    The mask is by code; codes beyond it are not in it. The result is uint8 where ``absent`` is below 256, otherwise
+    int32.
     """
     table = np.full(len(mask) + 1, absent, np.uint8 if absent < 256 else np.int32)
     table[:-1][mask] = np.arange(mask.sum())

@@ -20,7 +20,7 @@ from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.compiling import INLINE, lean_jit
 
 AGREE, PARTIAL, DIFFER, ABSENT = 0, 1, 2, 3
-"""The columns of the costs of a variable."""
+"""The columns of the costs of a variable: it agrees, its codes differ by one, it differs (more), it is missing."""
 
 
 class Costs(NamedTuple):
@@ -39,29 +39,15 @@ class Costs(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """What each variable adds to a level; variables of the search in its order, then those of `closer`.
+    """What each variable adds to a level; variables of the search in its order, then those of `closer`."""
 
-    Attributes
-    ----------
-    different, missing : int64 (v,)
-        The least that a different value adds, above 0, and what a missing value adds.
-    lowest : int64 (v + 1,)
-        The least that a different value of any variable from the j-th on adds; 1 at the end.
-    settled : uint64
-        Bit set of the variables that add nothing where they agree, and nothing but ``different`` where they differ.
-    puf, eif : int32 (n_puf, w), (n_eif, w)
-        The codes of the other variables, which a pair's cost depends on more closely; -1 for missing.
-    closer : int64 (w, 4)
-        What such a variable adds where it agrees, its codes differ by one, it differs more, it is missing.
-    """
-
-    different: np.ndarray
-    missing: np.ndarray
-    lowest: np.ndarray
-    settled: np.uint64
-    puf: np.ndarray
-    eif: np.ndarray
-    closer: np.ndarray
+    different: np.ndarray  # int64 (v,): the least that a different value adds, above 0
+    missing: np.ndarray  # int64 (v,): what a missing value adds
+    lowest: np.ndarray  # int64 (v + 1,): the least of ``different`` from the j-th variable on; 1 at the end
+    settled: np.uint64  # bit set of the variables that add 0 or, where they differ, ``different``
+    puf: np.ndarray  # int32 (n_puf, w): codes of the other variables, that the cost depends on more closely
+    eif: np.ndarray  # int32 (n_eif, w); -1 for missing
+    closer: np.ndarray  # int64 (w, 4): what these add, see `AGREE`
 
     def least(self) -> int:
         """Return the least that a different value adds."""

@@ -15,34 +15,17 @@ from reident.kernels.keysets import Grouped
 
 
 class Diversity(NamedTuple):
-    """The diversity of a target.
+    """The diversity of a target; r_1 ≥ r_2 ≥ … are the counts of the values of a cell."""
 
-    Attributes
-    ----------
-    n_records, n_cells : int
-        Records with a value in a cell, and their cells.
-    least_values : int
-        Distinct values in the cell with the fewest; 0 without a cell.
-    n_one_value, n_shared_value : int
-        Records in cells with one value, and those of them in cells of at least two records.
-    least_entropy : float
-        The smallest entropy of a cell, in nats; infinite without a cell.
-    largest_ratio, largest_ratio_3 : float
-        The largest r_1 / (r_2 + … + r_m) and r_1 / (r_3 + … + r_m) of a cell, where r_1 ≥ r_2 ≥ … are the counts of its
-        values; infinite where a cell has one value, or at most two.
-    largest_distance : float
-        The largest variational distance between the values of a cell and those of all cells.
-    """
-
-    n_records: int
+    n_records: int  # with a value in a cell
     n_cells: int
-    least_values: int
-    n_one_value: int
-    n_shared_value: int
-    least_entropy: float
-    largest_ratio: float
-    largest_ratio_3: float
-    largest_distance: float
+    least_values: int  # distinct values in the cell with the fewest; 0 without a cell
+    n_one_value: int  # records in cells with one value
+    n_shared_value: int  # those of them in cells of at least two records
+    least_entropy: float  # of a cell, in nats; infinite without a cell
+    largest_ratio: float  # r_1 / (r_2 + … + r_m) of a cell; infinite where a cell has one value
+    largest_ratio_3: float  # r_1 / (r_3 + … + r_m); infinite where a cell has at most two values
+    largest_distance: float  # variational distance between the values of a cell and those of all cells
 
 
 @lean_jit
@@ -91,13 +74,7 @@ def _worst(starts, ranks, shares):
 
 
 def diversity(grouped: Grouped) -> Diversity:
-    """Measure the diversity of a target in the cells of a set of keys.
-
-    Parameters
-    ----------
-    grouped : Grouped
-        The records with a value, cell by cell and within a cell by the rank of the value.
-    """
+    """Measure the diversity of a target in the cells of a set of keys; the records are those with a value."""
     counts = np.bincount(grouped.ranks, minlength=1)
     shares = counts / max(len(grouped.ranks), 1)
     return Diversity(len(grouped.ranks), *_worst(grouped.starts, grouped.ranks, shares))

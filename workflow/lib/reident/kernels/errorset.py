@@ -23,8 +23,7 @@ import numpy as np
 from reident.kernels.bitslice import compare, consider
 from reident.kernels.compiling import jit
 from reident.kernels.costs import different_on, least_different, missing_on
-from reident.kernels.rows import Rows
-from reident.kernels.runs import count_missing, group, run_end
+from reident.kernels.rows import UNSHARED, Rows
 
 SPLIT_NS, TILE_NS, ROW_NS = 20.0, 4.0, 1.5
 """Nanoseconds to split a set, per record; to draw a tile, per record and variable; to scan 512 pairs, per variable.
@@ -66,11 +65,8 @@ def _forecast(rows: Rows, j: int, most: int) -> Iterator[tuple[np.ndarray, np.nd
 def plan(rows: Rows, most: int, per_pair: float) -> np.ndarray:
     """Estimate from which size on it pays to refine a set of n records with b pairs; only the time depends on it.
 
-    Returns
-    -------
-    float64 (v + 1, most + 1)
-        The lowest b/n at which refining pays, by the next variable and the number of differences allowed;
-        infinite where it never pays.
+    Return the lowest b/n at which refining pays, by the next variable and the number of differences allowed, float64 (v
+    + 1, most + 1); infinite where it never pays.
     """
     v = len(rows.agree)
     worth = np.full((v + 1, most + 1), np.inf)
@@ -92,6 +88,69 @@ def block_size(rows: Rows, most: int, per_pair: float, largest: int) -> int:
         choices.append((spent[most] * n_eif, spent[most] + per_pair * share[most] * n_eif))
     once, each = min(choices, key=lambda choice: choice[0] + largest * choice[1])
     return int(min(max(1e9, once) / max(each, 1), largest))
+
+
+@jit
+def _group(ids, start, stop, table, j, base, scratch):
+    """Sort the records ``ids[start:stop]`` by their category of variable j, missing first."""
+    n = stop - start
+    if n <= 32:
+        for x in range(start + 1, stop):
+            record = ids[x]
+            g = table[record, j]
+            y = x
+            while y > start and table[ids[y - 1], j] > g:
+                ids[y] = ids[y - 1]
+                y -= 1
+            ids[y] = record
+        return
+    n_keys = base[j + 1] - base[j] + 3
+    keys, keys_out, out = scratch[0, :n], scratch[1, :n], scratch[2, :n]
+    for x in range(n):
+        g = table[ids[start + x], j]
+        if g >= base[j]:
+            keys[x] = n_keys - 1 if g == UNSHARED else g - base[j] + 2
+        else:
+            keys[x] = min(g, 1)
+    counts = np.zeros(257, np.int64)
+    shift = 0
+    while True:  # the digits of base 256, lowest first, each pass stable
+        for key in range(257):
+            counts[key] = 0
+        for x in range(n):
+            counts[((keys[x] >> shift) & 255) + 1] += 1
+        for key in range(1, 256):
+            counts[key] += counts[key - 1]
+        for x in range(n):
+            key = (keys[x] >> shift) & 255
+            out[counts[key]] = ids[start + x]
+            keys_out[counts[key]] = keys[x]
+            counts[key] += 1
+        for x in range(n):
+            ids[start + x] = out[x]
+        shift += 8
+        if n_keys >> shift == 0:
+            return
+        keys, keys_out = keys_out, keys
+
+
+@jit
+def _count_missing(ids, start, stop, table, j):
+    """Count the records at the front of a sorted set that miss variable j."""
+    x = start
+    while x < stop and table[ids[x], j] == 0:
+        x += 1
+    return x - start
+
+
+@jit
+def _run_end(ids, start, stop, table, j):
+    """Return the end of the run of records with the category of the first."""
+    g = table[ids[start], j]
+    x = start + 1
+    while x < stop and table[ids[x], j] == g:
+        x += 1
+    return x
 
 
 @jit
@@ -147,11 +206,11 @@ def refine(rows, costs, worth, lists, tile):
             while p < p_stop and e < e_stop:
                 p_category, e_category = puf[ps[p], j], eif[es[e], j]
                 if p_category < e_category:
-                    p = run_end(ps, p, p_stop, puf, j)
+                    p = _run_end(ps, p, p_stop, puf, j)
                 elif p_category > e_category:
-                    e = run_end(es, e, e_stop, eif, j)
+                    e = _run_end(es, e, e_stop, eif, j)
                 else:
-                    p_next, e_next = run_end(ps, p, p_stop, puf, j), run_end(es, e, e_stop, eif, j)
+                    p_next, e_next = _run_end(ps, p, p_stop, puf, j), _run_end(es, e, e_stop, eif, j)
                     if (p_next - p) * (e_next - e) > MAX_NODE_PAIRS:
                         nodes[n] = CELLS, p_next, p_stop, e_next, e_stop, j, least
                         aparts[n] = apart
@@ -174,10 +233,10 @@ def refine(rows, costs, worth, lists, tile):
         if n_puf * n_eif <= MAX_NODE_PAIRS or n_puf * n_eif <= size * (n_puf + n_eif):
             compare(ps, p, p_stop, es, e, e_stop, apart, least, rows, costs, lists, tile)
             continue
-        group(ps, p, p_stop, puf, j, base, scratch)
-        group(es, e, e_stop, eif, j, base, scratch)
-        p_present = p + count_missing(ps, p, p_stop, puf, j)
-        e_present = e + count_missing(es, e, e_stop, eif, j)
+        _group(ps, p, p_stop, puf, j, base, scratch)
+        _group(es, e, e_stop, eif, j, base, scratch)
+        p_present = p + _count_missing(ps, p, p_stop, puf, j)
+        e_present = e + _count_missing(es, e, e_stop, eif, j)
         # The last node is taken first: equal, different, missing in the EIF record, missing in the PUF record.
         # The order matters, since the descendants of the last one reorder the whole EIF set.
         if spare >= missing_on(costs, j):

@@ -73,28 +73,19 @@ def nearest(
         integer.
     scale : int
         1 to 10^12.
-    keep : int
-        The largest cumulative number of pairs of a rank, at least 1.
-    starts : Starts, optional
-        Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
     whole_steps : bool
         Whether differences in standard deviations are rounded down.
-    **workers : Workers
+    keep, starts, **workers
+        See `toplist`.
 
     Returns
     -------
     Pairs
         The lowest level first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an argument is out of its range.
-
     Notes
     -----
-    If a file has no record, or there are no variables, the result has no pair. Source: METHODS §4.3, §5; Singer
-    and Dajani 2020.
+    Source: METHODS §4.3, §5; Singer and Dajani 2020.
     """
     files = as_files(puf_codes, eif_codes, puf_values, eif_values)
     v = len(numeric)
@@ -128,13 +119,8 @@ def two_nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two lowest levels of each PUF record by the norm `rms`, and its nearest EIF record.
 
-    Parameters
-    ----------
-    puf_codes, eif_codes, puf_values, eif_values, spread, numeric, scale, **workers
-        As for :func:`nearest`; at least one record in each file, at most :data:`MAX_NEAREST` in the EIF, and at least
-        one variable.
-    alpha : float
-        The score of a variable that is missing in either record, 0 to 1.
+    The parameters are those of :func:`nearest`; each file has a record, the EIF at most :data:`MAX_NEAREST`, there is a
+    variable, and ``alpha`` is at most 1.
 
     Returns
     -------
@@ -143,17 +129,12 @@ def two_nearest(
     eif : int64 (n_puf,)
         Of several nearest records, the first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an argument is out of its range.
-
     Notes
     -----
     Levels are made different by the position of the EIF record, so that nothing ties. Pairs of one level differ in
-    cost by at most 2·10⁻¹²·√(cost·v) at the finest scale. The limit that upper bounds give is a unit in the last place
-    above the largest of them, 2⁻²⁴ of it or more, which is at least the error of some 2⁻²⁴·v; both together exceed that
-    difference, so that all records of the best level are compared. Source: METHODS §4.3, §8.1.
+    cost by at most 2·10⁻¹²·√(cost·v) at the finest scale. The limit that upper bounds give is a unit in the last
+    place above the largest of them, 2⁻²⁴ of it or more, which is at least the error of some 2⁻²⁴·v; both together
+    exceed that difference, so that all records of the best level are compared. Source: METHODS §4.3, §8.1.
     """
     files, v = as_files(puf_codes, eif_codes, puf_values, eif_values), len(numeric)
     search.check(files, v, scale, keep=2)

@@ -31,13 +31,8 @@ def microaggregate(values: np.ndarray, k: int, aggregate: Literal["mean", "media
     k : int
         The size of a group, at least 1; the last group, of the largest values, has k … 2·k − 1.
     aggregate : {'mean', 'median'}
-        The median of an even number of values is the mean of the two in the middle.
-
-    Returns
-    -------
-    float64 (n,)
-        Never outside the range of the group. The mean is that of the correctly rounded sum, so that it does not
-        depend on the order of summation.
+        The mean is that of the correctly rounded sum, never outside the range of the group, and does not depend on the
+        order of summation. The median of an even number of values is the mean of the two in the middle.
     """
     present = np.flatnonzero(~np.isnan(values))
     order = present[np.argsort(values[present], kind="stable")]

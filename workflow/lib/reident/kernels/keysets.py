@@ -14,21 +14,11 @@ MAX_WORD = 2**62
 
 
 class Grouped(NamedTuple):
-    """The records of one file, cell by cell, within a cell by the rank of the target.
+    """The records of one file, cell by cell, within a cell by the rank of the target."""
 
-    Attributes
-    ----------
-    starts : int64 (cells + 1,)
-        Where the records of each cell begin.
-    records : int32 (k,)
-        Their numbers in the file.
-    ranks : int32 (k,)
-        Their ranks.
-    """
-
-    starts: np.ndarray
-    records: np.ndarray
-    ranks: np.ndarray
+    starts: np.ndarray  # int64 (cells + 1,): where the records of each cell begin
+    records: np.ndarray  # int32 (k,): their numbers in the file
+    ranks: np.ndarray  # int32 (k,)
 
 
 @jit
@@ -77,20 +67,10 @@ def _number_few(words, n_words):
 
 
 def number_cells(columns: Sequence[np.ndarray], levels: Sequence[int]) -> tuple[np.ndarray, int]:
-    """Number the cells of a set of keys.
+    """Number the cells of a set of keys, at least one; return the numbers and how many there are.
 
-    Parameters
-    ----------
-    columns : sequence of int32 (n,)
-        Codes from 0; negative for missing. Not empty.
-    levels : sequence of int
-        For each column a number above its codes.
-
-    Returns
-    -------
-    cells : int32 (n,)
-        Equal numbers for records with equal codes; -1 for a record that misses one.
-    n_cells : int
+    Each column, int32 (n,), has codes from 0, below its level; negative for missing. The numbers, int32 (n,), are equal
+    for records with equal codes; -1 for a record that misses one.
     """
     words, n_words = columns[0].astype(np.int64), max(levels[0], 1)
     for column, own in zip(columns[1:], levels[1:], strict=True):

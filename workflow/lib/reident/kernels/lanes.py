@@ -83,20 +83,10 @@ def _add(context: Any, builder: Any, kinds: Any, arguments: Any, outside: Callab
 def add_steps(
     _typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any
 ) -> Any:
-    """Add what 64 records cost.
+    """Add what 64 records cost: ``sums`` becomes ``initial`` plus ``start`` and the steps that count, at most 255.
 
-    Parameters
-    ----------
-    bytes_ : uint8 array
-        Columns of 64 bytes, C-contiguous.
-    at : int64
-        Where in it the column of variable 0 begins; the columns of all variables follow one another.
-    steps : int32 (≥ n, 4)
-    n : int64
-    start : int64
-        0 to 255, added for every record.
-    initial, sums : uint8 (64,)
-        ``sums`` becomes ``initial`` plus ``start`` and the steps that count, at most 255; both may be one array.
+    ``bytes_`` has columns of 64 bytes; the column of variable 0 begins at ``at``, and those of all variables follow one
+    another. ``start`` is 0 to 255, ``steps`` int32 (≥ n, 4). ``initial`` and ``sums``, uint8 (64,), may be one array.
     """
     signature = types.void(bytes_, at, steps, n, start, initial, sums)
 
@@ -119,19 +109,11 @@ def add_steps(
 def add_box_steps(
     _typing: Any, low: Any, extent: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any
 ) -> Any:
-    """Add what 64 boxes cost at least: a step counts where every byte of the box is outside its interval.
+    """Add what 64 boxes cost at least, as `add_steps`.
 
-    Parameters
-    ----------
-    low, extent : uint8 array
-        The lowest byte of each box, and the highest less the lowest, as in `add_steps`.
-    at, steps, n, start, initial, sums
-        See `add_steps`.
-
-    Notes
-    -----
-    The bytes l … l + e of a box are outside the interval from f with width w exactly if l is, and f is not one of them:
-    (l − f) mod 256 > w and e < (f − l) mod 256.
+    A step counts where every byte of the box is outside its interval. ``low`` has the lowest byte of each box,
+    ``extent`` the highest less the lowest. The bytes l … l + e of a box are outside the interval from f with width w
+    exactly if l is, and f is not one of them: (l − f) mod 256 > w and e < (f − l) mod 256.
     """
     signature = types.void(low, extent, at, steps, n, start, initial, sums)
 

@@ -17,32 +17,16 @@ class Design(NamedTuple):
 
     Column 0 is the intercept. The columns of a variable follow each other, and with an order of 2 the products of the
     columns of two variables come after those of all variables.
-
-    Attributes
-    ----------
-    numbers : float64 (rows, m)
-        The values of numeric columns.
-    number_column, number_variable : int64 (m,)
-        The column and the variable of each.
-    codes : int32 (rows, c)
-        The column that is 1, for each set of indicators; -1 where none is.
-    code_variable : int64 (c,)
-        The variable of each set of indicators.
-    start, width : int64 (v,)
-        The first column and the number of columns of each variable.
-    products : int64 (v, v)
-        The first column of the products of two variables, the lower number first; -1 with an order of 1.
-    n_columns : int
     """
 
-    numbers: np.ndarray
-    number_column: np.ndarray
-    number_variable: np.ndarray
-    codes: np.ndarray
-    code_variable: np.ndarray
-    start: np.ndarray
-    width: np.ndarray
-    products: np.ndarray
+    numbers: np.ndarray  # float64 (rows, m): the values of numeric columns
+    number_column: np.ndarray  # int64 (m,): the column of each
+    number_variable: np.ndarray  # int64 (m,): its variable
+    codes: np.ndarray  # int32 (rows, c): the column that is 1, for each set of indicators; -1 where none is
+    code_variable: np.ndarray  # int64 (c,): the variable of each set of indicators
+    start: np.ndarray  # int64 (v,): the first column of each variable
+    width: np.ndarray  # int64 (v,): how many columns it has
+    products: np.ndarray  # int64 (v, v): first column of their products, lower number first; -1 for none
     n_columns: int
 
 
@@ -56,13 +40,7 @@ class Sums(NamedTuple):
 
 
 def sums(design: Design, coefficients: np.ndarray) -> Sums:
-    """Return the sums over the rows of a design.
-
-    Parameters
-    ----------
-    design : Design
-    coefficients : float64 (n_columns,)
-    """
+    """Return the sums over the rows of a design, for coefficients float64 (n_columns,)."""
     size = design.n_columns
     gradient, hessian, totals = np.zeros(size), np.zeros((size, size)), np.zeros(2)
     slots = 1 + design.numbers.shape[1] + design.codes.shape[1]

@@ -36,27 +36,18 @@ class Tree(NamedTuple):
 def count(
     groups: np.ndarray, ranks: np.ndarray, query_groups: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """Count, for each query, the points of its group inside its box.
+    """Count, for each query, the points of its group inside its box: int64 (m,).
 
     Parameters
     ----------
     groups : int64 (n,)
         The group of each point; negative: the point is in no group.
     ranks : int32 (n, q)
-        The coordinates of each point, 0 and above.
+        The coordinates of each point, 0 and above; without coordinates all points of the group are counted.
     query_groups : int64 (m,)
         The group of each query; the count is 0 if it is negative or the group has no points.
     low, high : int32 (m, q)
         The box of each query: ``low <= rank < high`` in every coordinate.
-
-    Returns
-    -------
-    int64 (m,)
-        0 to n.
-
-    Notes
-    -----
-    Without coordinates all points of the group are counted. Source: METHODS §8.
     """
     q = ranks.shape[1]
     size = int(max(groups.max(initial=-1), query_groups.max(initial=-1))) + 1

@@ -60,20 +60,10 @@ def _farthest(values, masked, g, distance):
 
 
 def farthest(masked: np.ndarray, held: np.ndarray, g: int) -> np.ndarray:
-    """Return each value's distance to the g-th nearest of a column.
+    """Return each value's distance to the g-th nearest of a column, float64 (m,).
 
-    Parameters
-    ----------
-    masked : float64 (m,)
-    held : float64 (n,)
-        The column, ascending, without missing values.
-    g : int
-        At least 1.
-
-    Returns
-    -------
-    float64 (m,)
-        Each value of the column counts, equal ones too; infinite if the column has at most g values.
+    The column, float64 (n,), ascends without missing values; each of its values counts, equal ones too. The distance is
+    infinite if it has at most g values. g is at least 1.
     """
     distance = np.empty(len(masked))
     _farthest(held, masked, g, distance)

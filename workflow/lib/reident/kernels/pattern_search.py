@@ -30,20 +30,12 @@ SET, CELLS = 0, 1
 
 
 class Prepared(NamedTuple):
-    """Two files whose pairs are counted.
-
-    Attributes
-    ----------
-    states : States
-    puf, eif : Records
-    masks : uint64 (m,)
-        The bit sets of the variables that records miss.
-    """
+    """Two files whose pairs are counted."""
 
     states: States
     puf: Records
     eif: Records
-    masks: np.ndarray
+    masks: np.ndarray  # uint64 (m,): the bit sets of the variables that records miss
 
 
 def search(
@@ -57,19 +49,10 @@ def search(
 ) -> None:
     """Count the pairs of a range of PUF records, for the sets whose first variables are the bits of a task.
 
-    Parameters
-    ----------
-    task, shared : int
-        The sets have those of the first ``shared`` variables that are bits of ``task``, and no other one of them.
-    rows : int, int
-        The first PUF record, and the one after the last.
-    found : Prepared
-    slots : int64 (v + 1,)
-        The table of each depth of the search; the last one is for cells of all variables; -1 for none.
-    limits : float64 (4,)
-        Nanoseconds for a record, a pair and a state, and the size from which a range is merged.
-    tables : int64 (t, patterns)
-        Is added to.
+    The sets have those of the first ``shared`` variables that are bits of ``task``, and no other one of them. ``slots``
+    has the table of each depth of the search, -1 for none; the last one is for cells of all variables. ``limits`` are
+    the nanoseconds for a record, a pair and a state, and the size from which a range is merged. ``tables``, int64 (t,
+    patterns), are added to.
     """
     v, (first, end), n_eif = len(found.states.stride), rows, len(found.eif.loads)
     merged, n_keys = _merged_from(found.states, len(found.masks))

@@ -107,17 +107,8 @@ class Tally:
     def add(self, puf: np.ndarray, eif: np.ndarray, progress: Callable[[float], None] | None = None) -> None:
         """Count all pairs of two files.
 
-        Parameters
-        ----------
-        puf, eif : int32 (n_puf, v), (n_eif, v)
-            Categories, equal in both files where the code is equal, -1 for missing.
-        progress : callable, optional
-            Called now and then with the fraction done.
-
-        Raises
-        ------
-        ValueError
-            If shapes disagree, a value is missing where none may be, or there are at least 2^62 pairs in all.
+        Codes are int32 (n, v), equal in both files where the category is equal, -1 for missing where a value may be
+        missing. Fewer than 2^62 pairs are counted in all. ``progress`` is called now and then with the fraction done.
         """
         v = len(self._order)
         if puf.ndim != 2 or eif.ndim != 2 or not puf.shape[1] == eif.shape[1] == v:

@@ -25,49 +25,24 @@ _CLOSE = 1 - 1e-9
 
 
 class Queries(NamedTuple):
-    """Groups and boxes, as :func:`reident.kernels.matching.count` has them, and the weights of the files.
+    """Groups and boxes, as :func:`reident.kernels.matching.count` has them, and the weights of the files."""
 
-    Attributes
-    ----------
-    groups : int64 (U,)
-        Negative: no candidate.
-    low, high : int32 (U, q)
-    divisors : float64 (U, m)
-        The weight of a file is 1 divided by its divisor, which is positive.
-    """
-
-    groups: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    divisors: np.ndarray
+    groups: np.ndarray  # int64 (U,); negative: no candidate
+    low: np.ndarray  # int32 (U, q)
+    high: np.ndarray  # int32 (U, q)
+    divisors: np.ndarray  # float64 (U, m): the weight of a file is 1 divided by its divisor, above 0
 
 
 class Best(NamedTuple):
-    """The candidates with the largest score.
+    """The candidates with the largest score."""
 
-    Attributes
-    ----------
-    n_best : int64 (U,)
-        How many there are; 0 without a candidate.
-    pattern : int64 (U, words)
-        The files of one of them: file f is bit f % 62 of word f // 62.
-    is_close : bool (U,)
-        Whether rounding could decide.
-    own : bool (N,)
-        Whether a target's own record is among them.
-    order : int64 (m, n)
-        The records of each file in an order in which the candidates of a query are together.
-    start, stop : int64 (m, U)
-        Where in this order the candidates of each query are, and records of its group outside its box.
-    """
-
-    n_best: np.ndarray
-    pattern: np.ndarray
-    is_close: np.ndarray
-    own: np.ndarray
-    order: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
+    n_best: np.ndarray  # int64 (U,): how many there are; 0 without a candidate
+    pattern: np.ndarray  # int64 (U, words): the files of one of them: file f is bit f % 62 of word f // 62
+    is_close: np.ndarray  # bool (U,): whether rounding could decide
+    own: np.ndarray  # bool (N,): whether a target's own record is among them
+    order: np.ndarray  # int64 (m, n): the records of each file, the candidates of a query together
+    start: np.ndarray  # int64 (m, U): where the candidates of each query begin in this order
+    stop: np.ndarray  # int64 (m, U): where they end, among records of the group outside the box
 
 
 def pool(
@@ -86,10 +61,6 @@ def pool(
         The targets of query u are first[u] to first[u + 1] − 1.
     rows : int64 (N,)
         The own record of each target.
-
-    Notes
-    -----
-    Source: METHODS §8.
     """
     m, n_queries = len(groups), len(queries.groups)
     segments = [_segments(groups, ranks, queries, axis) for axis in range(max(ranks.shape[2], 1))]

@@ -36,14 +36,7 @@ class Rows(NamedTuple):
 def number_rows(puf: np.ndarray, eif: np.ndarray) -> Rows:
     """Number the categories of two files of at least one record each.
 
-    Parameters
-    ----------
-    puf, eif : int32 (n_puf, v), (n_eif, v)
-        Categories, equal in both files where the code is equal; negative for missing.
-
-    Returns
-    -------
-    Rows
+    Codes are int32 (n, v), equal in both files where the category is equal; negative for missing.
     """
     v = puf.shape[1]
     agree, absent = np.empty(v), np.empty(v)

@@ -71,23 +71,9 @@ def nearest(
     keep: int,
     **workers: Unpack[Workers],
 ) -> Pairs:
-    """Return what the metric's own `nearest` does of each stratum.
+    """Return what the metric's own `nearest` does of each stratum, for files whose strata lie one after another.
 
-    Parameters
-    ----------
-    metric : NamedTuple
-        Its type selects the definition.
-    files : Files
-        The records of the strata, one stratum after another.
-    starts : Starts
-    threshold : int
-        A pair is suspected if its level is below this.
-    keep, **workers
-        As for `euclidean.nearest`.
-
-    Returns
-    -------
-    Pairs
+    The type of the metric selects the definition. A pair is suspected if its level is below ``threshold``.
     """
     check(starts, files)
     v = files.puf_codes.shape[1]
@@ -139,9 +125,7 @@ def _compare(first, end, starts, files, metric, scratch, threshold, levels, eifs
 class Coded(NamedTuple):
     """A metric whose level is the sum of what each coded variable adds."""
 
-    costs: (
-        np.ndarray
-    )  # int64 (v, 4): where the codes are equal, differ by one, differ (more), are missing in either
+    costs: np.ndarray  # int64 (v, 4): where codes are equal, differ by one, differ (more), are missing
     near: np.ndarray  # bool (v,): whether codes that differ by one are told from others
 
 

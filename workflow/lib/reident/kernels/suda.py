@@ -53,24 +53,14 @@ _PAGE_BYTES = suda_search.PAGE * 8
 
 
 class MinimalUniques(NamedTuple):
-    """The minimal sample uniques of all records of a file, counted.
+    """The minimal sample uniques of all records of a file, counted."""
 
-    Attributes
-    ----------
-    counts : int32 (n, max_order + 1)
-        MSUs of each record by size; column 0 is 0.
-    order : int8 (n,)
-        Size of each record's smallest MSU; 0 where it has none.
-    variables : uint64 (n,)
-        The first smallest MSU (by its tuple of positions): bit j for variable j.
-    by_level : list of int64 (codes, max_order + 1)
-        For each variable, by code: the MSUs by size that contain the variable, of the records with that code.
-    """
-
-    counts: np.ndarray
-    order: np.ndarray
-    variables: np.ndarray
+    counts: np.ndarray  # int32 (n, max_order + 1): MSUs of each record by size; column 0 is 0
+    order: np.ndarray  # int8 (n,): size of each record's smallest MSU; 0 where it has none
+    variables: np.ndarray  # uint64 (n,): the first smallest MSU by its positions, bit j for variable j
     by_level: list[np.ndarray]
+    """For each variable, int64 (codes, max_order + 1): the MSUs by size that contain the variable, of the records with
+    that code."""
 
 
 def minimal_uniques(
@@ -85,22 +75,12 @@ def minimal_uniques(
     Parameters
     ----------
     codes : int32 (n, v)
-        Category codes 0, 1, …; -1 for missing: the record takes no part in sets with that variable.
+        Category codes 0, 1, …; -1 for missing: the record takes no part in sets with that variable; v is at most
+        57, or 60 with a ``max_order`` of at most 7.
     max_order : int, optional
-        The largest size of a set that is searched; by default all sizes.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction of the work that is done.
-
-    Returns
-    -------
-    MinimalUniques
-
-    Raises
-    ------
-    ValueError
-        If v is above 60, or above 57 without a ``max_order`` of at most 7, or ``max_order`` is below 1.
+        The largest size of a set that is searched, at least 1; by default all sizes.
+    threads, progress
+        See `toplist.Workers`.
 
     Notes
     -----

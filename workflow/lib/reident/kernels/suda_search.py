@@ -66,21 +66,14 @@ class Notes(NamedTuple):
     last: np.ndarray  # int32 (n,): each record's last page, or -1
     counts: np.ndarray  # int32 (n, max_order + 1): sets of each record by size; in column 0 all of them
     least: np.ndarray  # int64 (n,): cost of the record's best set; the largest int64 where it has none
-    by_level: (
-        np.ndarray
-    )  # int64 (levels in all, max_order + 1): sets by size that hold the variable, by value
+    by_level: np.ndarray  # int64 (levels, max_order + 1): sets by size with the variable, by value
 
 
 @jit
 def minimal_uniques(block):
     """Find all minimal sample uniques of a block of records.
 
-    Returns
-    -------
-    counts, least, by_level : arrays
-        As in `Notes`.
-    n_pages : int
-        How many pages the sets took.
+    Return ``counts``, ``least`` and ``by_level`` as in `Notes`, and how many pages the sets took.
     """
     n, v, width = len(block.rows), len(block.levels), int(block.levels.max()) + 1
     stack = empty_stack(n * (v + 1), (v + 1) * (min(width, n) + 2) + 1, 2, width)

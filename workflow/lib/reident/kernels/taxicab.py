@@ -45,25 +45,17 @@ def nearest(
         records and different, ``missing`` (at least 0) where it is missing in either.
     limit : int
         A pair is suspected if its level is at most this; no pair is if it is negative.
-    keep : int
-        The largest cumulative number of pairs of a rank, at least 1.
-    starts : Starts, optional
-        Where small strata begin whose records lie one after another; only the pairs of a stratum are compared.
-    **workers : Workers
+    keep, starts, **workers
+        See `toplist`.
 
     Returns
     -------
     Pairs
         The lowest level first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an argument is out of its range.
-
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.2, §5; Singer and Dajani 2020.
+    Source: METHODS §4.2, §5; Singer and Dajani 2020.
     """
     _check(puf, eif, different, missing, keep)
     limit = min(limit, puf.shape[1] * max(different, missing))  # the highest level of a pair

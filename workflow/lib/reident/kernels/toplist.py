@@ -4,6 +4,14 @@ The ranks whose cumulative number of pairs is at most ``keep`` are the pairs wit
 than the (keep + 1)-th best of the record. A scan hence holds a list of the ``keep + 1`` best pairs, whichever of
 several equal ones are in it. Its last level is the bound below which a further pair must be to matter. Levels
 are integers and low is best; a metric for which high is best uses costs.
+
+The kernels that return `Pairs` share the arguments below. They raise ValueError if shapes disagree or an argument is
+out of its range; if a file has no record, the result has no pair.
+
+- ``keep``: the largest cumulative number of pairs of a rank, at least 1;
+- ``starts``, optional: where small strata begin whose records lie one after another (`strata.Starts`); only the pairs
+  of a stratum are compared;
+- ``threads``, ``progress``: `Workers`.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,35 +38,21 @@ class Best(NamedTuple):
 class Pairs(NamedTuple):
     """The suspected pairs of each PUF record at the ranks with at most ``keep`` pairs in all.
 
-    Attributes
-    ----------
-    puf, eif : int64 (m,)
-        Positions, sorted by puf, then by level (the best first), then by eif.
-    level : int64 (m,)
-        What the pairs are ranked by; the module of a metric says what it is.
-    ambiguous : bool (n_puf,)
-        Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
+    They are sorted by puf, then by level (the best first), then by eif. Records whose best level alone has more than
+    ``keep`` pairs are ambiguous and have no pair in the result.
     """
 
-    puf: np.ndarray
-    eif: np.ndarray
-    level: np.ndarray
-    ambiguous: np.ndarray
+    puf: np.ndarray  # int64 (m,): positions
+    eif: np.ndarray  # int64 (m,)
+    level: np.ndarray  # int64 (m,): what the pairs are ranked by; the module of a metric says what it is
+    ambiguous: np.ndarray  # bool (n_puf,)
 
 
 class Workers(TypedDict, total=False):
-    """Who does the work of a kernel. No result depends on it.
+    """Who does the work of a kernel. No result depends on it."""
 
-    Attributes
-    ----------
-    threads : int
-        1 if absent.
-    progress : callable, optional
-        Called now and then with the fraction done.
-    """
-
-    threads: int
-    progress: Callable[[float], None] | None
+    threads: int  # 1 if absent
+    progress: Callable[[float], None] | None  # called now and then with the fraction done
 
 
 def check(puf: np.ndarray, eif: np.ndarray, keep: int, max_variables: int | None = None) -> None:

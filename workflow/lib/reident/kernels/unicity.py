@@ -60,13 +60,12 @@ def shared_uniques(
     puf, eif : int32 (n_puf, v), (n_eif, v)
         Category codes shared by both files, -1 for missing; v at most 64.
     sets : {'all', 'full', 'jointly_observed'}
-        All non-empty sets; only the set of all variables; for each pair the set of variables present in both records.
+        All non-empty sets, with an EIF of at most :func:`max_records`; only the set of all variables; for each pair
+        the set of variables present in both records.
     max_order : int, optional
         With ``all``: the largest size of a set; by default all sizes.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction of the work that is done.
+    threads, progress
+        See `toplist.Workers`.
 
     Returns
     -------
@@ -76,11 +75,6 @@ def shared_uniques(
         Size of the smallest set on which the two records are unique, 1 … v.
     variables : uint64 (m,)
         The first set of that size (by its tuple of positions): bit j for variable j.
-
-    Raises
-    ------
-    ValueError
-        If the files differ in v, if v is above 64, or if with ``all`` n_eif is above :func:`max_records`.
 
     Notes
     -----
@@ -109,26 +103,7 @@ def shared_uniques_in_strata(
 ) -> Pairs:
     """Return what `shared_uniques` does of each of many small strata, whose records lie one after another.
 
-    A stratum of at most 64 records is a cell of the empty set: its records are the bits of one word.
-
-    Parameters
-    ----------
-    puf, eif
-        As for `shared_uniques`.
-    starts : Starts
-        No stratum has more than `strata.MAX_RECORDS` records.
-    sets, max_order, threads, progress
-        As for `shared_uniques`.
-
-    Returns
-    -------
-    puf, eif, order, variables
-        As of `shared_uniques`; positions in the files.
-
-    Raises
-    ------
-    ValueError
-        As `shared_uniques`, or if a stratum has too many records.
+    A stratum has at most 64 records and is a cell of the empty set: its records are the bits of one word.
     """
     v = _check(puf, eif)
     if (np.diff(starts.puf) + np.diff(starts.eif)).max(initial=0) > strata.MAX_RECORDS:

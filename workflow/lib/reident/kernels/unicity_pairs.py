@@ -96,24 +96,10 @@ def decode_places(at: np.ndarray, v: int, most: int) -> tuple[np.ndarray, np.nda
 
 @jit
 def merge(start, items, new_puf, new_items, shift):
-    """Add pairs to those already kept.
+    """Add pairs in any order, which may repeat, to those already kept; keep each with its lowest cost.
 
-    Parameters
-    ----------
-    start : int64 (n_puf + 1,)
-        Where each PUF record's items begin.
-    items : uint64 (m,)
-        Ascending within a record, one for each EIF position.
-    new_puf : uint32 (k,)
-    new_items : uint64 (k,)
-        In any order; pairs may repeat.
-    shift : int
-        Bits of the cost.
-
-    Returns
-    -------
-    start, items
-        All pairs, each with its lowest cost.
+    The items of PUF record p are ``items[start[p]:start[p + 1]]``, uint64, ascending, one for each EIF position. The
+    new ones are uint32 and uint64 (k,); ``shift`` is the number of bits of the cost.
     """
     n = len(start) - 1
     ends = np.zeros(n + 1, np.int64)

@@ -39,9 +39,7 @@ ALL, FULL, JOINT = range(3)
 class Files(NamedTuple):
     """Both files in one numbering: PUF records without an exact copy, PUF records with one, then the EIF's."""
 
-    rows: (
-        np.ndarray
-    )  # uint8 or int32 (n, v): number of the category among those that both files have, or absent
+    rows: np.ndarray  # uint8 or int32 (n, v): number of the category among the shared ones, or absent
     columns: np.ndarray  # the same, (v, n)
     levels: np.ndarray  # int64 (v,): categories that both files have
     present: np.ndarray  # uint64 (n,): bit j is set where variable j is not missing
@@ -126,18 +124,8 @@ def _size(frames, f):
 def all_sets(files, task, ranking):
     """Find the pairs of the cells of a task, and of all sets that add variables to theirs.
 
-    Parameters
-    ----------
-    files : Files
-    task : Task
-    ranking : Ranking
-
-    Returns
-    -------
-    puf : uint32 (m,)
-        Position in the PUF; a pair may come several times.
-    item : uint64 (m,)
-        Position in the EIF, shifted, plus the cost of the set.
+    Return the positions in the PUF, uint32 (a pair may come several times), and the items, uint64: the position in the
+    EIF, shifted, plus the cost of the set.
     """
     stack, scratch = (
         _make_stack(files, task, 1),
@@ -259,20 +247,10 @@ def _partners(p, frames, f, ranking, scratch):
 
 @jit
 def joint_sets(files, task, complete):
-    """Find the pairs that are sample uniques on the variables present in both records.
+    """Find the pairs that are sample uniques on the variables present in both records; return positions, uint32.
 
-    Parameters
-    ----------
-    files : Files
-    task : Task
-        The records of a possible pair agree on each variable before ``first``, or one of them misses it.
-    complete : bool
-        Only records that miss no variable make pairs.
-
-    Returns
-    -------
-    puf, eif : uint32 (m,)
-        Positions in the files; each pair comes once.
+    The records of a possible pair agree on each variable before ``task.first``, or one of them misses it. With
+    ``complete`` only records that miss no variable make pairs.
     """
     # A split leaves up to three times the cell: the records with a value, and two branches with all records.
     stack, scratch = (
@@ -404,24 +382,9 @@ def _joint_pairs(files, complete, ids, frames, f, equal, puf, eif, m):
 def strata_pairs(first, end, codes, starts, ranking, kind, out):
     """Find the pairs of the strata first to end - 1, of at most 64 records each, whose cell is the whole stratum.
 
-    Parameters
-    ----------
-    first, end : int
-    codes : tuple of int32 (v, n_puf) and (v, n_eif)
-        The categories of both files, -1 for missing, in the order of the variables of the search.
-    starts : Starts
-    ranking : Ranking
-    kind : int
-        :data:`ALL`, :data:`FULL` or :data:`JOINT`.
-    out : int64 (m, 3)
-        Space for pairs.
-
-    Returns
-    -------
-    out : int64 (k, 3)
-        Larger if need be: PUF position, EIF position, and the cost of the set (of ``ALL``) or its bits.
-    m : int
-        The number of pairs.
+    ``codes`` has the categories of both files, int32 (v, n), -1 for missing, in the order of the variables of the
+    search. Return ``out``, larger if need be, and the number m of pairs in it: int64 (m, 3), the PUF position, the EIF
+    position, and the cost of the set (of `ALL`) or its bits.
     """
     v, m = len(codes[0]), 0
     scratch = _make_scratch(v, 1)

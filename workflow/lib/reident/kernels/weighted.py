@@ -36,7 +36,7 @@ def nearest(
     Parameters
     ----------
     puf, eif : int32 (n_puf, v), (n_eif, v)
-        Categories, equal in both files where the code is equal, -1 for missing; v is 1 to 64.
+        As for `taxicab.nearest`.
     weights : int64 (v, 4)
         What a variable adds to the sum of a pair: where its codes are equal, differ by one (read where it is
         ``near``), differ (more), and where it is missing in either record.
@@ -44,24 +44,17 @@ def nearest(
         Variables whose values agree partly where their codes differ by one.
     least : int
         A pair is suspected if its sum is at least this.
-    keep : int
-        The largest cumulative number of pairs of a rank, at least 1.
-    starts, **workers
-        As for `taxicab.nearest`.
+    keep, starts, **workers
+        See `toplist`.
 
     Returns
     -------
     Pairs
         By the sum of the weights, the highest first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an argument is out of its range.
-
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.6, §5; Fellegi and Sunter 1969.
+    Source: METHODS §4.6, §5; Fellegi and Sunter 1969.
     """
     partly = np.array(near, np.bool_)
     weights = np.asarray(weights, np.int64).copy()

@@ -18,9 +18,7 @@ class SortedRecords(NamedTuple):
     """The EIF by each variable."""
 
     order: np.ndarray  # int32 (v, n_eif): the records that do not miss the variable, by value
-    position: (
-        np.ndarray
-    )  # int32 (n_eif, v): position of a record in that order, -1 where it misses the variable
+    position: np.ndarray  # int32 (n_eif, v): position of a record in it, -1 where it misses the variable
 
 
 @jit
@@ -105,23 +103,17 @@ def most_agreements(
         Values, or codes of categories; NaN for missing, which agrees with nothing.
     min_agree : int
         The smallest number of agreeing variables of a suspected pair, at least 1.
-    keep : int
-        The largest cumulative number of pairs of a rank, at least 1.
-    **workers : Workers
+    keep, **workers
+        See `toplist`.
 
     Returns
     -------
     Pairs
         By the number of variables that agree, the highest first.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, or ``min_agree`` or ``keep`` is below 1.
-
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.5, §5; Winkler 2002.
+    Source: METHODS §4.5, §5; Winkler 2002.
     """
     check(low, eif, keep)
     if low.shape != high.shape:
