@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from reident.kernels import attributes as kernel
 from reident.kernels.attributes import Told
+from reident.linkage import sums
 
 NAN = float("nan")
 
@@ -87,7 +86,7 @@ def of(told: Told, *, linked: bool) -> Measures:
         return counts[place] / of if of else NAN
 
     def mean(row: int, of: int = n) -> float:
-        return total(told.sums[row]) / of if of else NAN
+        return sums.of_shares(told.sums[row]) / of if of else NAN
 
     n_others = n if linked else 0
     return Measures(
@@ -118,12 +117,6 @@ def of(told: Told, *, linked: bool) -> Measures:
         cap_holdout=mean(kernel.CAP_HOLDOUT, n_holdout),
         guess_holdout=mean(kernel.GUESS_HOLDOUT, n_holdout),
     )
-
-
-def total(numerators: np.ndarray) -> float:
-    """Return Σ numerators[k] / k, summed with one rounding: the same whatever the order of records."""
-    denominators = np.flatnonzero(numerators)
-    return math.fsum((numerators[denominators] / np.maximum(denominators, 1)).tolist())
 
 
 def mean_of(files: Sequence[Measures]) -> Measures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,23 +28,6 @@ LIMITS = [
     "stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs",
     "expected_correct",
 ]  # fmt: skip
-
-
-def expected_correct(totals: np.ndarray) -> float:
-    """Return how many claims are right, on average, if an intruder names one candidate of each (METHODS §6).
-
-    Parameters
-    ----------
-    totals : int64 or float64 (c + 1,)
-        At position k, the true links among the candidates of all records that have k candidates; 0 at position 0.
-
-    Returns
-    -------
-    float
-        Σ totals[k] / k. It depends on the totals alone, never on the order of the records.
-    """
-    candidates = np.flatnonzero(totals)
-    return math.fsum(totals[candidates] / candidates)
 
 
 def confirm(
@@ -210,7 +192,7 @@ class _Limits:
             changes = order[starts[at - 1] : starts[at]]
             np.add.at(totals, (stratum[changes], candidates[changes]), links[changes])
             changed = np.unique(stratum[changes])
-            # As `expected_correct`, whose sum is rounded once, whatever the order.
+            # As `sums.of_shares`, whose sum is rounded once, whatever the order.
             expected[changed, at] = sums.of_rows(totals[changed, 1 : at + 1] / np.arange(1, at + 1))
         return expected[:, 1:]
 

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from reident.linkage import batches, intervals, sums
 from reident.linkage.cluster_sums import Clusters
-from reident.linkage.confirmation import expected_correct
 from reident.linkage.links import SortedLinks
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
@@ -132,12 +131,12 @@ class Lines:
         return np.append(math.fsum(chain.from_iterable(pieces)), sums.of_segments(halves, 2 * self._starts))
 
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
-        """Return :func:`reident.linkage.confirmation.expected_correct` of each line; float64 (1 + n_strata,)."""
+        """Return :func:`reident.linkage.sums.of_shares` of the links by the number of candidates; float64 (1 + n_strata,)."""
         first, case = cases(self._stratum, candidates)
         totals = np.bincount(case, links, minlength=len(first))
         shares = totals / np.maximum(candidates[first], 1)
         of_cells = Lines(self._stratum[first], self._n).fsum(shares, np.ones(len(first)))
-        of_cells[0] = expected_correct(np.bincount(candidates, links))
+        of_cells[0] = sums.of_shares(np.bincount(candidates, links))
         return of_cells
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.linkage import sums
 from reident.matching.counting import Asked, Encoded, Matches, MatchRules, ask, encode, match
 from reident.matching.pooling import pool
 from reident.matching.prepare import POPULATION, ROW
@@ -89,9 +90,7 @@ def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
     unique = c == 1
     true, s = int((unique & own).sum()), int(unique.sum())
     # Grouped by c and summed with one rounding: the same on every machine, whatever the order of records.
-    counts = np.bincount(c[own & (c > 0)]) if n else np.zeros(0, np.int64)
-    shares = np.flatnonzero(counts)
-    expected = math.fsum((counts[shares] / np.maximum(shares, 1)).tolist())
+    expected = sums.of_shares(np.bincount(c[own & (c > 0)]))
     nan = float("nan")
     return Risk(expected, true / n if n else nan, (s - true) / s if s else nan, s, n)
 
