@@ -11,9 +11,9 @@ from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import bins, explanation
 from reident.linkage.counterfactual import Files
-from reident.linkage.explanation import Work
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.recodings import LEFT_OUT, changes
+from reident.linkage.scoring import Work
 from reident.linkage.unique_sets import smallest_sets
 from reident.pipeline import parts
 from reident.sections.coarsening import plain

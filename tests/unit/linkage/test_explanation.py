@@ -6,8 +6,8 @@ import pytest
 from making.studies import plain
 from reident.linkage import bins, explanation
 from reident.linkage.counterfactual import Files
-from reident.linkage.explanation import Work
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.scoring import Work
 from reident.pipeline import parts
 from workflow.library_run import run
 

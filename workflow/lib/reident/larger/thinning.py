@@ -21,10 +21,10 @@ from reident.linkage import bins, ranking, weights
 from reident.linkage.batches import merge
 from reident.linkage.links import Links
 from reident.linkage.metrics import unicity
-from reident.linkage.metrics.contract import Estimates, Metric
+from reident.linkage.metrics.contract import Estimates, Metric, Progress, progress_of_part
 from reident.linkage.pairing import Comparison
 from reident.linkage.rates import Truth
-from reident.linkage.scoring import Progress, Work, score_shard
+from reident.linkage.scoring import Work, score_shard
 from reident.linkage.strata import held_lines, lines, links_inside, pack
 from reident.simulation.streams import Streams
 
@@ -109,8 +109,7 @@ def thin(
         The files of the study's scoring functions.
     threads : int
         The result does not depend on it.
-    progress : callable, optional
-        Called with the share of the work that is done.
+    progress : Progress, optional
 
     Returns
     -------
@@ -122,15 +121,9 @@ def thin(
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
     for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
         part_tables = drawn(tables, share, draw, part.seed)
-        weight = share / total
-
-        def tell(share_done: float, before: float = done, weight: float = weight) -> None:
-            if progress is not None:
-                progress(before + share_done * weight)
-
-        work = Work(threads, functions, tell)
+        work = Work(threads, functions, progress_of_part(progress, done, share / total))
         counts.append(counted(attacked(part, metric, part_tables, work), share, draw, part_tables))
-        done += weight
+        done += share / total
     return pd.concat(counts, ignore_index=True)
 
 
@@ -191,9 +184,8 @@ def attacked(
         nonlocal done
         for _, blocks in shards:
             share = int(blocks["pairs"].sum()) / pairs
-            report = _part_of(work.progress, done, share)
             batches: list[pa.Table] = []
-            job = work._replace(weights=estimates, progress=report)
+            job = work._replace(weights=estimates, progress=progress_of_part(work.progress, done, share))
             score_shard(
                 part.scoring, metric, files, tables.strata, tables.manifest, blocks, job, batches.append
             )
@@ -214,10 +206,6 @@ def _estimates(
     if part.weighing is None:
         return None
     return weights.estimate(part.weighing, files, tables.strata, tables.manifest, tables.iuf, threads)
-
-
-def _part_of(progress: Progress | None, done: float, share: float) -> Progress | None:
-    return None if progress is None else lambda shard_share: progress(done + shard_share * share)
 
 
 def _ranked(part: Thinning, metric: Metric, batches: list[pa.Table], tables: Tables) -> list[pa.Table]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,11 +12,12 @@ import pyarrow as pa
 
 from reident.linkage import batches, counterfactual
 from reident.linkage.counterfactual import Files, Pairs
-from reident.linkage.links import Links
+from reident.linkage.links import Links, numbers
 from reident.linkage.pairing import encode
 from reident.linkage.parts import Explaining
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
+from reident.linkage.scoring import Work
 from reident.linkage.strata import lines, links_inside
 from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
@@ -31,14 +31,6 @@ RECODINGS = [
 VARIABLES = [
     "variable", "n_confirmed", "n_carried", "carried_rate", "n_pairs", "n_agree", "n_unique", "unique_share",
 ]  # fmt: skip
-
-
-class Work(NamedTuple):
-    """What the step has beside its tables."""
-
-    threads: int = 1
-    functions: Sequence[Path] = ()
-    progress: Callable[[float], None] | None = None
 
 
 class Effects(NamedTuple):
@@ -110,7 +102,7 @@ def explain(
         "unique_size": pa.array(sets.size, mask=sets.size == 0),
         "n_unique_sets": pa.array(sets.n_sets),
         "confirming": joined(
-            np.stack([np.isin(numbers(pairs), numbers(other)) for other in confirmed.values()], axis=1),
+            np.stack([np.isin(numbers(*pairs), numbers(*other)) for other in confirmed.values()], axis=1),
             list(confirmed),
             "+",
         ),
@@ -158,11 +150,6 @@ def _confirmed(source: Source) -> Pairs:
     return Pairs(puf[order], eif[order])
 
 
-def numbers(pairs: Pairs) -> np.ndarray:
-    """Return one number for each pair."""
-    return pairs.puf.astype(np.int64) << 32 | pairs.eif
-
-
 def _marked(files: Files, puf: np.ndarray) -> np.ndarray:
     """Return a mark for each PUF record: whether it is one of those given."""
     marks = np.zeros(files.prepared["puf"].num_rows, bool)
@@ -192,7 +179,7 @@ def _effects(
         own = {change.variable: change.coarsening}
         recoded = counterfactual.recode(part, metric, files, own, work.threads)
         found = counterfactual.suspected(part, metric, files, recoded, records, work.functions, work.threads)
-        lost[:, at] = ~np.isin(numbers(pairs), numbers(found))
+        lost[:, at] = ~np.isin(numbers(*pairs), numbers(*found))
         after = _marked(files, found.puf[links.hold(pa.table(found._asdict()))])
         counts[:, at] = (before & ~after).sum(), (after & ~before).sum()
         if work.progress is not None:

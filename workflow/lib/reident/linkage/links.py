@@ -18,11 +18,11 @@ class Links:
     """The true links, in memory."""
 
     def __init__(self, iuf: pa.Table) -> None:
-        self._links = _numbers(iuf["puf"].to_numpy(), iuf["eif"].to_numpy())
+        self._links = numbers(iuf["puf"].to_numpy(), iuf["eif"].to_numpy())
 
     def hold(self, pairs: pa.Table) -> np.ndarray:
         """Return whether each pair is a true link; bool (m,)."""
-        return among(self._links, _numbers(pairs["puf"].to_numpy(), pairs["eif"].to_numpy()))
+        return among(self._links, numbers(pairs["puf"].to_numpy(), pairs["eif"].to_numpy()))
 
 
 class SortedLinks:
@@ -47,7 +47,7 @@ class SortedLinks:
         puf, eif = pairs["puf"].to_numpy(), pairs["eif"].to_numpy()
         held = np.zeros(len(puf), bool)
         for rows, *links in self.of(puf):
-            held[rows] = among(_numbers(*links), _numbers(puf[rows], eif[rows]))
+            held[rows] = among(numbers(*links), numbers(puf[rows], eif[rows]))
         return held
 
     def of(self, puf: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
@@ -86,7 +86,7 @@ class SortedLinks:
         self._last = int(self._puf[-1]) if len(self._puf) else -1
 
 
-def _numbers(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
+def numbers(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
     """Return one number for each pair; pairs are in the order of their numbers."""
     return puf.astype(np.int64) << 32 | eif
 

@@ -131,7 +131,7 @@ class Lines:
         return np.append(math.fsum(chain.from_iterable(pieces)), sums.of_segments(halves, 2 * self._starts))
 
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
-        """Return :func:`reident.linkage.sums.of_shares` of the links by the number of candidates; float64 (1 + n_strata,)."""
+        """Return :func:`reident.linkage.sums.of_shares` of the links by candidates; float64 (1 + n_strata,)."""
         first, case = cases(self._stratum, candidates)
         totals = np.bincount(case, links, minlength=len(first))
         shares = totals / np.maximum(candidates[first], 1)

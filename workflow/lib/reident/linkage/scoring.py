@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,15 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS, Source, split
-from reident.linkage.metrics.contract import MAX_SMALL, Estimates, Metric, Scored, Setting
+from reident.linkage.metrics.contract import (
+    MAX_SMALL,
+    Estimates,
+    Metric,
+    Progress,
+    Scored,
+    Setting,
+    progress_of_part,
+)
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Scoring
 from reident.linkage.strata import lines
@@ -23,22 +31,18 @@ if TYPE_CHECKING:
 MAX_TOGETHER = 2**14
 """Small strata that are scored at once: the memory that they take."""
 
-Progress = Callable[[float], None]
-"""Takes the share of the work that is done."""
-
 
 class Work(NamedTuple):
-    """What a scoring job has beside its tables.
+    """What a job that scores has beside its tables.
 
     Attributes
     ----------
     threads : int
     functions : sequence of Path
         The files of the study's scoring functions.
-    progress : callable or None
-        Takes the progress.
+    progress : Progress or None
     weights : Estimates or None
-        The weights of a metric that weighs.
+        The weights of a metric that weighs, unless the job estimates them.
     """
 
     threads: int = 1
@@ -88,7 +92,7 @@ def score_shard(
         line[small],
         metric,
         part,
-        setting._replace(progress=_share(work.progress, 0, done / total)),
+        setting._replace(progress=progress_of_part(work.progress, 0, done / total)),
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -96,7 +100,7 @@ def score_shard(
         records = _records(block, splits=metric.splits)
         rows = comparison.rows("puf", stratum)[records], comparison.rows("eif", stratum)
         if len(rows[0]):
-            progress = _share(work.progress, done / total, block.pairs / total)
+            progress = progress_of_part(work.progress, done / total, block.pairs / total)
             scored = metric.score(
                 comparison.pairing(stratum, records), part.options, setting._replace(progress=progress)
             )
@@ -173,7 +177,7 @@ def _score_small(
     kept, comparison = [], held.comparison
     for start in range(0, len(line), MAX_TOGETHER):
         own = line[start : start + MAX_TOGETHER]
-        progress = _share(setting.progress, start / len(line), len(own) / len(line))
+        progress = progress_of_part(setting.progress, start / len(line), len(own) / len(line))
         scored = metric.score_small(
             comparison.pairings(own), part.options, setting._replace(progress=progress)
         )
@@ -181,11 +185,6 @@ def _score_small(
             return None
         kept.append(held.located(comparison.rows_of("puf", own), comparison.rows_of("eif", own), scored))
     return kept
-
-
-def _share(progress: Progress | None, done: float, part: float) -> Progress | None:
-    """Return what takes a block's progress and hands it on as that of the shard."""
-    return None if progress is None else lambda of_block: progress(done + of_block * part)
 
 
 def _records(block: Block, *, splits: bool) -> slice:

@@ -7,7 +7,7 @@ on these counts alone, hence on no order of records, and sums over patterns are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.kernels import patterns
 from reident.linkage.metrics import fellegi_sunter
-from reident.linkage.metrics.contract import Estimates
+from reident.linkage.metrics.contract import Estimates, Progress, progress_of_part
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Compared
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Weighing
@@ -69,7 +69,7 @@ def estimate(
     manifest: pd.DataFrame,
     iuf: pa.Table | None = None,
     threads: int = 1,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Estimates:
     """Estimate the weights of the levels over all pairs of all strata.
 
@@ -86,8 +86,7 @@ def estimate(
         The prepared links, which an informed intruder knows.
     threads : int
         The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
+    progress : Progress, optional
 
     Raises
     ------
@@ -108,7 +107,7 @@ def estimate(
         pairs += _level_counts(records)
         if tally is not None:
             share = int(manifest["pairs"].iloc[stratum]) / n_pairs
-            tally.add(records.puf, records.eif, None if progress is None else _share(progress, done, share))
+            tally.add(records.puf, records.eif, progress_of_part(progress, done, share))
             done += share
     if tally is None:
         if iuf is None:
@@ -120,10 +119,6 @@ def estimate(
         most = int(sizes.iloc[occupied].sum()) / n_pairs
         found = maximise(tally.counts(), near, incomplete, most)
     return _estimates(part, n_pairs, pairs, found, incomplete)
-
-
-def _share(progress: Callable[[float], None], done: float, share: float) -> Callable[[float], None]:
-    return lambda of_stratum: progress(done + share * of_stratum)
 
 
 def _tally(

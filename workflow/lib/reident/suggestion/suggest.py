@@ -15,6 +15,7 @@ import pandas as pd
 from reident.linkage import explanation
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.recodings import LEFT_OUT, Change, changes
+from reident.linkage.scoring import Work
 from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
 from reident.suggestion.parts import Suggesting
@@ -88,7 +89,7 @@ def _prevented(
     for name, own in part.attacks.items():
         if not part.decision.given("metrics", name):
             continue
-        work = explanation.Work(setting.threads, setting.functions)
+        work = Work(setting.threads, setting.functions)
         lines = explanation.prevented(own, REGISTRY[name], setting.files, positions[name], work)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))

@@ -26,6 +26,15 @@ MAX_SMALL = 64
 """Records of both files up to which a stratum is small: it is faster to compare its pairs than to prepare a search."""
 
 
+Progress = Callable[[float], None]
+"""Takes the share of the work that is done."""
+
+
+def progress_of_part(progress: Progress | None, done: float, share: float) -> Progress | None:
+    """Return what takes the progress of a part of the work, of this share and after what is done, as that of all."""
+    return None if progress is None else lambda of_part: progress(done + share * of_part)
+
+
 class Scored(NamedTuple):
     """The suspected pairs of one stratum (or of a block of its PUF records) that scoring keeps.
 
@@ -76,8 +85,7 @@ class Setting(NamedTuple):
         Whether any linking value of either whole file is missing (METHODS §4.1, `auto`).
     functions : tuple of Path
         The files of the study's own scoring functions.
-    progress : callable or None
-        Called with the share of the job that is done.
+    progress : Progress or None
     weights : Estimates or None
         The weights of the comparison levels, for a metric that weighs.
     """
@@ -86,7 +94,7 @@ class Setting(NamedTuple):
     threads: int = 1
     any_missing: bool = False
     functions: tuple[Path, ...] = ()
-    progress: Callable[[float], None] | None = None
+    progress: Progress | None = None
     weights: Estimates | None = None
 
 
