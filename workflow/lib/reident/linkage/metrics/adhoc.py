@@ -229,8 +229,6 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     InputError
         If a study's own function is not the approved one, or gives something else than scores 0 to 5.
     """
-    from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
-
     declared = [options.scores.get(variable.name) for variable in pairing.variables]
     own = {
         at: (rule.function, rule.sha256)
@@ -238,35 +236,52 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         if rule is not None and rule.function is not None
     }
     rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
-    above = math.floor(threshold(options, pairing.variables) * SCALE)
     own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in own.items()}
-    puf_codes, eif_codes = pairing.puf.codes, pairing.eif.codes
     tables = _tabulate(pairing, own_functions)
-    if tables is not None:
-        if tables:
-            atexit.register(functions.mute)  # runs before what the functions may have registered
-            puf_codes, eif_codes = puf_codes.copy(), eif_codes.copy()
+    if tables is None:
+        scored = _score_all_pairs(pairing, rules, own_functions, options, setting)
+        atexit.register(functions.mute)  # runs before what the functions may have registered
+        return scored
+    if tables:
+        atexit.register(functions.mute)
+        puf, eif = (side._replace(codes=side.codes.copy()) for side in (pairing.puf, pairing.eif))
         for at, table in tables.items():
-            puf_codes[:, at], eif_codes[:, at], rules[at] = table
-        puf, eif, level, ambiguous = adhoc.nearest(
-            puf_codes,
-            eif_codes,
-            pairing.puf.values,
-            pairing.eif.values,
-            rules,
-            above=above,
-            scale=SCALE,
-            **kernel_arguments(pairing, setting),
-        )
-        return Scored(puf, eif, level / SCALE, ambiguous)
+            puf.codes[:, at], eif.codes[:, at], rules[at] = table
+        pairing = pairing._replace(puf=puf, eif=eif)
+    return _nearest(pairing, rules, options, setting)
 
-    found = _score_all_pairs(pairing, rules, own_functions, above, setting)
-    atexit.register(functions.mute)
-    return found
+
+def _nearest(
+    pairing: Pairing | Pairings, rules: list[Rule], options: Options, setting: Setting, **widths: Any
+) -> Scored:
+    """Return the suspected pairs by the rules of the kernel."""
+    from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
+
+    puf, eif, level, ambiguous = adhoc.nearest(
+        pairing.puf.codes,
+        pairing.eif.codes,
+        pairing.puf.values,
+        pairing.eif.values,
+        rules,
+        above=_above(options, pairing),
+        scale=SCALE,
+        **widths,
+        **kernel_arguments(pairing, setting),
+    )
+    return Scored(puf, eif, level / SCALE, ambiguous)
+
+
+def _above(options: Options, pairing: Pairing | Pairings) -> int:
+    """Return the threshold at the scale of the kernels."""
+    return math.floor(threshold(options, pairing.variables) * SCALE)
 
 
 def _score_all_pairs(
-    pairing: Pairing, rules: list[Rule], own_functions: dict[int, Callable], above: int, setting: Setting
+    pairing: Pairing,
+    rules: list[Rule],
+    own_functions: dict[int, Callable],
+    options: Options,
+    setting: Setting,
 ) -> Scored:
     """Return the suspected pairs after asking the functions of the study about every pair of records."""
     from reident.kernels import blocks
@@ -284,7 +299,7 @@ def _score_all_pairs(
         score_block,
         len(pairing.puf.codes),
         len(pairing.eif.codes),
-        above=above,
+        above=_above(options, pairing),
         keep=setting.keep,
         progress=setting.progress,
     )
@@ -347,7 +362,6 @@ def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
 
 def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored | None:
     """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
-    from reident.kernels import adhoc
     from reident.kernels.adhoc import Bands
 
     declared = [options.scores.get(variable.name) for variable in pairings.variables]
@@ -360,18 +374,7 @@ def score_small(pairings: Pairings, options: Options, setting: Setting) -> Score
             widths[at] = np.stack(_widths(pairings.spread[:, at]), axis=1)
         else:
             rules.append(_rule(pairings, at, rule))
-    puf, eif, level, ambiguous = adhoc.nearest(
-        pairings.puf.codes,
-        pairings.eif.codes,
-        pairings.puf.values,
-        pairings.eif.values,
-        rules,
-        widths=widths,
-        above=math.floor(threshold(options, pairings.variables) * SCALE),
-        scale=SCALE,
-        **kernel_arguments(pairings, setting),
-    )
-    return Scored(puf, eif, level / SCALE, ambiguous)
+    return _nearest(pairings, rules, options, setting, widths=widths)
 
 
 def _widths(spread: np.ndarray) -> list[np.ndarray]:

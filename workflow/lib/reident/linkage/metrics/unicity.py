@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -69,8 +70,8 @@ def sets_in_force(options: Options, any_missing: bool) -> Sets:
     return "all" if any_missing else "full"
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Pairs of shared sample uniques of a pairing of binned records; the score is the smallest order.
+def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+    """Pairs of shared sample uniques of binned records; the score is the smallest order.
 
     Raises
     ------
@@ -79,10 +80,14 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """
     from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
 
-    sets = sets_in_force(options, setting.any_missing)
+    sets, starts = sets_in_force(options, setting.any_missing), pairing.starts
+    bounds = [0, len(pairing.eif.codes)] if starts is None else starts.eif
     if sets == "all":
-        _check_size(len(pairing.eif.codes), len(pairing.variables), options.max_order)
-    puf, eif, order, variables = unicity.shared_uniques(
+        _check_size(int(np.diff(bounds).max(initial=0)), len(pairing.variables), options.max_order)
+    search = (
+        unicity.shared_uniques if starts is None else partial(unicity.shared_uniques_in_strata, starts=starts)
+    )
+    puf, eif, order, variables = search(
         pairing.puf.codes,
         pairing.eif.codes,
         sets=sets,
@@ -91,26 +96,6 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         progress=setting.progress,
     )
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
-
-
-def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
-    """Return the pairs of many small strata of binned records, as :func:`score`."""
-    from reident.kernels import unicity
-
-    sets = sets_in_force(options, setting.any_missing)
-    if sets == "all":
-        largest = int(np.diff(pairings.eif_starts).max(initial=0))
-        _check_size(largest, len(pairings.variables), options.max_order)
-    puf, eif, order, variables = unicity.shared_uniques_in_strata(
-        pairings.puf.codes,
-        pairings.eif.codes,
-        pairings.starts,
-        sets=sets,
-        max_order=options.max_order,
-        threads=setting.threads,
-        progress=setting.progress,
-    )
-    return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairings.puf.codes), bool), variables)
 
 
 def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
@@ -132,5 +117,5 @@ def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable],
 
 METRIC = Metric(
     "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
-    splits=False, score_small=score_small, low_is_best=lambda _: True,
+    splits=False, score_small=score, low_is_best=lambda _: True,
 )  # fmt: skip
