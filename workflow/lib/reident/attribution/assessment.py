@@ -18,8 +18,6 @@ from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 from reident.kernels.attributes import Guess, Told
-from reident.kernels.keysets import Grouped
-from reident.sections.exact import rational_text
 from reident.sections.matching import Radius
 
 MEAN = "mean"
@@ -219,50 +217,29 @@ def _told(
         keysets.group(numbers, ranks, order, n_cells)
         for numbers, ranks, order in zip(file_cells, target.ranks, target.sorted, strict=True)
     ]
-    original, holdout = grouped[0], grouped[-1]
-    numeric, n = target.radius is not None, files.tables[0].num_rows
+    numeric = target.radius is not None
+    n_values = target.n_values if keep and not numeric else 0
+    n_kept = files.tables[0].num_rows if keep else 0
     disclosed = []
     for at, rows in enumerate(files.released_rows):
-        released_cells = (
-            np.where(rows >= 0, file_cells[at + 1][rows], -1).astype(np.int32) if files.linked else rows
-        )
+        released_cells = np.where(rows >= 0, file_cells[at + 1][rows], -1) if files.linked else rows
         disclosed.append(
-            _tell(
-                (original, grouped[at + 1], holdout),
+            attributes.tell(
+                grouped[0],
+                grouped[at + 1],
+                grouped[-1],
                 released_cells.astype(np.int32),
-                target,
-                at,
-                numeric=numeric,
-                linked=files.linked,
-                keep=n if keep else 0,
+                target.released_rows[at],
+                target.low,
+                target.high,
+                target.guesses[at],
+                numeric,
+                files.linked,
+                n_values,
+                n_kept,
             )
         )
     return disclosed
-
-
-def _tell(
-    files: tuple[Grouped, Grouped, Grouped],
-    released_cells: np.ndarray,
-    target: _Target,
-    at: int,
-    *,
-    numeric: bool,
-    linked: bool,
-    keep: int,
-) -> Told:
-    n_values = target.n_values if keep and not numeric else 0
-    return attributes.tell(
-        *files,
-        released_cells,
-        target.released_rows[at],
-        target.low,
-        target.high,
-        target.guesses[at],
-        numeric,
-        linked,
-        n_values,
-        keep,
-    )
 
 
 def _measures(files: _Files, cells: tuple[list[np.ndarray], int], target: _Target) -> list[Measures]:
@@ -340,7 +317,7 @@ def _target_line(
     return (
         target.name,
         "categorical" if target.radius is None else "numeric",
-        _within(target.radius),
+        "" if target.radius is None else target.radius.text,
         target.n_values,
         missing,
         baseline.cap,
@@ -350,9 +327,3 @@ def _target_line(
         share,
         bool(total >= MIN_LEVEL * len(disclosed) and share > LEVEL_SHARE),
     )
-
-
-def _within(radius: Radius | None) -> str:
-    if radius is None:
-        return ""
-    return f"{'absolute' if radius.relative is None else 'relative'} {rational_text(radius.size)}"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.matching.counting import Asked, Encoded, Matches
+from reident.matching.prepare import exact
 
 _CLOSE = 1e-9
 """Rounding could decide between probabilities that are this close."""
@@ -130,12 +131,7 @@ def _exactly(
 
 def _score(files: np.ndarray, divisors: np.ndarray) -> Fraction:
     """Return m times the match probability of a record that matches in these files."""
-    return sum((1 / _exact(divisors[file]) for file in np.flatnonzero(files)), Fraction(0))
-
-
-def _exact(value: float) -> Fraction:
-    """Return the decimal number in the file, or the count."""
-    return Fraction(repr(float(value)))
+    return sum((1 / exact(divisors[file]) for file in np.flatnonzero(files)), Fraction(0))
 
 
 def _is_named(c: np.ndarray, divisors: np.ndarray, pattern: np.ndarray, share: Fraction) -> np.ndarray:
@@ -159,5 +155,5 @@ def _is_named(c: np.ndarray, divisors: np.ndarray, pattern: np.ndarray, share: F
 
 def _is_named_exactly(c: np.ndarray, divisors: np.ndarray, is_best: np.ndarray, share: Fraction) -> bool:
     """Do the work of :func:`_is_named` for one target, in fractions."""
-    in_file = sum((int(k) / _exact(d) for k, d in zip(c, divisors, strict=True) if k), Fraction(0))
+    in_file = sum((int(k) / exact(d) for k, d in zip(c, divisors, strict=True) if k), Fraction(0))
     return share * _score(is_best, divisors) >= len(c) - share * in_file

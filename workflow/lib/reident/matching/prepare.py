@@ -325,16 +325,16 @@ def _meets(options: MatchedFiles, target: Target, text: Source) -> np.ndarray:
     distinct, at = np.unique(numbers, return_inverse=True)
     meets = [
         value == value
-        and (target.at_least is None or _exact(value) >= target.at_least)
-        and (target.at_most is None or _exact(value) <= target.at_most)
+        and (target.at_least is None or exact(value) >= target.at_least)
+        and (target.at_most is None or exact(value) <= target.at_most)
         for value in distinct.tolist()
     ]
     return np.array(meets, bool)[at]
 
 
-def _exact(value: float) -> Fraction:
-    """Return the decimal number in the file."""
-    return Fraction(repr(value))
+def exact(value: float) -> Fraction:
+    """Return the decimal number in the file, or the count."""
+    return Fraction(repr(float(value)))
 
 
 def _population(options: MatchedFiles, name: str, confidential: Source, targets: np.ndarray) -> pa.Array:

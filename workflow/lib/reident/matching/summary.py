@@ -15,7 +15,6 @@ from reident.linkage import sums
 from reident.matching.counting import Asked, Encoded, Matches, MatchRules, ask, encode, match
 from reident.matching.pooling import pool
 from reident.matching.prepare import POPULATION, ROW
-from reident.sections.exact import rational_text
 from reident.sections.matching import NamedSet
 
 MEAN, CONFIDENTIAL = "mean", "confidential"
@@ -167,16 +166,16 @@ def danger(means: Sequence[Risk], sets: Sequence[NamedSet]) -> list[int]:
     return sorted(range(len(sets)), key=key)
 
 
-def file_names(m: int) -> list[str]:
-    """Return the names of the files in tables, of m synthetic ones: the confidential file is the last."""
-    return [*map(str, range(1, m + 1)), CONFIDENTIAL]
+def _names(m: int) -> dict[int, str]:
+    """Return the names of m synthetic files in tables by their numbers, and that of the confidential file, 0, last."""
+    return {**{number: str(number) for number in range(1, m + 1)}, 0: CONFIDENTIAL}
 
 
 def _lines(one: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
     """Return the lines of one set: each synthetic file, their mean, the confidential file."""
     own, *copies = risks
     lines = pd.DataFrame([*copies, mean_of(copies), own], columns=list(Risk._fields))
-    lines.insert(0, "file", [*file_names(len(copies))[:-1], MEAN, CONFIDENTIAL])
+    lines.insert(0, "file", [*map(str, range(1, len(risks))), MEAN, CONFIDENTIAL])
     known = " + ".join(one.known)
     front = {
         "scenario": one.name,
@@ -230,7 +229,7 @@ def _records(
     data |= dict(zip(names, chosen.columns, strict=True))
     m = len(found.c) - 1
     share = np.where(found.own, 1 / np.maximum(found.c, 1), 0.0)
-    for place, file in zip([*range(1, m + 1), 0], file_names(m), strict=True):
+    for place, file in _names(m).items():
         c, own = found.c[place], found.own[place]
         data[f"c_{file}"] = pa.array(c)
         data[f"T_{file}"] = pa.array(own)
@@ -242,7 +241,7 @@ def _records(
 
 def _distribution(scenario: str, found: Matches) -> pd.DataFrame:
     m, lines = len(found.c) - 1, []
-    for place, file in zip([*range(1, m + 1), 0], file_names(m), strict=True):
+    for place, file in _names(m).items():
         c, own = found.c[place], found.own[place]
         for low, high in CLASSES:
             inside = (c >= low) & (c <= (np.inf if high is None else high))
@@ -260,19 +259,14 @@ def _variables(
     m = synthetic.num_rows // max(n, 1)
     for name in options.variables:
         radius = options.radius.get(name)
-        shown = ""
-        if radius is not None:
-            shown = (
-                f"{'relative' if radius.relative is not None else 'absolute'} {rational_text(radius.size)}"
-            )
         about = (
             name,
             "synthesized" if name in options.synthesized else "known",
             "numeric" if radius else "categorical",
-            shown,
+            radius.text if radius else "",
         )
         agree = _agreement(encoded, name)
-        for place, file in zip([*range(1, m + 1), 0], file_names(m), strict=True):
+        for place, file in _names(m).items():
             column = confidential[name] if place == 0 else synthetic[name].slice((place - 1) * n, n)
             distinct = pc.count_distinct(column, mode="only_valid").as_py()
             lines.append((*about, file, n, column.null_count, distinct, agree[place]))

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, mod
 
 from reident.sections.base import Section, exactly_one, name_alone, one_or_many, refuse_repeats, word_or
 from reident.sections.codes import Codes, IntegerCoded, both_spellings
-from reident.sections.exact import Rational
+from reident.sections.exact import Rational, rational_text
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import MAX_SETS, n_sets_up_to, sets_up_to
 
@@ -81,6 +81,11 @@ class Radius(Section):
     def size(self) -> Fraction:
         """The relative or the absolute radius."""
         return self.absolute if self.relative is None else self.relative  # type: ignore[return-value]
+
+    @property
+    def text(self) -> str:
+        """The radius as tables name it, such as ``relative 0.2``."""
+        return f"{'absolute' if self.relative is None else 'relative'} {rational_text(self.size)}"
 
 
 class Target(Section):
