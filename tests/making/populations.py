@@ -121,8 +121,7 @@ def ranked_pairs(population: Population) -> pa.Table:
     part, tables = population.part, population.study
     metric, files = REGISTRY[population.kind.metric], tables.files
     if metric.reads == "binned":
-        made = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest)
-        files = {"puf": made.puf, "eif": made.eif}
+        files = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest).files
     found = (
         weights.estimate(part.weighing, files, tables.strata, tables.manifest, tables.iuf)
         if part.weighing

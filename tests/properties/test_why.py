@@ -25,8 +25,7 @@ EXACT = ("unicity", "taxicab", "winkler", "fellegi_sunter")
 
 def files_of(tables, study):
     cut = bins.bin_files(parts.cutting(study), tables.prepared, tables.strata, tables.manifest)
-    links = tables.links
-    return Files(tables.prepared, {"puf": cut.puf, "eif": cut.eif}, tables.strata, tables.manifest, links)
+    return Files(tables.prepared, cut.files, tables.strata, tables.manifest, tables.links)
 
 
 def explained(tables, metric):

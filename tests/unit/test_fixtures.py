@@ -66,7 +66,7 @@ def make(file: Path) -> Made:
         for line in own.itertuples():
             account.setdefault(f"{line.file} {line.cause}", line.rows)
     tables = {"puf": prepared.puf, "eif": prepared.eif, "iuf": links, "strata": found.manifest}
-    tables |= {"binned puf": binned.puf, "binned eif": binned.eif}
+    tables |= {f"binned {side}": table for side, table in binned.files.items()}
     return Made(account, list(prepared.warnings["warning"]), tables)
 
 

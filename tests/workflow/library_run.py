@@ -64,8 +64,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     manifest = through_csv(stratified.manifest, "strata/manifest.csv")
     blocks = strata.pack(manifest, n_shards)
     prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
-    cut = bins.bin_files(parts.cutting(model), prepared, stratum, manifest)
-    binned = {side: getattr(cut, side) for side in SIDES}
+    binned = bins.bin_files(parts.cutting(model), prepared, stratum, manifest).files
     metrics, estimates = {}, None
     if any(REGISTRY[name].weighs for name in model.chosen):
         estimates = weights.estimate(parts.weighing(model), binned, stratum, manifest, typed.iuf)

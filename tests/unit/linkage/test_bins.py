@@ -6,11 +6,6 @@ from making.studies import in_strata, manifest, study, table
 from reident.linkage import bins
 from reident.pipeline import parts
 
-NAN = np.nan
-
-
-# PROC RANK, GROUPS=5: the documented formula FLOOR(rank*k/(n+1)), and bins counted from 1.
-
 
 def binned(puf, eif, strata=("a",), **binning):
     """Bin ``stratum value`` records (``~`` missing) in two bins; a stratum is its value of s."""
@@ -29,7 +24,7 @@ def binned(puf, eif, strata=("a",), **binning):
 
 def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():
     found = binned(["a ~", "b 1"], ["a 5", "b 5"], strata=("a", "b"))
-    assert found.eif["v"].to_pylist() == [None, 2]
+    assert found.files["eif"]["v"].to_pylist() == [None, 2]
     lines = found.cutpoints.set_index("scope")
     assert bool(np.isnan(lines.at["s0001", "bin"]))
     assert lines.loc[["s0001"], ["n_puf", "n_eif"]].to_numpy().tolist() == [[0, 0]]
@@ -39,6 +34,6 @@ def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():
 def test_a_stratum_of_one_file_alone_makes_no_value_missing(scope):
     of_none = bins.OUTSIDE if scope == "stratum" else 2
     found = binned(["a 1"], ["a 1", "b 7", "b ~"], strata=("a", "b"), scope=scope)
-    assert found.eif["v"].to_pylist() == [1, of_none, None]
+    assert found.files["eif"]["v"].to_pylist() == [1, of_none, None]
     found = binned(["a 1", "c 3"], ["a 1"], strata=("a", "c"), cutpoints="eif", scope=scope)
-    assert found.puf["v"].to_pylist() == [1, of_none]
+    assert found.files["puf"]["v"].to_pylist() == [1, of_none]

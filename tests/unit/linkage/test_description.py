@@ -32,8 +32,7 @@ def described(links=LINKS, **suspected):
         )
         for metric, rows in ({"unicity": [], "taxicab": []} | suspected).items()
     }
-    binned = {"puf": cut.puf, "eif": cut.eif}
-    return description.describe(parts.describing(model), prepared, binned, pairs(*links), STRATA, tables)
+    return description.describe(parts.describing(model), prepared, cut.files, pairs(*links), STRATA, tables)
 
 
 def test_variables_by_hand():

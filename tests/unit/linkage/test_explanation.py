@@ -41,8 +41,7 @@ def study(**sections):
 def explained(content, puf, eif, iuf, metric):
     tables = run(content, puf, eif, iuf)
     cut = bins.bin_files(parts.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
-    binned = {"puf": cut.puf, "eif": cut.eif}
-    files = Files(tables.prepared, binned, tables.strata, tables.manifest, tables.links)
+    files = Files(tables.prepared, cut.files, tables.strata, tables.manifest, tables.links)
     positions = {name: own.positions for name, own in tables.metrics.items()}
     part = parts.explaining(tables.study, metric)
     return explanation.explain(part, REGISTRY[metric], files, positions, Work())

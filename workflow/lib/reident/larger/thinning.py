@@ -173,8 +173,7 @@ def attacked(
     """Return what the attack makes of each PUF record: bins, weights, scores, ranks and links of these tables."""
     files: Mapping[str, pa.Table] = tables.files
     if metric.reads == "binned":
-        binned = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest)
-        files = {"puf": binned.puf, "eif": binned.eif}
+        files = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest).files
     estimates = _estimates(part, files, tables, work.threads)
     pairs = max(int(tables.manifest["pairs"].sum()), 1)
     shards = pack(tables.manifest, -(-pairs // budget)).groupby("shard")
@@ -257,8 +256,7 @@ def _rivals(part: Thinning, tables: Tables, states: States) -> np.ndarray:
     options = part.scoring.options
     if not isinstance(options, unicity.Options) or options.max_order is not None:
         return states.rivals
-    binned = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest)
-    files = {"puf": binned.puf, "eif": binned.eif}
+    files = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest).files
     comparison = Comparison(part.scoring.variables, files, tables.strata, len(tables.manifest))
     sets = unicity.sets_in_force(options, comparison.any_missing)
     return np.minimum(rivals_of_uniques(comparison, tables.iuf, tables.strata, sets), part.keep)

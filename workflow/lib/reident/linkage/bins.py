@@ -26,10 +26,9 @@ COLUMNS = ["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif
 
 
 class Binned(NamedTuple):
-    """The binned tables and the cut points with the count of each bin."""
+    """The binned tables ``puf`` and ``eif``, and the cut points with the count of each bin."""
 
-    puf: pa.Table
-    eif: pa.Table
+    files: dict[str, pa.Table]
     cutpoints: pd.DataFrame
 
 
@@ -122,7 +121,7 @@ def bin_files(
     Returns
     -------
     Binned
-        ``puf``, ``eif``: linking variables, one row for each row of the prepared table: numeric as bins
+        ``files``: linking variables, one row for each row of the prepared table: numeric as bins
         1 … `bins` (int32; null missing; 0 for a value that is not compared with any other: outside every
         stratum, or in one where the file that cuts has no record), categorical as text.
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
@@ -130,7 +129,7 @@ def bin_files(
     """
     bins = cut(part, files, strata, manifest)
     tables = {side: pa.concat_tables(bins.binned(side, files[side], strata[side])) for side in files}
-    return Binned(tables["puf"], tables["eif"], bins.cutpoints())
+    return Binned(tables, bins.cutpoints())
 
 
 class _Cut(NamedTuple):

@@ -142,15 +142,14 @@ def _binned(
     """Return the binned tables: the bins of unchanged variables are those of the study."""
     changed = tuple(variable for variable in variables if variable.name in changes)
     anew = bin_files(Cutting(changed, part.binning), tables, files.strata, files.manifest)
-    sides = {"puf": anew.puf, "eif": anew.eif}
     return {
         side: pa.table(
             {
-                variable.name: (sides if variable in changed else files.binned)[side][variable.name]
+                variable.name: (table if variable in changed else files.binned[side])[variable.name]
                 for variable in variables
             }
         )
-        for side in sides
+        for side, table in anew.files.items()
     }
 
 
