@@ -36,26 +36,17 @@ def calibrate(pairs: Source, model: pd.DataFrame) -> pd.DataFrame:
         :data:`COLUMNS`, one line per class that has pairs. Pairs of equal weight have equal probabilities and are
         summed up once, by their weights, so that no order of the pairs matters.
     """
-    counts: dict[float, list[int]] = {}
-    for batch in batches.split(pairs):
-        weight, place = np.unique(batch["score"].to_numpy(), return_inverse=True)
-        confirmed = batch["confirmed"].to_numpy()
-        totals = (
-            np.bincount(place, minlength=len(weight)),
-            np.bincount(place[confirmed], minlength=len(weight)),
-        )
-        for one, n, right in zip(weight.tolist(), *(total.tolist() for total in totals), strict=True):
-            before = counts.setdefault(one, [0, 0])
-            before[0] += n
-            before[1] += right
-    weights = np.array(sorted(counts), np.float64)
-    probability = match_probability(weights, float(model["prior"].iloc[0]))
+    tables = [
+        batch.select(["score", "confirmed"]).to_pandas().groupby("score")["confirmed"].agg(["size", "sum"])
+        for batch in batches.split(pairs)
+    ]
+    counts = pd.concat(tables).groupby(level=0).sum()
+    probability = match_probability(counts.index.to_numpy(np.float64), float(model["prior"].iloc[0]))
     at = np.clip(np.searchsorted(EDGES, probability, side="right") - 1, 0, len(EDGES) - 2)
     lines = []
     for cell in np.unique(at).tolist():
-        own = np.flatnonzero(at == cell)
-        n, right = (sum(counts[weights[one]][part] for one in own) for part in (0, 1))
-        total = math.fsum(float(probability[one]) * counts[weights[one]][0] for one in own)
-        mean = round(total / n, 12)
+        n_pairs, n_confirmed = (counts[name].to_numpy(np.int64)[at == cell] for name in ("size", "sum"))
+        n, right = int(n_pairs.sum()), int(n_confirmed.sum())
+        mean = round(math.fsum(probability[at == cell] * n_pairs) / n, 12)
         lines.append((EDGES[cell], EDGES[cell + 1], n, right, mean, right / n))
     return pd.DataFrame(lines, columns=COLUMNS)

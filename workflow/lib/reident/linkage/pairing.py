@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from reident.intake import keys
 from reident.linkage import sums
-from reident.linkage.bins import grouped
 from reident.linkage.parts import Variable
 from reident.linkage.strata import lines
+from reident.linkage.tally import grouped
 
 if TYPE_CHECKING:
     from reident.kernels.strata import Starts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import pandas as pd
@@ -44,12 +44,14 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
         :data:`COLUMNS`, by metric and then by the values of the strata, the whole study (``ALL``) first. Strata with
         the same values are on one line; what a stratum of only one file lacks is missing.
     """
-    found = {side: _by_values(strata, attack) for side, attack in zip(SIDES, (before, after), strict=True)}
+    attacks = {side: _by_values(strata, attack) for side, attack in zip(SIDES, (before, after), strict=True)}
     lines = []
     for metric in dict.fromkeys(after.rates["metric"]):
-        known = {values for own in found.values() for name, values in own if name == metric}
-        for values in [None, *sorted(known - {None}, key=lambda own: own or ())]:
-            rows = {side: own.get((metric, values), {}) for side, own in found.items()}
+        values_of_metric = {
+            values for attack in attacks.values() for name, values in attack if name == metric
+        }
+        for values in sorted(values_of_metric, key=lambda values: (values is not None, values or ())):
+            rows = {side: attack.get((metric, values), {}) for side, attack in attacks.items()}
             lines.append(
                 {
                     "metric": metric,
@@ -64,14 +66,9 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
 
 def _by_values(strata: Sequence[str], attack: Attack) -> dict[tuple[str, _Values], dict]:
     """Return each line of the rates by its metric and the values of its stratum."""
-    return {(line["metric"], values): line for line, values in _lines(strata, attack)}
-
-
-def _lines(strata: Sequence[str], attack: Attack) -> Iterator[tuple[dict, _Values]]:
     names = attack.manifest["stratum"]
     values: dict[str, _Values] = dict(
         zip(names, map(tuple, attack.manifest[list(strata)].to_numpy()), strict=True)
     )
     values[WHOLE] = None
-    for line in attack.rates.to_dict("records"):
-        yield line, values[line["stratum"]]
+    return {(line["metric"], values[line["stratum"]]): line for line in attack.rates.to_dict("records")}

@@ -19,7 +19,7 @@ from reident.linkage.links import SortedLinks
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.strata import held_lines, lines
-from reident.linkage.tally import Tally, cases
+from reident.linkage.tally import Tally, cases, grouped
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -115,8 +115,7 @@ class Lines:
     def __init__(self, stratum: np.ndarray, n_strata: int) -> None:
         self._n = n_strata
         self._stratum = stratum.astype(np.int64)
-        self._order = np.argsort(stratum, kind="stable")
-        self._starts = np.searchsorted(stratum[self._order], np.arange(n_strata + 1))
+        self._order, self._starts = grouped(stratum, n_strata)
 
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Return the sums of whole numbers; int64 (1 + n_strata,)."""

@@ -1,8 +1,9 @@
-"""Sums of whole numbers by combinations of numbers, which grow with the combinations and not with what is added up."""
+"""Groups of records, and sums of whole numbers by combinations of numbers, which grow with the combinations alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -85,3 +86,35 @@ def cases(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first = np.empty(len(numbers), np.int64)
     first[case[::-1]] = np.arange(len(case) - 1, -1, -1)
     return first, case
+
+
+class Groups(NamedTuple):
+    """The members of each group.
+
+    Attributes
+    ----------
+    order : int64 (n,)
+        The positions of the members, group by group, ascending within a group.
+    bounds : int64 (n_groups + 1,)
+        Where each group begins in `order`.
+    """
+
+    order: np.ndarray
+    bounds: np.ndarray
+
+    def of(self, group: int) -> np.ndarray:
+        """Return the positions of the members of a group, ascending."""
+        return self.order[self.bounds[group] : self.bounds[group + 1]]
+
+    def several(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positions of the members of groups, one group after another, and where each begins."""
+        sizes = self.bounds[groups + 1] - self.bounds[groups]
+        starts = np.append(0, np.cumsum(sizes))
+        places = np.arange(starts[-1]) + np.repeat(self.bounds[groups] - starts[:-1], sizes)
+        return self.order[places], starts
+
+
+def grouped(group: np.ndarray, n_groups: int) -> Groups:
+    """Return the members of each group; negative groups are left out."""
+    order = np.argsort(group, kind="stable")
+    return Groups(order, np.searchsorted(group[order], np.arange(n_groups + 1)))
