@@ -3,7 +3,7 @@
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from reident.report.parts import attribution
-from reident.report.parts.common import share_of
+from reident.report.parts.common import keys_in_words, share_of
 from reident.report.results import Results
 from reident.report.wording import percent
 
@@ -51,7 +51,7 @@ def test_the_sets_that_disclose_most_come_first(results):
     assert len(shown) == 2 * attribution.MAX_SETS
     assert [row[0] for row in shown if row[0]] == ["job", "income"]
     first = lines[(lines["target"] == "job") & (lines["danger"] == 1)].iloc[0]
-    assert shown[0][1] == attribution.keys_in_words(first["keys"])
+    assert shown[0][1] == keys_in_words(first["keys"])
     assert len(lines) == 2 * 7, "every set of at most three keys"
 
 

@@ -13,6 +13,8 @@ from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.parts.choices import Choice, table_of
 from reident.report.parts.common import (
     FEW,
+    in_order,
+    keys_in_words,
     portion,
     row_account,
     share_of,
@@ -33,7 +35,6 @@ from reident.report.wording import (
     escape,
     fixed,
     label_cells,
-    listed,
     number,
     percent,
     rates,
@@ -102,11 +103,6 @@ def correct(lines: pd.DataFrame) -> pd.Series:
 def guessed(lines: pd.DataFrame) -> pd.Series:
     """Return for which share of the same values the best guess without any key is correct; NaN where none is."""
     return lines["disclosive_guess"] / lines["disclosive"].where(lines["disclosive"] > 0)
-
-
-def keys_in_words(keys: str) -> str:
-    """Return a set of keys as a list in words."""
-    return listed(label_cells(keys.split(" + ")))
 
 
 def target_name(target: str, within: object = "") -> str:
@@ -248,8 +244,7 @@ def attribution_sets(results: Results) -> str:
     """Show for each target the sets of keys that disclose most."""
     kind, lines = baseline_of(results), by_set(results)
     shown = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
-    order = {name: at for at, name in enumerate(dict.fromkeys(lines["target"]))}
-    shown = shown.sort_values("target", key=lambda own: own.map(order), kind="stable")
+    shown = in_order(shown, "target", lines["target"])
     cells = [
         (TEXT("sets.columns.matched"), shown["matched"]),
         (TEXT("sets.columns.repu"), shown["repu"]),

@@ -19,6 +19,7 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    label_cells,
     listed,
     number,
     percent,
@@ -61,6 +62,17 @@ def size_class(low: float, high: float | None) -> str:
 def size_tick(low: float, high: float | None) -> str:
     """Return a class of numbers as it fits below a bar: ``3–4``, ``1,000+``."""
     return size_class(low, high).replace(" – ", "–") if defined(high) else f"{count(low)}+"
+
+
+def keys_in_words(keys: str) -> str:
+    """Return a set of variables, as the results join them, as a list in words."""
+    return listed(label_cells(name for name in keys.split(" + ") if name))
+
+
+def in_order(lines: pd.DataFrame, column: str, names: Iterable[object]) -> pd.DataFrame:
+    """Return lines in the order in which the names of a column first occur here; equal ones keep their order."""
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return lines.sort_values(column, key=lambda values: values.map(order), kind="stable")
 
 
 def reserved(results: Results, about: str) -> str:

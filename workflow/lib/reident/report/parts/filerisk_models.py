@@ -23,6 +23,7 @@ from reident.filerisk.estimates import (
 )
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.parts.common import in_order
 from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity
 from reident.report.results import Results
 from reident.report.sentences import Sentences
@@ -151,8 +152,7 @@ def models_table(results: Results) -> str:
     """Show what each model estimates, in a table for each kind of model, and which quantities are contradictory."""
     lines = results.table(MODELS)
     small = quantity(results, "f_cells") <= SMALL_FRACTION
-    order = {name: at for at, name in enumerate(QUANTITIES)}
-    ordered = lines.sort_values("quantity", key=lambda names: names.map(order), kind="stable")
+    ordered = in_order(lines, "quantity", QUANTITIES)
     contradictory = contradictions(ordered)
     return paragraphs(
         *(

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.live import columns
-from reident.report.parts.common import limit_line, top_of
+from reident.report.parts.common import in_order, keys_in_words, limit_line, top_of
 from reident.report.parts.filerisk import declaration, file_name
 from reident.report.results import Results
 from reident.report.sentences import Sentences
@@ -61,11 +61,6 @@ def all_sets(results: Results) -> pd.DataFrame:
     return lines.sort_values([*first], ascending=[*first.values()], kind="stable")
 
 
-def in_words(keys: str) -> str:
-    """Return a set of key variables as a list in words."""
-    return listed(label_cells(keys.split(" + ")))
-
-
 @part(SCENARIOS, SET_VARIABLES)
 def scenarios_findings(results: Results) -> str:
     """Say what is compared, which scenario and set make most records unique, and which variable adds most."""
@@ -97,7 +92,7 @@ def _highest(lines: pd.DataFrame, kind: str, column: str) -> str:
     if not lines["n_unique"].any():
         return TEXT(f"{kind}.highest.none", n=len(lines))
     line = lines.loc[lines["unique_share"].idxmax()]
-    name = escape(line[column]) if column == "scenario" else in_words(line[column])
+    name = escape(line[column]) if column == "scenario" else keys_in_words(line[column])
     return TEXT(
         f"{kind}.highest.text",
         n=len(lines),
@@ -171,7 +166,7 @@ def scenarios_sets(results: Results) -> str | None:
     return table(
         TEXT("sets.caption", shown=MAX_SETS, table=SCENARIOS),
         Column(TEXT("columns.size"), without_repeats(count_cells(shown["size"]))),
-        Column(TEXT("columns.keys"), [in_words(keys) for keys in shown["keys"]], "l", "2.4fr"),
+        Column(TEXT("columns.keys"), [keys_in_words(keys) for keys in shown["keys"]], "l", "2.4fr"),
         *_cells(shown),
         kind="compact",
     )
@@ -205,7 +200,10 @@ def scenarios_diversity(results: Results) -> str | None:
     if lines.empty:
         return None
     lines, by = _worst_diversity(lines)
-    first = {"scenario": label_cells(lines["scenario"]), "keys": [in_words(keys) for keys in lines["keys"]]}
+    first = {
+        "scenario": label_cells(lines["scenario"]),
+        "keys": [keys_in_words(keys) for keys in lines["keys"]],
+    }
     targets = without_repeats(bold_cells(lines["target"]))
     fewest = [count(n) if pd.notna(n) else UNDEFINED for n in lines["distinct_l"]]
     told = [
@@ -237,8 +235,7 @@ def _worst_diversity(lines: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         order = lines.sort_values("one_value_share", ascending=False, kind="stable")
         own, by = order.groupby(["target", "size"], sort=False).head(1), "keys"
         own = own.sort_values("size", kind="stable")
-    place = {target: at for at, target in enumerate(dict.fromkeys(lines["target"]))}
-    return own.sort_values("target", key=lambda names: names.map(place), kind="stable"), by
+    return in_order(own, "target", lines["target"]), by
 
 
 BETWEEN, BESIDE = 1.0, 0.62
@@ -325,7 +322,7 @@ def _alt(sets: pd.DataFrame, scenarios: pd.DataFrame) -> str:
             sets=some(len(lines), "set"),
             lowest=percent(lines["unique_share"].min()),
             highest=percent(lines["unique_share"].max()),
-            keys=in_words(lines["keys"].iloc[0]),
+            keys=keys_in_words(lines["keys"].iloc[0]),
         )
         for size, lines in sets.groupby("size")
     ]

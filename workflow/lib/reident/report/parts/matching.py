@@ -8,7 +8,7 @@ import pandas as pd
 
 from reident.matching.correspondence import INVALID
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.parts.common import reserved
+from reident.report.parts.common import keys_in_words, reserved
 from reident.report.recorded import recorded
 from reident.report.results import LIMITS as LIMITS_
 from reident.report.results import VERDICT, Results
@@ -25,7 +25,6 @@ from reident.report.wording import (
     escape,
     fixed,
     fixed_cells,
-    label_cells,
     listed,
     number,
     rates,
@@ -106,8 +105,7 @@ def intruder_name(results: Results, intruder: str) -> str:
 
 def known_variables(known: str) -> str:
     """Return the variables that an intruder knows as a list in words."""
-    names = label_cells(name for name in known.split(" + ") if name)
-    return listed(names) if names else TEXT("known_nothing")
+    return keys_in_words(known) or TEXT("known_nothing")
 
 
 def decimals_of(values: pd.Series) -> list[str]:

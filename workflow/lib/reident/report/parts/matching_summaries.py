@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.parts.common import limit_line, top_of
+from reident.report.parts.common import in_order, limit_line, top_of
 from reident.report.parts.matching import (
     CERTAIN,
     CONFIDENTIAL,
@@ -192,9 +192,7 @@ def matching_pooled(results: Results) -> str | None:
             if not found.empty
         ]
     )
-    order = {name: at for at, name in enumerate(dict.fromkeys(lines["scenario"]))}
-    shown = shown[shown["intruder"].isin(order)]
-    shown = shown.sort_values("intruder", key=lambda names: names.map(order), kind="stable")
+    shown = in_order(shown[shown["intruder"].isin(lines["scenario"])], "intruder", lines["scenario"])
     names = [f"**{escape(short_name(str(name)))}**" for name in shown["intruder"]]
     return paragraphs(
         TEXT("pooled.together", number=word(m)) if m > 1 else None,
