@@ -31,7 +31,6 @@ from reident.report.parts import (
     front,
     larger,
     matching,
-    matching_findings,
     rates,
     strata,
     together,
@@ -398,7 +397,7 @@ LIMIT = {"decision": {"true_match_rate_at_most": 1}}
 )
 def test_a_conclusion_about_synthetic_data(tmp_path, section, decision, warnings, expected):
     study = Results(write_matching(tmp_path / "results", section, warnings=warnings, **decision))
-    text = str(matching.matching_overall(study)) + str(matching_findings.matching_findings(study))
+    text = str(matching.matching_overall(study)) + str(matching.matching_findings(study))
     assert printed(text, MATCHED) == expected
 
 

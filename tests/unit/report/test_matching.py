@@ -13,7 +13,6 @@ from making.report import PARTS
 from reident.report import sentences
 from reident.report.parts import (
     matching,
-    matching_findings,
     matching_sets,
     matching_summaries,
 )
@@ -120,7 +119,7 @@ def test_a_lower_limit_is_met_without_a_unique_match(make_results):
     assert "within the limit" in matching.matching_overall(results)
     assert "no unique match" in matching.matching_verdicts(results)
     assert "not defined" in matching_summaries.matching_summaries(results)
-    assert "No person is matched by exactly one record" in matching_findings.matching_findings(results)
+    assert "No person is matched by exactly one record" in matching.matching_findings(results)
 
 
 def test_the_distribution_adds_up(usual):
@@ -199,7 +198,7 @@ def test_when_a_sentence_is_printed(make_results, section, change, printed, abse
     parts = (
         matching.matching_overall,
         matching.matching_verdicts,
-        matching_findings.matching_findings,
+        matching.matching_findings,
         matching.matching_premise,
     )
     text = " ".join(part(results) or "" for part in parts).replace("\u00a0", " ")
