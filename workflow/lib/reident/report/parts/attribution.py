@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.choices import Choice, table_of
 from reident.report.parts.common import (
     FEW,
@@ -37,7 +39,6 @@ from reident.report.wording import (
     label_cells,
     number,
     percent,
-    rates,
     without_repeats,
     word,
 )
@@ -67,7 +68,22 @@ def declaration(results: Results) -> AttributeDisclosure:
 
 
 def by_set(results: Results) -> pd.DataFrame:
-    """Return the means over the released files, one line per target and set of keys."""
+    """Return the means over the released files, one line per target and set of keys.
+
+    `disco_baseline` and `cap_baseline` are NaN where the study has no baseline. Of the values that seem to be
+    disclosed, `correct` is the share that is, and `guess_no_key` that which the best guess without any key gets right.
+    """
+    lines, kind = _means(results), baseline_of(results)
+    seem = lines["disclosive"].where(lines["disclosive"] > 0)
+    return lines.assign(
+        disco_baseline=lines[f"disco_{kind}"] if kind else math.nan,
+        cap_baseline=lines[f"cap_{kind}"] if kind else math.nan,
+        correct=lines["disco"] / seem,
+        guess_no_key=lines["disclosive_guess"] / seem,
+    )
+
+
+def _means(results: Results) -> pd.DataFrame:
     lines = results.table(SUMMARY)
     return lines[lines["file"] == MEAN]
 
@@ -79,7 +95,7 @@ def n_files(results: Results) -> int:
 
 def baseline_of(results: Results) -> str:
     """Return the baseline that the study has: that of a holdout comes first; empty without one."""
-    lines = by_set(results)
+    lines = _means(results)
     kinds = [kind for kind in (HOLDOUT, OTHERS) if lines[f"disco_{kind}"].notna().any()]
     return kinds[0] if kinds else ""
 
@@ -88,21 +104,6 @@ def worst(results: Results) -> pd.DataFrame:
     """Return the line of the most dangerous set of each target, in the order of the study; the index is the target."""
     lines = by_set(results)
     return lines[lines["danger"] == 1].set_index("target")
-
-
-def with_baseline(lines: pd.DataFrame, measure: str, kind: str) -> pd.Series:
-    """Return the baseline of a measure, NaN where the study has none."""
-    return lines[f"{measure}_{kind}"] if kind else pd.Series(float("nan"), index=lines.index)
-
-
-def correct(lines: pd.DataFrame) -> pd.Series:
-    """Return which share of the values that seem to be disclosed is correct; NaN where none is."""
-    return lines["disco"] / lines["disclosive"].where(lines["disclosive"] > 0)
-
-
-def guessed(lines: pd.DataFrame) -> pd.Series:
-    """Return for which share of the same values the best guess without any key is correct; NaN where none is."""
-    return lines["disclosive_guess"] / lines["disclosive"].where(lines["disclosive"] > 0)
 
 
 def target_name(target: str, within: object = "") -> str:
@@ -154,7 +155,7 @@ def _finding(results: Results, target: str, line: pd.Series, *, numeric: bool) -
     if not line["disclosive"] > 0:
         return TEXT("findings.nothing", **fields)
     size = n * line["disclosive"]  # of the people for whom a value is disclosed, the mean over the files
-    right, guess = (share_of(line[name] / line["disclosive"], size) for name in ("disco", "disclosive_guess"))
+    right, guess = (share_of(line[name], size) for name in ("correct", "guess_no_key"))
     texts = [
         TEXT(
             f"findings.{'numeric' if numeric else 'disclosed'}",
@@ -204,27 +205,17 @@ def attribution_premise(results: Results) -> str:
 @part(SUMMARY, TARGETS)
 def attribution_targets(results: Results) -> str:
     """Show the most dangerous set of keys of each target beside its baseline; warn where one value dominates."""
-    kind, lines, targets = baseline_of(results), worst(results), results.table(TARGETS)
+    lines, targets = worst(results), results.table(TARGETS)
     names = [target_name(*pair) for pair in zip(targets["target"], targets["within"], strict=True)]
-    cells = {
-        "disco": lines["disco"],
-        "disco_baseline": with_baseline(lines, "disco", kind),
-        "correct": correct(lines),
-        "guess_no_key": guessed(lines),
-        "cap": lines["cap"],
-        "cap_baseline": with_baseline(lines, "cap", kind),
-    }
     dominated, keys = targets[targets["dominated"]], [keys_in_words(keys) for keys in lines["keys"]]
-    shown = [
-        Column(TEXT(f"targets.columns.{name}"), rates(own), "r", "1.3fr" if name == "correct" else "1fr")
-        for name, own in cells.items()
-    ]
     return paragraphs(
         table(
             TEXT("targets.caption"),
             Column(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.2fr"),
             Column(TEXT("targets.columns.keys"), keys, "l", "1.6fr"),
-            *shown,
+            *columns(lines, TEXT, "disco disco_baseline", "1fr", group="targets.columns"),
+            *columns(lines, TEXT, "correct", "1.3fr", group="targets.columns"),
+            *columns(lines, TEXT, "guess_no_key cap cap_baseline", "1fr", group="targets.columns"),
             name="attribution-targets",
         ),
         block("warning", *_dominated(results, dominated)) if len(dominated) else None,
@@ -242,47 +233,39 @@ def _dominated(results: Results, lines: pd.DataFrame) -> Iterator[str]:
 @part(SUMMARY, TARGETS)
 def attribution_sets(results: Results) -> str:
     """Show for each target the sets of keys that disclose most."""
-    kind, lines = baseline_of(results), by_set(results)
+    lines = by_set(results)
     shown = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
     shown = in_order(shown, "target", lines["target"])
-    cells = [
-        (TEXT("sets.columns.matched"), shown["matched"]),
-        (TEXT("sets.columns.repu"), shown["repu"]),
-        (TEXT("targets.columns.disco"), shown["disco"]),
-        (TEXT("targets.columns.disco_baseline"), with_baseline(shown, "disco", kind)),
-        (TEXT("targets.columns.cap"), shown["cap"]),
-        (TEXT("targets.columns.cap_baseline"), with_baseline(shown, "cap", kind)),
-    ]
     return paragraphs(
-        *_most(results, kind),
+        *_most(results),
         table(
             TEXT("sets.caption", shown=MAX_SETS),
             Column(TEXT("targets.columns.target"), without_repeats(label_cells(shown["target"])), "l", "1fr"),
             Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in shown["keys"]], "l", "2fr"),
-            *(Column(heading, rates(own), "r", "1fr") for heading, own in cells),
+            *columns(shown, TEXT, "matched repu", "1fr", group="sets.columns"),
+            *columns(shown, TEXT, "disco disco_baseline cap cap_baseline", "1fr", group="targets.columns"),
             kind="compact",
         ),
     )
 
 
-def _most(results: Results, kind: str) -> Iterator[str]:
-    lines = worst(results)
-    right, guess = correct(lines), guessed(lines)
-    for target, line in lines.iterrows():
-        other = line[f"disco_{kind}"] if kind else None
+def _most(results: Results) -> Iterator[str]:
+    kind = baseline_of(results)
+    for target, line in worst(results).iterrows():
+        other = line["disco_baseline"]
         if not defined(other) or not defined(line["disco"]):
             text = TEXT("sets.no_baseline")
         elif line["disco"] > other:
             text = TEXT(f"sets.{kind}", baseline=percent(other), excess=percent(line["disco"] - other))
         else:
             text = TEXT("sets.below", baseline=percent(other))
-        told = TEXT("sets.correct", correct=percent(right[target]), guess=percent(guess[target]))
+        correct = TEXT("sets.correct", correct=percent(line["correct"]), guess=percent(line["guess_no_key"]))
         yield TEXT(
             "sets.text",
             target=escape(target),
             keys=keys_in_words(line["keys"]),
             baseline=text,
-            correct=told if defined(right[target]) else "",
+            correct=correct if defined(line["correct"]) else "",
         )
 
 
@@ -321,14 +304,14 @@ MEASURES = ("disco", "cap")
 def attribution_sets_figure(results: Results) -> Figure:
     """Draw what every set of keys discloses of each target, naming the most dangerous one."""
     lines, first = by_set(results), worst(results)
-    kind, no_key = baseline_of(results), results.table(TARGETS).set_index("target")["cap"]
+    no_key = results.table(TARGETS).set_index("target")["cap"]
     targets = list(first.index)
 
     def draw(sheet: Sheet) -> None:
         for axes, measure in zip(sheet.panels, MEASURES, strict=True):
             values = {target: lines.loc[lines["target"] == target, measure] for target in targets}
             _strip(axes, values, first[measure])
-            _baselines(axes, with_baseline(first, measure, kind), no_key if measure == "cap" else None)
+            _baselines(axes, first[f"{measure}_baseline"], no_key if measure == "cap" else None)
             style.percent_axis(axes, top_of([*lines[measure].dropna(), *no_key.dropna()], None), 3)
             axes.set_title(TEXT(f"figure.{measure}"), pad=7)
 

@@ -50,15 +50,8 @@ def all_sets(results: Results) -> pd.DataFrame:
     """Return the sets of `key_sets`, by size, those with the largest share of sample uniques first."""
     lines = results.table(SCENARIOS)
     lines = lines[lines["scenario"].fillna("") == ""]
-    first = {
-        "size": True,
-        "unique_share": False,
-        "below_3": False,
-        "below_5": False,
-        "smallest": True,
-        "keys": True,
-    }
-    return lines.sort_values([*first], ascending=[*first.values()], kind="stable")
+    order = ["size", "unique_share", "below_3", "below_5", "smallest", "keys"]
+    return lines.sort_values(order, ascending=[True, False, False, False, True, True], kind="stable")
 
 
 @part(SCENARIOS, SET_VARIABLES)

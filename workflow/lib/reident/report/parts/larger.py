@@ -14,17 +14,16 @@ from reident.report.parts.common import top_of
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import title
+from reident.report.terms import metric_cells, title
 from reident.report.wording import (
-    UNDEFINED,
     count,
     count_cells,
     declared,
-    defined,
     digits,
     percent,
     rates,
     span,
+    without_repeats,
     without_unit,
 )
 
@@ -101,23 +100,22 @@ def larger_table(results: Results) -> str:
     lines = lines.assign(shown=lines["observed"].where(lines["observed"].notna(), lines["estimate"]))
     sizes = lines[lines["quantity"] == CONFIRMED]
     keys = [(line.metric, line.times) for line in sizes.itertuples()]
-    names = [
-        title(metric) if at == 0 or keys[at - 1][0] != metric else "" for at, (metric, _) in enumerate(keys)
-    ]
+    by_quantity = {
+        quantity: own.set_index(["metric", "times"]).reindex(keys)
+        for quantity, own in lines.groupby("quantity")
+    }
 
     def column(quantity: str, heading: str, width: str = "1fr") -> Column:
-        own = lines[lines["quantity"] == quantity].set_index(["metric", "times"])
-        return Column(heading, rates(own["shown"].reindex(keys)), width=width)
+        return Column(heading, rates(by_quantity[quantity]["shown"]), width=width)
 
     def interval(quantity: str) -> Column:
-        own = lines[lines["quantity"] == quantity].set_index(["metric", "times"]).reindex(keys)
-        ends = zip(own["low"], own["high"], strict=True)
-        cells = [without_unit(span(low, high)) if defined(low) else UNDEFINED for low, high in ends]
+        ends = by_quantity[quantity][["low", "high"]].to_numpy()
+        cells = [without_unit(span(*pair)) for pair in ends]
         return Column(TEXT("table.columns.interval", level=declared(results.level)), cells, width="1.2fr")
 
     return table(
         TEXT("table.caption", level=declared(results.level), file=LARGER),
-        Column(HEADING("metric"), [f"**{name}**" if name else "" for name in names], "l"),
+        Column(HEADING("metric"), without_repeats(metric_cells(sizes["metric"])), "l"),
         Column(TEXT("table.columns.times"), [multiple(times) for times in sizes["times"]]),
         Column(TEXT("table.columns.size"), count_cells(sizes["n_eif"])),
         column(CONFIRMED, HEADING("confirmed_rate")),

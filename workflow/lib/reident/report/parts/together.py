@@ -16,8 +16,18 @@ from reident.report.parts.front import interval_column
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import some, title
-from reident.report.wording import apart, count, declared, defined, escape, listed, percent, word
+from reident.report.terms import metric_cells, some, title
+from reident.report.wording import (
+    apart,
+    count,
+    declared,
+    defined,
+    escape,
+    listed,
+    percent,
+    without_repeats,
+    word,
+)
 from reident.verdict.warnings import TOGETHER
 
 TEXT = Sentences("together")
@@ -163,14 +173,10 @@ def _finding(results: Results, metric: str) -> str:
 def together_table(results: Results) -> str:
     """Return the rates of each file alone, of any, of all and of exactly as many, by metric."""
     lines = pd.concat([_shown(whole_of(results, metric)) for metric in results.metrics], ignore_index=True)
-    first = lines["metric"] != lines["metric"].shift()
-    names = [
-        f"**{title(metric)}**" if new else "" for metric, new in zip(lines["metric"], first, strict=True)
-    ]
     which = [_which(line) for _, line in lines.iterrows()]
     return table(
         TEXT("table.caption", file=RATES),
-        Column(HEADING("metric"), names, "l"),
+        Column(HEADING("metric"), without_repeats(metric_cells(lines["metric"])), "l"),
         Column(TEXT("table.files"), which, "l", "auto" if max(map(len, which)) <= MAX_LABEL else "1.5fr"),
         *columns(
             lines,
