@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -204,6 +205,12 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
     judged = limits.judge(Judging(decision, len(names), default), tables | warnings)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
         _csv(folder / f"verdict/{name}.csv", table)
+
+
+def rows(markdown: object) -> list[list[str]]:
+    """Return the cells of each line of the one table in a text, without its heading."""
+    lines = [line for line in str(markdown).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
 
 
 def cells(results: Results, *names: str) -> dict[str, list[Any]]:

@@ -2,16 +2,11 @@
 
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
+from making.report import rows
 from reident.report.parts import attribution
 from reident.report.parts.common import keys_in_words, share_of
 from reident.report.results import Results
 from reident.report.wording import percent
-
-
-def rows_of(text):
-    """Return the cells of the first table of a text, without its heading."""
-    lines = [line for line in text.splitlines() if line.startswith("| ")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +42,7 @@ def test_findings_are_those_of_the_most_dangerous_set(results):
 
 def test_the_sets_that_disclose_most_come_first(results):
     lines = attribution.by_set(results["usual"])
-    shown = rows_of(attribution.attribution_sets(results["usual"]))
+    shown = rows(attribution.attribution_sets(results["usual"]))
     assert len(shown) == 2 * attribution.MAX_SETS
     assert [row[0] for row in shown if row[0]] == ["job", "income"]
     first = lines[(lines["target"] == "job") & (lines["danger"] == 1)].iloc[0]

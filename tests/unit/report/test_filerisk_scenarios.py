@@ -2,6 +2,7 @@
 
 import pytest
 from making.filerisk import SEVERAL, write_filerisk
+from making.report import rows
 from reident.report.parts import evidence, filerisk, filerisk_scenarios
 from reident.report.results import Results
 
@@ -44,12 +45,6 @@ def plain(text):
     return text.replace("\u00a0", " ")
 
 
-def cells(text):
-    """Return the lines of the one table of a text, without its caption."""
-    table = [line for line in plain(text).splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
-
-
 def test_without_a_unique_nothing_is_the_largest(several):
     def change(lines):
         lines[["n_unique", "unique_share"]] = 0
@@ -61,7 +56,7 @@ def test_without_a_unique_nothing_is_the_largest(several):
 
 def test_the_cells_are_those_of_the_table(several):
     lines = filerisk_scenarios.named(several)
-    shown = cells(filerisk_scenarios.scenarios_cells(several))
+    shown = rows(plain(filerisk_scenarios.scenarios_cells(several)))
     assert [row[0] for row in shown] == ["**Neighbour**", "**Employer**"]
     assert [int(row[1]) for row in shown] == lines["n_compared"].tolist()
     assert [int(row[3]) for row in shown] == lines["n_unique"].tolist()
@@ -72,29 +67,29 @@ def test_the_truth_is_shown_with_a_population_alone(several, against):
     assert "True uniques" not in filerisk_scenarios.scenarios_matches(several)
     text = filerisk_scenarios.scenarios_matches(against)
     assert "True uniques" in text
-    shown, lines = cells(text), filerisk_scenarios.named(against)
+    shown, lines = rows(plain(text)), filerisk_scenarios.named(against)
     assert [float(row[5]) for row in shown] == lines["true_risk"].round(1).tolist()
 
 
 def test_sets_are_those_of_each_size_with_most_uniques(several):
-    shown = cells(filerisk_scenarios.scenarios_sets(several))
+    shown = rows(plain(filerisk_scenarios.scenarios_sets(several)))
     assert len(shown) == 4 + 6
     shares = [float(row[5].replace("–", "nan")) for row in shown]
     assert shares[4:] == sorted(shares[4:], reverse=True)
-    assert len(cells(filerisk_scenarios.scenarios_variables(several))) == 4
+    assert len(rows(plain(filerisk_scenarios.scenarios_variables(several)))) == 4
 
 
 def test_the_diversity_is_that_of_scenarios_or_of_the_worst_set_of_each_size(several, only_sets):
     lines = several.table(filerisk_scenarios.DIVERSITY)
     employer = lines[lines["scenario"] == "Employer"].iloc[0]
-    shown = cells(filerisk_scenarios.scenarios_diversity(several))
+    shown = rows(plain(filerisk_scenarios.scenarios_diversity(several)))
     assert [row[1] for row in shown] == ["Neighbour", "Employer"]
     assert shown[1][3] == f"{employer['n_one_value']} ({employer['n_shared_value']})"
     pairs = lines[(lines["scenario"].fillna("") == "") & (lines["size"] == 2)]
     worst = pairs.loc[pairs["one_value_share"].idxmax(), "keys"]
-    assert [row[1] for row in cells(filerisk_scenarios.scenarios_diversity(only_sets))][1] == worst.replace(
-        " + ", " and "
-    )
+    assert [row[1] for row in rows(plain(filerisk_scenarios.scenarios_diversity(only_sets)))][
+        1
+    ] == worst.replace(" + ", " and ")
     assert "`filerisk/diversity.csv`" in filerisk_scenarios.scenarios_diversity(only_sets)
 
 

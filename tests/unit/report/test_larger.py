@@ -4,7 +4,7 @@ import re
 
 import pytest
 from making.larger import write_larger
-from making.report import Shape, cells, write_results
+from making.report import Shape, cells, rows, write_results
 from reident.report.parts import larger
 from reident.report.results import Results
 
@@ -15,11 +15,6 @@ def results(tmp_path):
         return Results(write_larger(write_results(tmp_path / "results", Shape(metrics=metrics)), **options))
 
     return make
-
-
-def rows(markdown):
-    lines = [line for line in str(markdown).splitlines() if line.startswith("| ") and "--" not in line]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines][1:]
 
 
 def test_the_table_has_a_line_for_each_metric_and_size(results):

@@ -1,10 +1,9 @@
 """What the report shows of an intruder with several files (METHODS §6.6)."""
 
 import json
-import re
 
 import pytest
-from making.report import Shape, cells, write_results
+from making.report import Shape, cells, rows, write_results
 from making.together import write_together
 from making.variants import add_variants
 from reident.report.parts import together, variants
@@ -19,11 +18,6 @@ def results(tmp_path):
         return Results(write_together(write_results(tmp_path / "results", Shape(metrics=metrics)), **options))
 
     return make
-
-
-def rows(markdown):
-    lines = [line for line in str(markdown).splitlines() if line.startswith("| ") and "--" not in line]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines][1:]
 
 
 def test_the_table_has_each_file_any_all_and_exactly_fewer(results):

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 import pytest
-from making.report import Shape, cells, write_results
+from making.report import Shape, cells, rows, write_results
 from making.utility import write_utility
 from making.variants import PROTECTION, add_variants
 from reident.report.parts import utility
@@ -24,12 +24,6 @@ def results(tmp_path):
         return Results(add_variants(folder, [PROTECTION], LABELS) if variants else folder)
 
     return make
-
-
-def rows(markdown):
-    """The cells of each line of a table, without its header."""
-    lines = [line for line in str(markdown).splitlines() if line.startswith("| ") and "--" not in line]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines][1:]
 
 
 def test_without_variants_there_is_no_frontier(results):
