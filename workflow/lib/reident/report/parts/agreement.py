@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, part, table
+from reident.report.parts.common import share_rows
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -93,16 +94,13 @@ def _panel(axes: Axes, shares: pd.DataFrame, metric: str) -> None:
     true, false, confirmed = (
         shares.get(key, nothing) for key in (("true", ""), ("false", metric), ("confirmed", metric))
     )
-    axes.hlines(at, 0, 1, color=style.RULE, linewidth=0.6, zorder=0)
+    share_rows(axes, len(shares))
     axes.hlines(at, false, confirmed, color=style.SUSPECTED, linewidth=2, zorder=1, alpha=0.7)
     label = {kind: TEXT(f"agreement.figure.{kind}") for kind in ("true", *KINDS)}
     axes.plot(true, at, "|", label=label["true"], **style.TICK | {"color": style.INK, "zorder": 2})
     hollow = style.hollow(4.2, 3, style.LIMIT)
     axes.plot(false, at, "o", label=label["false"], **hollow)
     axes.plot(confirmed, at, "o", label=label["confirmed"], **style.full(4.6, 4))
-    style.percent_axis(axes, 1.04)
-    axes.set_xticks([0, 0.5, 1])
-    axes.tick_params(axis="x", labelcolor=style.MUTED)
 
 
 def _agreement_alt(shares: pd.DataFrame, metrics: list[str]) -> str:

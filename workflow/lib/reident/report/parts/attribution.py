@@ -321,10 +321,9 @@ def attribution_sets_figure(results: Results) -> Figure:
 
 def _strip(axes: Axes, values: dict[str, pd.Series], worst_values: pd.Series) -> None:
     """Draw a tick for every set, and a dot for the most dangerous one."""
-    label: str | None = TEXT("figure.sets")
-    for at, own in enumerate(values.values()):
-        axes.plot(own, [at] * len(own), "|", label=label, clip_on=False, **style.TICK)
-        label = None
+    for at, shares in enumerate(values.values()):
+        label = None if at else TEXT("figure.sets")
+        axes.plot(shares, [at] * len(shares), "|", label=label, clip_on=False, **style.TICK)
     look = style.full(5, clip_on=False)
     axes.plot(worst_values, range(len(values)), "o", label=TEXT("figure.worst"), **look)
 

@@ -129,10 +129,9 @@ _CURVES: dict[str, Look] = {
 
 def _draw_distances(axes: Axes, curves: pd.DataFrame, kinds: tuple[str, ...]) -> None:
     for kind in kinds:
-        label: str | None = TEXT(f"figure.{kind}")
-        for _, own in curves.groupby("file", sort=False):
-            axes.plot(own[kind], own["percent"] / 100, label=label, **_CURVES[kind])
-            label = None
+        for at, (_, curve) in enumerate(curves.groupby("file", sort=False)):
+            label = None if at else TEXT(f"figure.{kind}")
+            axes.plot(curve[kind], curve["percent"] / 100, label=label, **_CURVES[kind])
     shown = curves.loc[curves["percent"] == LAST, list(kinds)].max(axis=None)
     axes.set_xlim(0, 1.03 * (shown or curves[list(kinds)].max(axis=None) or 1))
     axes.xaxis.set_major_locator(MaxNLocator(4))

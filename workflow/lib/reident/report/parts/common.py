@@ -12,7 +12,7 @@ from reident.report.layout import Column, block, table
 from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import LIMIT, Look
+from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import (
     count,
     count_cells,
@@ -137,6 +137,14 @@ def top_of(values: list[float], limit: float | None) -> float:
     """Return the end of an axis of shares that shows these values and the limit."""
     known = [value for value in [*values, limit] if value is not None and defined(value)]
     return max(0.004, min(1.04, MARGIN * max(known, default=0.1)))
+
+
+def share_rows(axes: Axes, n: int) -> None:
+    """Draw a line from 0 to 100 % for each of `n` rows, and make the horizontal axis one of shares."""
+    axes.hlines(range(n), 0, 1, color=RULE, linewidth=0.6, zorder=0)
+    percent_axis(axes, 1.04)
+    axes.set_xticks([0, 0.5, 1])
+    axes.tick_params(axis="x", labelcolor=MUTED)
 
 
 def limit_line(axes: Axes, limit: float | None, *, at_top: bool = True) -> None:

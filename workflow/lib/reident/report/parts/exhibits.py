@@ -26,7 +26,6 @@ from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
 from reident.report.wording import (
-    UNDEFINED,
     day,
     declared,
     defined,
@@ -246,8 +245,7 @@ def _original_values(results: Results) -> str | None:
 @exhibit("matching/summary.csv")
 def _matching(results: Results) -> str:
     line: pd.Series = results.table("matching/summary.csv").set_index("file").loc[MEAN]
-    rate = line["true_match_rate"]
-    share = percent(rate) if defined(rate) else UNDEFINED
+    share = percent(line["true_match_rate"])
     return TEXT("exhibits.matching", risk=number(line["expected_match_risk"]), share=share)
 
 

@@ -17,7 +17,6 @@ from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
-    UNDEFINED,
     apart,
     bold_cells,
     count,
@@ -112,14 +111,11 @@ def risk_overall(results: Results) -> str | None:
 
 
 def _limit(results: Results, row: Any) -> str:
-    if row.limit == "dis_at_most":
-        value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
-        return TEXT("verdict.limit.dis", value=value, limit=declared(row.bound))
-    if row.limit == "unique_share_at_most":
-        value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
-        return TEXT(
-            "verdict.limit.scenario", scenario=escape(row.metric), value=value, limit=declared(row.bound)
-        )
+    if row.limit in ("dis_at_most", "unique_share_at_most"):
+        shares = {"value": apart(row.value, row.bound)[0], "limit": declared(row.bound)}
+        if row.limit == "dis_at_most":
+            return TEXT("verdict.limit.dis", **shares)
+        return TEXT("verdict.limit.scenario", scenario=escape(row.metric), **shares)
     cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
     below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / cells["n_records"].sum()
     fields = {"k": round(row.bound), "smallest": some(round(row.value), "record"), "share": percent(below)}

@@ -17,7 +17,6 @@ from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
-    UNDEFINED,
     bold_cells,
     count,
     count_cells,
@@ -106,7 +105,7 @@ def _most_added(results: Results) -> str | None:
 
 
 def _points(share: float) -> str:
-    return fixed(100 * share, 1).replace("-", "\u2212") if defined(share) else UNDEFINED
+    return fixed(100 * share, 1).replace("-", "\u2212")
 
 
 @part(SCENARIOS)
@@ -198,7 +197,6 @@ def scenarios_diversity(results: Results) -> str | None:
         "keys": [keys_in_words(keys) for keys in lines["keys"]],
     }
     targets = without_repeats(bold_cells(lines["target"]))
-    fewest = [count(n) if pd.notna(n) else UNDEFINED for n in lines["distinct_l"]]
     told = [
         TEXT("diversity.told", n=count(row.n_one_value), shared=count(row.n_shared_value))
         for row in lines.itertuples()
@@ -210,7 +208,7 @@ def scenarios_diversity(results: Results) -> str | None:
             TEXT(f"diversity.caption.{by}", table=DIVERSITY),
             Column(TEXT("columns.target"), targets, "l", "1fr"),
             Column(TEXT(f"columns.{by}"), first[by], "l", "1.6fr"),
-            Column(TEXT("columns.distinct_l"), fewest),
+            Column(TEXT("columns.distinct_l"), count_cells(lines["distinct_l"])),
             Column(TEXT("columns.n_one_value"), told),
             *columns(lines, TEXT, "one_value_share", group="columns"),
             *(Column(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in measures),

@@ -35,9 +35,7 @@ from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
-    UNDEFINED,
-    count,
-    defined,
+    count_cells,
     escape,
     inside,
     percent,
@@ -74,11 +72,9 @@ def matching_summaries(results: Results) -> str:
 
 
 def _file_label(file: str) -> str:
-    return (
-        TEXT(f"summaries.{file}")
-        if file in (MEAN, CONFIDENTIAL)
-        else TEXT("summaries.synthetic", number=file)
-    )
+    if file in (MEAN, CONFIDENTIAL):
+        return TEXT(f"summaries.{file}")
+    return TEXT("summaries.synthetic", number=file)
 
 
 def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("1fr",) * 4) -> list[Column]:
@@ -109,7 +105,10 @@ def matching_summaries_figure(results: Results) -> Figure:
     lines = {file: by_intruder(results, file) for file in [*synthetic_files(results), MEAN, CONFIDENTIAL]}
     if len(lines) > 3:
         lines[TOGETHER] = pooled(results)
-    shares = {file: _shares(own.loc[intruders]) for file, own in lines.items()}
+    shares = {
+        file: own.loc[intruders].assign(expected_match_risk=own["expected_match_risk"] / own["targets"])
+        for file, own in lines.items()
+    }
     limit = summary_limits(results)
 
     def draw(sheet: Sheet) -> None:
@@ -130,10 +129,6 @@ def matching_summaries_figure(results: Results) -> Figure:
     return style.row_figure(draw, names, extra=0.45, panels=3, alt=alt, caption=caption, between=0.05)
 
 
-def _shares(lines: pd.DataFrame) -> pd.DataFrame:
-    return lines.assign(expected_match_risk=lines["expected_match_risk"] / lines["targets"])
-
-
 def summary_limits(results: Results) -> dict[str, float]:
     """Return the limits as shares, by summary."""
     shares = {limited_summary(name): limit for name, limit in limits(results).items()}
@@ -147,12 +142,10 @@ def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
     mean, confidential = values[MEAN], values[CONFIDENTIAL]
     at = range(len(mean))
     axes.hlines(at, mean, confidential, color=style.RULE, linewidth=2, zorder=1)
-    label: str | None = TEXT("summaries.figure.synthetic")
-    for file, shares in values.items():
-        if file not in (MEAN, CONFIDENTIAL, TOGETHER):
-            look = style.full(3.4, 2, clip_on=False) | {"color": style.SUSPECTED}
-            axes.plot(shares, at, "o", label=label, **look)
-            label = None
+    synthetic = [shares for file, shares in values.items() if file not in (MEAN, CONFIDENTIAL, TOGETHER)]
+    for place, shares in enumerate(synthetic):
+        look = style.full(3.4, 2, clip_on=False) | {"color": style.SUSPECTED}
+        axes.plot(shares, at, "o", label=None if place else TEXT("summaries.figure.synthetic"), **look)
     look = style.hollow(4.4, 2, clip_on=False)
     axes.plot(mean, at, "o", label=TEXT("summaries.figure.mean"), **style.full(5, clip_on=False))
     if TOGETHER in values:
@@ -204,7 +197,7 @@ def matching_pooled(results: Results) -> str | None:
             *summary_columns(shown),
             Column(HEADING("unique_matches"), decimals_of(shown["unique_matches"]), "r", "1fr"),
             Column(TEXT("pooled.columns.own_probability"), decimals_of(shown["own_probability"]), "r", "1fr"),
-            Column(TEXT("pooled.columns.no_record"), [_counted(n) for n in shown["no_record"]], "r", "1fr"),
+            Column(TEXT("pooled.columns.no_record"), count_cells(shown["no_record"]), "r", "1fr"),
             kind="compact",
         ),
     )
@@ -217,7 +210,3 @@ def _uses(results: Results, m: int) -> list[tuple[str, pd.DataFrame]]:
     if m == 1:
         return [certain, uncertain]
     return [(TEXT("pooled.mean"), by_intruder(results, MEAN)), certain, uncertain]
-
-
-def _counted(n: float) -> str:
-    return count(n) if defined(n) else UNDEFINED

@@ -15,7 +15,7 @@ from reident.report.results import WHOLE, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import metric_cells, some, title
-from reident.report.wording import count, count_cells, inside, listed, percent, rates
+from reident.report.wording import count, count_cells, defined, inside, listed, percent, rates
 
 TEXT = Sentences("patterns")
 HEADING = Sentences("headings")
@@ -122,9 +122,9 @@ def rank_limit(results: Results) -> str | None:
     metrics = []
     for metric in results.ranked:
         by_limit = lines[lines["metric"] == metric].set_index("max_pairs")["conditional_rate"]
-        points = {"first": 1, "current": limit, "last": last}
-        if any(by_limit.get(at) == by_limit.get(at) for at in points.values()):
-            shares = {name: percent(by_limit.get(at)) for name, at in points.items()}
+        points = {"first": by_limit.get(1), "current": by_limit.get(limit), "last": by_limit.get(last)}
+        if any(map(defined, points.values())):
+            shares = {name: percent(rate) for name, rate in points.items()}
             metrics.append(TEXT("rank_limit.metric", metric=title(metric), limit=limit, max=last, **shares))
     text = TEXT("rank_limit.text", limit=limit)
     return f"{text} {TEXT('rank_limit.rates', metrics='; '.join(metrics))}" if metrics else text

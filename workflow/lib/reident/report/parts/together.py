@@ -97,8 +97,7 @@ def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:
     for line in lines.itertuples():
         joint = line_of(whole_of(results, str(line.metric)), ANY)
         n = joint["n_puf" if limit == "together_confirmed_rate_at_most" else "n_suspected"]
-        shown = percent(line.value) if not defined(line.value) else apart(line.value, bound)[0]
-        shown = share_of(line.value, n) if n < FEW else shown
+        shown = share_of(line.value, n) if n < FEW else apart(line.value, bound)[0]
         values.append(TEXT("limits.value", value=shown, n=count(n), metric=title(str(line.metric))))
     return TEXT(f"limits.{limit}", limit=declared(bound), values=listed(values))
 

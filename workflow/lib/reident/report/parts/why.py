@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.parts.common import share_rows
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -254,11 +255,8 @@ def _of(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
 
 def _panel(axes: Axes, shares: dict[str, pd.Series]) -> None:
     at = range(len(shares["left_out"]))
-    axes.hlines(at, 0, 1, color=style.RULE, linewidth=0.6, zorder=0)
+    share_rows(axes, len(at))
     hollow = style.hollow(5.4, 2, style.LIMIT, clip_on=False)
     axes.plot(shares["coarser"], at, "o", label=TEXT("figure.coarser"), **hollow)
     full = style.full(3.6, clip_on=False)
     axes.plot(shares["left_out"], at, "o", label=TEXT("figure.left_out"), **full)
-    style.percent_axis(axes, 1.04)
-    axes.set_xticks([0, 0.5, 1])
-    axes.tick_params(axis="x", labelcolor=style.MUTED)
