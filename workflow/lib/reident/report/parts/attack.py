@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import pandas as pd
@@ -112,19 +113,15 @@ def strata(results: Results) -> str:
     return " ".join([*texts, *_left_out(results)])
 
 
-def _left_out(results: Results) -> list[str]:
-    """Return the sentences on records without a stratum and on links lost to stratification."""
+def _left_out(results: Results) -> Iterator[str]:
+    """Yield the sentences on records without a stratum and on links lost to stratification."""
     account = {file: results.account("stratify", file) for file in FILES}
     lost = {file: rows["in"] - rows["used"] for file, rows in account.items()}
-    texts = []
     if lost["puf"] or lost["eif"]:
         records = {file: some(lost[file], f"{file}_record") for file in ("puf", "eif")}
-        texts.append(TEXT("strata.no_stratum", **records))
+        yield TEXT("strata.no_stratum", **records)
     if lost["iuf"]:
-        texts.append(
-            TEXT("strata.lost_links", n=lost["iuf"], share=percent(lost["iuf"] / account["iuf"]["in"]))
-        )
-    return texts
+        yield TEXT("strata.lost_links", n=lost["iuf"], share=percent(lost["iuf"] / account["iuf"]["in"]))
 
 
 def shown_strata(results: Results) -> pd.DataFrame:
@@ -195,11 +192,9 @@ def links_figure(results: Results) -> Figure | None:
         _stack(axes, shares, least=0.11 if sheet.narrow else 0.055)
         style.percent_axis(axes, 1.0)
         axes.grid(visible=False)
-        sheet.rows(list(lines["variable"]))
-        sheet.key()
 
     alt, caption = _links_alt(lines, shares), TEXT("variables.figure.caption")
-    return style.figure(draw, height=style.height_of(len(lines)), alt=alt, caption=caption)
+    return style.row_figure(draw, list(lines["variable"]), alt=alt, caption=caption)
 
 
 def _stack(axes: Axes, shares: dict[str, pd.Series], least: float) -> None:

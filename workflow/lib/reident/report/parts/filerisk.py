@@ -307,7 +307,7 @@ def risk_cells_figure(results: Results) -> Figure:
             color=[style.CONFIRMED, *[style.SUSPECTED] * (len(classes) - 1)],
         )
         style.count_axis(axes, "y")
-        ticks = [size_tick(*ends) for ends in zip(classes["low"], classes["high"], strict=True)]
+        ticks = list(map(size_tick, classes["low"], classes["high"]))
         axes.set_xticks(list(at), ticks, fontsize=7)
         axes.set_xlabel(TEXT("cells.figure.x_wildcard") if wildcard else TEXT("cells.figure.x"))
         axes.set_ylabel(TEXT("cells.figure.y"))
@@ -327,10 +327,8 @@ def risk_contributions_figure(results: Results) -> Figure | None:
         axes = sheet.panels[0]
         axes.barh(range(len(lines)), lines["contribution"], height=0.62, color=style.CONFIRMED)
         style.percent_axis(axes, top_of(list(lines["contribution"]), None))
-        sheet.rows(list(lines["variable"]))
 
     variables = "; ".join(f"{row.variable} {percent(row.contribution)}" for row in lines.itertuples())
     alt = TEXT("variables.figure.alt", variables=variables)
-    return style.figure(
-        draw, height=style.height_of(len(lines)), alt=alt, caption=TEXT("variables.figure.caption")
-    )
+    caption = TEXT("variables.figure.caption")
+    return style.row_figure(draw, list(lines["variable"]), key=False, alt=alt, caption=caption)

@@ -135,14 +135,14 @@ def risk_original(results: Results) -> str | None:
     for column, suffix in suffixes.items():
         values = [quantity(results, f"{name}_{suffix}") for name in names.values()]
         shown[column] = [(count if column == "rounds" else percent)(value) for value in values]
-    rows = Column(
-        TEXT("original.columns.values"), [TEXT(f"original.rows.{row}") for row in names], "l", "1fr"
-    )
+    records = some(round(quantity(results, "original_records_in_cells")), "record")
+    unchanged = count(quantity(results, "original_records_unchanged"))
+    rows = [TEXT(f"original.rows.{row}") for row in names]
     return paragraphs(
-        f"{TEXT('original.text')} {_unchanged(results)}",
+        f"{TEXT('original.text')} {TEXT('original.unchanged', records=records, unchanged=unchanged)}",
         table(
             TEXT("original.caption"),
-            rows,
+            Column(TEXT("original.columns.values"), rows, "l", "1fr"),
             *(Column(TEXT(f"original.columns.{column}"), cells) for column, cells in shown.items()),
         ),
         TEXT("original.compared", original=percent(original), dis=percent(dis))
@@ -151,12 +151,6 @@ def risk_original(results: Results) -> str | None:
         None if defined(original) else block("note", TEXT("original.undefined")),
         _unreached(results, "dis_original_special"),
     )
-
-
-def _unchanged(results: Results) -> str:
-    records = some(round(quantity(results, "original_records_in_cells")), "record")
-    unchanged = count(quantity(results, "original_records_unchanged"))
-    return TEXT("original.unchanged", records=records, unchanged=unchanged)
 
 
 DEFINED = ("elliot-manning", "user-guide")
@@ -214,9 +208,7 @@ def class_label(above: float, up_to: float) -> str:
 def classes_by_definition(results: Results, name: str = CLASSES) -> dict[str, pd.DataFrame]:
     """Return the classes of each definition, with `label` as the index."""
     lines = results.table(name)
-    lines = lines.assign(
-        label=[class_label(*ends) for ends in zip(lines["above"], lines["up_to"], strict=True)]
-    )
+    lines = lines.assign(label=list(map(class_label, lines["above"], lines["up_to"])))
     return {definition: lines[lines["definition"] == definition].set_index("label") for definition in DEFINED}
 
 
@@ -249,7 +241,6 @@ def risk_probabilities_figure(results: Results) -> Figure | None:
     if "general" not in lines:
         return None
     names = [TEXT(f"dis.figure.{name}") for name in lines]
-    truth = "truth" in lines
     ends = [line[2] if defined(line[2]) else line[0] for line in lines.values()]
 
     def draw(sheet: Sheet) -> None:
@@ -260,19 +251,15 @@ def risk_probabilities_figure(results: Results) -> Figure | None:
                 axes.hlines(place, low, high, color=style.SUSPECTED, linewidth=5, zorder=2)
             axes.plot(value, place, marker, color=colour, markersize=5, zorder=3)
         style.percent_axis(axes, top_of(ends, None))
-        sheet.rows(names)
 
     shown = "; ".join(
         f"{name} {percent(value)}" + (f" ({span(low, high)})" if defined(low) else "")
         for name, (value, low, high) in zip(names, lines.values(), strict=True)
     )
-    caption = TEXT("dis.figure.caption")
-    return style.figure(
-        draw,
-        height=style.height_of(len(lines)),
-        alt=TEXT("dis.figure.alt", rows=shown),
-        caption=TEXT("dis.figure.caption_truth", caption=caption) if truth else caption,
-    )
+    alt, caption = TEXT("dis.figure.alt", rows=shown), TEXT("dis.figure.caption")
+    if "truth" in lines:
+        caption = TEXT("dis.figure.caption_truth", caption=caption)
+    return style.row_figure(draw, names, key=False, alt=alt, caption=caption)
 
 
 def _probabilities(results: Results) -> dict[str, tuple[float, float, float]]:

@@ -166,14 +166,10 @@ def models_table(results: Results) -> str:
 def contradictions(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the lines of each quantity whose estimates differ by more than :data:`CONTRADICTION`."""
     usable = lines[lines["estimate"].notna() & (lines["status"] != NOT_CONVERGED)]
-    by_quantity = {
-        str(name): own.sort_values("estimate", kind="stable")
-        for name, own in usable.groupby("quantity", sort=False)
-    }
     return {
-        name: own
-        for name, own in by_quantity.items()
-        if own["estimate"].iloc[-1] > max(1, CONTRADICTION * own["estimate"].iloc[0])
+        str(name): estimates.sort_values("estimate", kind="stable")
+        for name, estimates in usable.groupby("quantity", sort=False)
+        if estimates["estimate"].max() > max(1, CONTRADICTION * estimates["estimate"].min())
     }
 
 
@@ -189,11 +185,9 @@ def _contradiction(name: str, lines: pd.DataFrame) -> str:
 
 def _of_kind(kind: str, lines: pd.DataFrame, contradictory: set[str], *, small: bool) -> str:
     """Return the table of a kind of model, with the columns that it fills."""
-    quantities = [TEXT(f"quantities.{name}") for name in lines["quantity"]]
-    quantities = [
-        TEXT("contradicted", quantity=text) if name in contradictory else text
-        for name, text in zip(lines["quantity"], quantities, strict=True)
-    ]
+    names = {name: TEXT(f"quantities.{name}") for name in lines["quantity"]}
+    names |= {name: TEXT("contradicted", quantity=names[name]) for name in contradictory & set(names)}
+    quantities = [names[name] for name in lines["quantity"]]
     columns = [
         Column(TEXT("columns.quantity"), without_repeats(quantities), "l", "1fr"),
         Column(

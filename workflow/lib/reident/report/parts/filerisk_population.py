@@ -16,6 +16,7 @@ from reident.report.parts.filerisk import (
     CLASSES,
     SUMMARY,
     declaration,
+    is_wildcard,
     name_of,
     numeric_variables,
     quantity,
@@ -209,19 +210,10 @@ def risk_choices(results: Results) -> str:
             if risk.weight
             else (TEXT("choices.fraction.declared"), "`weight`")
         ),
-        "cells": (
-            TEXT("choices.cells.excluded") if risk.missing == "excluded" else TEXT("choices.cells.all"),
-            UNDEFINED,
-        ),
+        "cells": (TEXT(f"choices.cells.{'excluded' if risk.missing == 'excluded' else 'all'}"), UNDEFINED),
         "special": (special, "`special`"),
-        "error": (
-            TEXT("choices.error.wildcard") if risk.missing == "wildcard" else TEXT("choices.error.chosen"),
-            UNDEFINED,
-        ),
-        "known": (
-            TEXT("choices.known.original") if risk.original else TEXT("choices.known.file"),
-            "`original`",
-        ),
+        "error": (TEXT(f"choices.error.{'wildcard' if is_wildcard(results) else 'chosen'}"), UNDEFINED),
+        "known": (TEXT(f"choices.known.{'original' if risk.original else 'file'}"), "`original`"),
         "coarser": (TEXT("choices.coarser.chosen"), "`collapse`"),
         "size": (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
@@ -229,7 +221,10 @@ def risk_choices(results: Results) -> str:
         **_models(risk),
     }
     choices = [Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()]
-    return table_of([*choices, *_diversity(risk)])
+    if risk.sensitive:
+        chosen, other = SEVERAL(f"choices.{risk.missing}"), _other(risk.missing, "excluded", "category")
+        choices.append(Choice(SEVERAL("choices.what"), chosen, other, "§7.5"))
+    return table_of(choices)
 
 
 def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
@@ -244,14 +239,6 @@ def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
         "recommended": (TEXT("choices.recommended.chosen"), "`population_models.log_linear`"),
         "supported": (TEXT("choices.supported.chosen"), UNDEFINED),
     }
-
-
-def _diversity(risk: FileRisk) -> list[Choice]:
-    """Return what the sources of l-diversity leave open, if the study has sensitive variables."""
-    if not risk.sensitive:
-        return []
-    chosen, other = SEVERAL(f"choices.{risk.missing}"), _other(risk.missing, "excluded", "category")
-    return [Choice(SEVERAL("choices.what"), chosen, other, "§7.5")]
 
 
 def _other(selected: str, *options: str) -> str:

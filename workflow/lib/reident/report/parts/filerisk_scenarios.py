@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
@@ -258,7 +257,10 @@ def scenarios_uniques_figure(results: Results) -> Figure | None:
 
     def draw(sheet: Sheet) -> None:
         axes = sheet.panels[0]
-        _ticks(axes, sets, places)
+        rows = [places.sizes[int(size)] for size in sets["size"]]
+        alpha = 0.9 if len(sets) <= 60 else 0.45  # many ticks overlap: darker where there are more
+        axes.plot(sets["unique_share"], rows, "|", alpha=alpha, **style.TICK)
+        axes.plot([], [], "|", label=TEXT("figure.set"), **style.TICK)
         names = [shorten(name, 22 if sheet.narrow else 40) for name in scenarios["scenario"]]
         look = style.full(4.8, clip_on=False)
         axes.plot(scenarios["unique_share"], places.scenarios, "o", label=TEXT("figure.scenario"), **look)
@@ -267,7 +269,7 @@ def scenarios_uniques_figure(results: Results) -> Figure | None:
                 offset = (-6 if at[0] > 0.5 * top else 6, 0)
                 style.name_beside(axes, name, tuple(at), offset, fontsize=7, va="center")
         style.percent_axis(axes, top)
-        limit_line(axes, limit, at_top=True)
+        limit_line(axes, limit)
         axes.set_yticks(list(places.sizes.values()), [some(size, "variable") for size in places.sizes])
         axes.set_ylim(places.end, -0.6)
         axes.tick_params(axis="y", labelsize=7.5)
@@ -296,13 +298,6 @@ def _rows(sets: pd.DataFrame, scenarios: pd.DataFrame) -> _Rows:
             below += BESIDE
         at = max(at, below - BESIDE) + BETWEEN
     return _Rows(sizes, by_scenario, at - 0.4)
-
-
-def _ticks(axes: Axes, sets: pd.DataFrame, places: _Rows) -> None:
-    rows = [places.sizes[int(size)] for size in sets["size"]]
-    alpha = 0.9 if len(sets) <= 60 else 0.45  # many ticks overlap: darker where there are more
-    axes.plot(sets["unique_share"], rows, "|", alpha=alpha, **style.TICK)
-    axes.plot([], [], "|", label=TEXT("figure.set"), **style.TICK)
 
 
 def _alt(sets: pd.DataFrame, scenarios: pd.DataFrame) -> str:

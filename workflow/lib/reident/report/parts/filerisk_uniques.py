@@ -48,9 +48,7 @@ def risk_coarser(results: Results) -> str | None:
     if lines.empty or not quantity(results, "U"):
         return None
     names = [
-        TEXT("coarser.dropped", variable=escape(variable))
-        if change == "dropped"
-        else TEXT("coarser.collapsed", variable=escape(variable))
+        TEXT(f"coarser.{change}", variable=escape(variable))
         for variable, change in zip(lines["variable"], lines["change"], strict=True)
     ]
     shares = ["still_surviving", "still_other"]

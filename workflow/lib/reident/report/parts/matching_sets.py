@@ -187,9 +187,7 @@ def by_class(results: Results) -> pd.DataFrame:
     means = means.assign(
         matches_to=confidential["matches_to"], confidential=confidential["n_records"]
     ).reset_index()
-    means["label"] = [
-        size_class(*ends) for ends in zip(means["matches_from"], means["matches_to"], strict=True)
-    ]
+    means["label"] = list(map(size_class, means["matches_from"], means["matches_to"]))
     occurring = means.index[(means["n_records"] > 0) | (means["confidential"] > 0)]
     return means[: int(occurring.max()) + 1]
 
@@ -246,9 +244,7 @@ def matching_distribution_figure(results: Results) -> Figure:
         look = style.hollow(3.8, 4, style.INK, clip_on=False)
         axes.plot(at, classes["confidential"], "D", label=text["confidential"], **look)
         style.count_axis(axes, "y")
-        ticks = [
-            size_tick(*ends) for ends in zip(classes["matches_from"], classes["matches_to"], strict=True)
-        ]
+        ticks = list(map(size_tick, classes["matches_from"], classes["matches_to"]))
         axes.set_xticks(list(at), ticks, rotation=45 if sheet.narrow else 0, fontsize=7)
         axes.set_xlabel(text["x"])
         sheet.key()
@@ -285,8 +281,7 @@ def matching_subsets_figure(results: Results) -> Figure | None:
             name = shorten(highest["known"], MAX_LETTERS)
             style.name_beside(axes, name, (highest["share"], at), offset, fontsize=6.5)
         style.percent_axis(axes, top)
-        limit_line(axes, limit, at_top=True)
-        sheet.rows(list(sizes))
+        limit_line(axes, limit)
 
     texts = []
     for variables, lines in sizes.items():
@@ -295,4 +290,5 @@ def matching_subsets_figure(results: Results) -> Figure | None:
         fields |= {"variables": variables, "sets": some(len(lines), "set")}
         texts.append(TEXT("subsets.figure.alt_size", known=lines.at[share.idxmax(), "known"], **fields))
     alt, caption = TEXT("subsets.figure.alt", sizes="; ".join(texts)), TEXT("subsets.figure.caption")
-    return style.figure(draw, height=0.55 + 0.42 * len(sizes), alt=alt, caption=caption)
+    height = 0.55 + 0.42 * len(sizes)
+    return style.row_figure(draw, list(sizes), key=False, height=height, alt=alt, caption=caption)

@@ -116,7 +116,7 @@ def matching_summaries_figure(results: Results) -> Figure:
             _dots(axes, {file: lines[summary] for file, lines in shares.items()})
             values = pd.concat([lines[summary] for lines in shares.values()]).dropna()
             style.percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
-            limit_line(axes, limit.get(summary), at_top=True)
+            limit_line(axes, limit.get(summary))
             axes.set_title(summary_name(summary), pad=14 if limit else 7)
 
     caption = TEXT("summaries.figure.caption")

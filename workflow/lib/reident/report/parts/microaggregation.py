@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -123,7 +124,7 @@ def _held(corresponding: dict[str, Any] | None) -> str:
 def masked_variables(results: Results) -> str:
     """Show the values, groups and remaining variance of each masked variable, and its largest correlation."""
     lines = results.table(VARIABLES)
-    sizes = [size_class(*ends) for ends in zip(lines["n_smallest"], lines["n_largest"], strict=True)]
+    sizes = list(map(size_class, lines["n_smallest"], lines["n_largest"]))
     return table(
         TEXT("variables.caption"),
         Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
@@ -187,26 +188,20 @@ def _failed(failed: pd.Series) -> str:
     return TEXT("claim.failed.several", n=int(failed.sum()), readings=readings, close=percent(CLOSE, 0))
 
 
-def _agreeing(results: Results, lines: pd.DataFrame) -> list[str]:
-    """Return the study's rates if more variables must agree, such as the paper's seven of ten."""
+def _agreeing(results: Results, lines: pd.DataFrame) -> Iterator[str]:
+    """Yield the study's rates if more variables must agree, such as the paper's seven of ten."""
     v = len(results.study["linking_variables"])
     counted = lines[(lines["reference"] == "yes") & lines["min_agree"].notna()]
     rates = counted.set_index(counted["min_agree"].astype(int))["confirmed_rate"]
-    texts = []
     for n in (7, 10) if v == 10 else (v,):
         if n in rates.index and len(rates) > 1:
             key = "all" if n == v else "some"
-            texts.append(TEXT(f"claim.{key}_agree", rate=percent(rates[n]), number=word(n)))
+            yield TEXT(f"claim.{key}_agree", rate=percent(rates[n]), number=word(n))
     if v in rates.index and results.study["microaggregate"]["corresponding"] is None:
-        texts.append(_per_field(results, v))
-    return texts
-
-
-def _per_field(results: Results, v: int) -> str:
-    account = results.table(ACCOUNT)
-    n = int(account.loc[account["cause"] == "in", "rows"].iloc[0])
-    least = math.floor(10_000 * max(0.0, 1 - 3 * v / n)) / 10_000
-    return TEXT("claim.per_field", least=percent(least, 2), variables=some(v, "variable"))
+        account = results.table(ACCOUNT)
+        n_records = int(account.loc[account["cause"] == "in", "rows"].iloc[0])
+        least = math.floor(10_000 * max(0.0, 1 - 3 * v / n_records)) / 10_000
+        yield TEXT("claim.per_field", least=percent(least, 2), variables=some(v, "variable"))
 
 
 @part(AGREEMENTS, "rates.csv")
@@ -234,6 +229,8 @@ def agreements_table(results: Results) -> str | None:
     lines = rates_by_agreement(results).dropna(subset="min_agree")
     if lines["min_agree"].nunique() < 2:
         return None
+    v = len(results.study["linking_variables"])
+    numbers = range(1, v + 1) if v <= MAX_COLUMNS else sorted({1, 2, 3, v // 2, round(0.7 * v), v})  # 7 of 10
     readings = lines.drop_duplicates("setting")
     rate = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
     shown = [
@@ -241,7 +238,7 @@ def agreements_table(results: Results) -> str | None:
             TEXT("claim.columns.at_least", number=least),
             percent_cells((rate.get((setting, least)) for setting in readings["setting"]), 1),
         )
-        for least in _shown(len(results.study["linking_variables"]))
+        for least in numbers
         if (lines["min_agree"] == least).any()
     ]
     return table(TEXT("claim.agreements_caption"), _settings(readings), *shown)
@@ -252,11 +249,6 @@ def _settings(readings: pd.DataFrame) -> Column:
     marks = (readings["reference"] == "yes").map({True: "**", False: ""})
     names = [f"{mark}{escape(name)}{mark}" for name, mark in zip(readings["setting"], marks, strict=True)]
     return Column(TEXT("claim.columns.setting"), names, "l", "1fr")
-
-
-def _shown(v: int) -> list[int]:
-    """Return the numbers of agreeing variables for which the table has columns, among them 7 of 10."""
-    return list(range(1, v + 1)) if v <= MAX_COLUMNS else sorted({1, 2, 3, v // 2, round(0.7 * v), v})
 
 
 def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str, float]]:

@@ -152,14 +152,14 @@ def utility_estimates(results: Results) -> str | None:
         TEXT(f"estimates.{line.estimate}", name=_term(results, line.variable, line.level))
         for line in lines.itertuples()
     ]
-    sides = []
-    for side in ("original", "released"):
-        ends = lines[[side, f"{side}_low", f"{side}_high"]].to_numpy()
-        sides.append(Column(TEXT(f"estimates.columns.{side}"), [_estimate(*own) for own in ends]))
+    cells = {
+        side: [_estimate(*line) for line in lines[[side, f"{side}_low", f"{side}_high"]].to_numpy()]
+        for side in ("original", "released")
+    }
     return table(
         TEXT("estimates.caption", level=declared(results.level), file=ESTIMATES),
         Column(TEXT("estimates.columns.estimate"), names, "l", "1fr"),
-        *sides,
+        *(Column(TEXT(f"estimates.columns.{side}"), estimates) for side, estimates in cells.items()),
         Column(TEXT("variables.columns.overlap"), rates(lines["overlap"])),
     )
 
@@ -173,8 +173,6 @@ def _term(results: Results, variable: str, level: str) -> str:
 
 
 def _estimate(value: float, low: float, high: float) -> str:
-    if not defined(value):
-        return UNDEFINED
     if not defined(low):
         return _digits(value)
     return TEXT("estimates.interval", value=_digits(value), low=_digits(low), high=_digits(high))
@@ -225,7 +223,7 @@ def utility_variants(results: Results) -> str | None:
     lines = compared(results)
     if lines.empty:
         return None
-    shown = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
+    shown = lines.head(MAX_VARIANTS)
     verdicts = verdicts_of(results).set_index("variant")["verdict"]
     caption = TEXT("variants.caption", loss=loss_name(results))
     if len(shown) < len(lines):

@@ -16,7 +16,16 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
 from reident.report.terms import narrow_title, some, title
-from reident.report.wording import count, escape, fixed_cells, number, percent, rates, without_repeats
+from reident.report.wording import (
+    count,
+    escape,
+    fixed_cells,
+    label_cells,
+    number,
+    percent,
+    rates,
+    without_repeats,
+)
 from reident.suggestion.outcome import NONE, WITHIN
 
 TEXT = Sentences("why")
@@ -120,8 +129,12 @@ def why_variables(results: Results) -> str | None:
     )
     return table(
         TEXT("sets.caption"),
-        Column(HEADING("variable"), [escape(str(name)) for name in shares.index], "l", "1fr"),
-        *_by_metric(results, shares),
+        Column(HEADING("variable"), label_cells(shares.index), "l", "1fr"),
+        *(
+            Column(narrow_title(metric), rates(shares[metric]))
+            for metric in results.metrics
+            if metric in shares
+        ),
     )
 
 
@@ -132,11 +145,12 @@ def why_recodings(results: Results) -> str | None:
     if lines is None or not lines[["n_confirmed", "n_newly_confirmed"]].any(axis=None):
         return None
     tried = lines[["variable", "recoding"]].drop_duplicates()
-    names, recodings = tried["variable"], tried["recoding"]
     return table(
         TEXT("recodings_table.caption"),
-        Column(HEADING("variable"), without_repeats([escape(str(name)) for name in names]), "l", "1fr"),
-        Column(TEXT("recodings_table.recoding"), [recoding_name(str(one)) for one in recodings], "l"),
+        Column(HEADING("variable"), without_repeats(label_cells(tried["variable"])), "l", "1fr"),
+        Column(
+            TEXT("recodings_table.recoding"), [recoding_name(str(text)) for text in tried["recoding"]], "l"
+        ),
         *(
             Column(narrow_title(metric), [_change(*line) for line in own[COUNTS].to_numpy().tolist()])
             for metric, own in lines.groupby("metric", sort=False)
@@ -202,12 +216,6 @@ def _set_name(text: str) -> str:
         return TEXT("suggestions.study")
     changes = (piece.partition(": ") for piece in text.split("; "))
     return "; ".join(f"{escape(variable)}: {recoding_name(recoding)}" for variable, _, recoding in changes)
-
-
-def _by_metric(results: Results, shares: pd.DataFrame) -> list[Column]:
-    return [
-        Column(narrow_title(metric), rates(shares[metric])) for metric in results.metrics if metric in shares
-    ]
 
 
 KINDS = ("left_out", "coarser")
