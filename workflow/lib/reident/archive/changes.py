@@ -126,10 +126,10 @@ def variables(before: Release, after: Release) -> list[Change]:
 
 def codes(before: Release, after: Release) -> list[Change] | None:
     """Compare the codes of categorical variables, with the records that have each; None if one does not record them."""
-    records = _codes(before), _codes(after)
-    if records[0] is None or records[1] is None:
+    one, other = _codes(before), _codes(after)
+    if one is None or other is None:
         return None
-    return [line for line in _common(*records) if line.before is None or line.after is None]
+    return [line for line in _common(one, other) if line.before is None or line.after is None]
 
 
 def _codes(release: Release) -> dict[str, dict[str, int]] | None:

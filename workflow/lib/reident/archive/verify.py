@@ -186,7 +186,7 @@ def _check_signatures(
         if not names.issuperset(pair):
             raise refusal(path, f"{shown(name)} must have both the decision and its signature")
         if name == pair[0]:
-            signer = _signer(path, files, *pair, signers)
+            signer = _signer(path, files, name, pair[1], signers)
             sign_offs.append(SignOff(signer, _sign_off(path, files, name)))
             if not name.endswith(f"/{signer.key}.json"):
                 raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
