@@ -1,13 +1,12 @@
 """Which code runs: the installed release, or the bag's where its digest is trusted."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
+from making.report import write_entry
 from reident.archive import codebase
 from reident.errors import InputError
-from reident.ledger.chain import sealed
 from reident.pipeline import release
 
 NAME = "small-0123456789012345"
@@ -76,19 +75,9 @@ def test_the_release_that_sealed_is_the_same(bag):
 
 
 def entry(bag: Path, rule: str, recorded: dict | None, versions: dict) -> None:
-    fields = {
-        "step": rule,
-        "rule": rule,
-        "metric": None,
-        "study_digest": "",
-        "library_digest": "",
-        "inputs": {},
-    }
-    line = {"path": f"{rule}.csv", "sha256": ""}
-    fields |= {"outputs": {"table": line}, "release": recorded, "versions": versions}
-    file = bag / "data/ledger/ledger" / f"{rule}.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(sealed(fields)), encoding="utf-8")
+    outputs = {"table": {"path": f"{rule}.csv", "sha256": ""}}
+    fields = {"step": rule, "inputs": {}, "outputs": outputs, "release": recorded, "versions": versions}
+    write_entry(bag / "data/ledger", fields)
 
 
 def test_the_results_are_those_of_the_release_that_made_them_and_not_of_the_one_that_sealed(bag):

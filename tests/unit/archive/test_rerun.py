@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from making.report import write_entry
 from reident.archive import layout, rerun
 from reident.archive.inputs import Input
 from reident.errors import InputError
-from reident.ledger.chain import sealed
 from reident.pipeline.family import Family
 from workflow.small import STUDY, rows, write
 
@@ -101,19 +101,10 @@ def test_a_path_that_no_study_can_have_is_refused(tmp_path, path):
 
 
 def ledger(bag: Path, inputs: dict) -> None:
-    fields = {
-        "step": "resolve",
-        "rule": "resolve",
-        "metric": None,
-        "study_digest": "",
-        "library_digest": "",
-        "versions": {},
-    }
-    (bag / "data/ledger/ledger").mkdir(parents=True)
-    entry = json.dumps(
-        sealed({**fields, "outputs": {"study": {"path": "study.json", "sha256": ""}}, "inputs": inputs})
+    outputs = {"study": {"path": "study.json", "sha256": ""}}
+    write_entry(
+        bag / "data/ledger", {"step": "resolve", "versions": {}, "outputs": outputs, "inputs": inputs}
     )
-    (bag / "data/ledger/ledger/resolve.json").write_text(entry, encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["other.yaml", "..", "../study/small.yaml/..", ""])

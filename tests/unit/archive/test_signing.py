@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from making import bags
 from reident.archive import signing
 from reident.errors import InputError
 
@@ -26,14 +27,6 @@ def key(folder: Path, name: str = "key", *options: str, words: str = "") -> Path
     return folder / name
 
 
-def signers(folder: Path, *lines: tuple[str, Path]) -> Path:
-    """A file of allowed signers."""
-    file = folder / "signers"
-    public = (f"{who} {Path(f'{path}.pub').read_text()}" for who, path in lines)
-    file.write_text("".join(public))
-    return file
-
-
 @pytest.mark.parametrize("kind", [("ed25519",), ("ecdsa", "-b", "521"), ("rsa", "-b", "2048")])
 def test_a_signature_of_any_kind_of_key_holds_and_names_its_key(tmp_path, kind):
     name = key(tmp_path, "key", "-t", *kind)
@@ -43,13 +36,7 @@ def test_a_signature_of_any_kind_of_key_holds_and_names_its_key(tmp_path, kind):
     assert (signer.fingerprint, signer.principal) == (shown, None)
     assert signing.fingerprint(signature) == shown
     assert len(signer.key) == 16
-    assert (
-        signing.verify(DATA, signature, signers(tmp_path, ("chair@agency", name))).principal == "chair@agency"
-    )
-
-
-def _passphrase(folder):
-    return key(folder, words="secret")
+    assert signing.verify(DATA, signature, bags.allowed(tmp_path, name)).principal == name.name
 
 
 def _open(folder):
@@ -71,7 +58,10 @@ def _public_alone(folder):
 
 
 UNUSABLE = {
-    "with a passphrase": (_passphrase, "has a passphrase. Add the key to the agent with `ssh-add`"),
+    "with a passphrase": (
+        lambda folder: key(folder, words="secret"),
+        "has a passphrase. Add the key to the agent with `ssh-add`",
+    ),
     "open to others": (_open, "can be read by others. Close it with `chmod 600`"),
     "not a key": (_no_key, "is not a key that `ssh-keygen` can sign with"),
     "public, and in no agent": (_public_alone, "is not a key that `ssh-keygen` can sign with"),
@@ -109,7 +99,7 @@ def test_without_openssh_there_is_one_sentence(tmp_path, monkeypatch):
 
 def test_every_changed_byte_of_a_signature_is_seen(tmp_path):
     name = key(tmp_path)
-    signature, file = signing.sign(DATA, name), signers(tmp_path, ("chair", name))
+    signature, file = signing.sign(DATA, name), bags.allowed(tmp_path, name)
     body = range(signature.index(b"\n") + 1, signature.rindex(b"-----END") - 1)
     for at in [*body][::23]:
         if signature[at : at + 1] == b"\n":
@@ -143,29 +133,21 @@ def test_a_signature_of_other_data_or_for_another_purpose_does_not_hold(tmp_path
         signing.verify(DATA, other)
 
 
-def _other_key(folder, name):
-    return signers(folder, ("chair", key(folder, "other")))
+SIGNERS = {
+    "another key": lambda folder, _: bags.allowed(folder, key(folder, "other")),
+    "another purpose": lambda folder, name: bags.allowed(folder, name, options='namespaces="git" '),
+    "an earlier time": lambda folder, name: bags.allowed(folder, name, options='valid-before="20200101" '),
+    "nobody": lambda folder, _: bags.allowed(folder),
+}
 
 
-def _other_purpose(folder, name):
-    return signers(folder, ('chair namespaces="git"', name))
-
-
-def _expired(folder, name):
-    return signers(folder, ('chair valid-before="20200101"', name))
-
-
-def _nobody(folder, name):
-    return signers(folder)
-
-
-@pytest.mark.parametrize("make", [_other_key, _other_purpose, _expired, _nobody])
-def test_a_valid_signature_by_nobody_who_is_allowed_is_refused(tmp_path, make):
+@pytest.mark.parametrize("case", SIGNERS)
+def test_a_valid_signature_by_nobody_who_is_allowed_is_refused(tmp_path, case):
     name = key(tmp_path)
     signature = signing.sign(DATA, name)
     shown = re.escape(signing.fingerprint(signature))
     with pytest.raises(ValueError, match=f"is by the key {shown}, which .* does not allow"):
-        signing.verify(DATA, signature, make(tmp_path, name))
+        signing.verify(DATA, signature, SIGNERS[case](tmp_path, name))
 
 
 def test_the_file_of_signers_must_be_there(tmp_path):

@@ -83,41 +83,21 @@ MANIFESTS = {
     "empty": (MANIFEST, lambda _: b"", "is not in a manifest"),
     "no line end": (MANIFEST, lambda text: text[:-1], "must end with a line end"),
     "carriage returns": (MANIFEST, lambda text: text.replace(b"\n", b"\r\n"), "is missing"),
-    "a file twice": (
-        MANIFEST,
-        lambda text: text + text.splitlines(True)[0],
-        "must be the digest and the path",
-    ),
+    "a file twice": (MANIFEST, lambda text: text + text.splitlines(True)[0], "must be the digest and the path"),
     "upper case": (MANIFEST, lambda text: text[:128].upper() + text[128:], "must be the digest and the path"),
     "SHA-256": (MANIFEST, lambda text: text[64:], "must be the digest and the path"),
     "a path above": (MANIFEST, lambda text: text + b"0" * 128 + b"  ../a\n", "must not be about `../a`"),
-    "a tag file": (
-        MANIFEST,
-        lambda text: text + b"0" * 128 + b"  bagit.txt\n",
-        "must not be about `bagit.txt`",
-    ),
-    "a file that is not there": (
-        MANIFEST,
-        lambda text: text + b"0" * 128 + b"  data/a\n",
-        "`data/a` is missing",
-    ),
+    "a tag file": (MANIFEST, lambda text: text + b"0" * 128 + b"  bagit.txt\n", "must not be about `bagit.txt`"),
+    "a file that is not there": (MANIFEST, lambda text: text + b"0" * 128 + b"  data/a\n", "`data/a` is missing"),
     "another size": ("bag-info.txt", lambda text: text.replace(b"Oxum: ", b"Oxum: 1"), "`Payload-Oxum`"),
     "no size": ("bag-info.txt", lambda text: text.splitlines(True)[0], "`Payload-Oxum`"),
     "two sizes": ("bag-info.txt", lambda text: text + text.splitlines(True)[1], "`Payload-Oxum`"),
-    "a newer layout": (
-        "bag-info.txt",
-        lambda text: text.replace(b"Version: 1", b"Version: 2"),
-        "does not know",
-    ),
+    "a newer layout": ("bag-info.txt", lambda text: text.replace(b"Version: 1", b"Version: 2"), "does not know"),
     "no layout": ("bag-info.txt", lambda text: text.replace(b"Reident-", b"X-"), "does not know"),
     "another BagIt": ("bagit.txt", lambda text: text.replace(b"1.0", b"2.0"), "must declare BagIt 1.0"),
-    "another encoding": (
-        "bagit.txt",
-        lambda text: text.replace(b"UTF-8", b"UTF-16"),
-        "must declare BagIt 1.0",
-    ),
+    "another encoding": ("bagit.txt", lambda text: text.replace(b"UTF-8", b"UTF-16"), "must declare BagIt 1.0"),
     "no bagit.txt": ("bagit.txt", lambda _: None, "`bagit.txt` is missing"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", MANIFESTS)

@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
+from making.studies import plain
 from making.workshop import Workshop
 from reident.errors import InputError
 from reident.ledger import chain
 from reident.pipeline import digests
+from reident.pipeline.family import Family
 from reident.pipeline.steps import STEPS
 
 
@@ -59,26 +62,10 @@ def swapped(side):
 BROKEN = [
     ("an intermediate edited", edited("prepared/puf.txt"), "prepared/puf.txt is not what its step wrote"),
     ("a final result edited", edited("rates.txt"), "rates.txt is not what its step wrote"),
-    (
-        "an intermediate deleted",
-        lambda s: (s.root / "binned/puf.txt").unlink(),
-        "binned/puf.txt is missing",
-    ),
-    (
-        "an intermediate emptied",
-        lambda s: os.truncate(s.root / "scores/taxicab.txt", 0),
-        "scores/taxicab.txt is not",
-    ),
-    (
-        "an entry lost",
-        lambda s: (s.root / "ledger/bin.json").unlink(),
-        "binned/puf.txt has no entry in the ledger",
-    ),
-    (
-        "the last entry lost",
-        lambda s: (s.root / "ledger/rate.json").unlink(),
-        "rates.txt has no entry in the ledger",
-    ),
+    ("an intermediate deleted", lambda s: (s.root / "binned/puf.txt").unlink(), "binned/puf.txt is missing"),
+    ("an intermediate emptied", lambda s: os.truncate(s.root / "scores/taxicab.txt", 0), "scores/taxicab.txt is not"),
+    ("an entry lost", lambda s: (s.root / "ledger/bin.json").unlink(), "binned/puf.txt has no entry in the ledger"),
+    ("the last entry lost", lambda s: (s.root / "ledger/rate.json").unlink(), "rates.txt has no entry in the ledger"),
     (
         "an entry cut",
         lambda s: os.truncate(s.root / "ledger/bin.json", 40),
@@ -89,21 +76,9 @@ BROKEN = [
         lambda s: os.truncate(s.root / "ledger/bin.json", 0),
         "ledger/bin.json is not a complete ledger",
     ),
-    (
-        "an entry without its outputs",
-        with_entry("bin", outputs=None),
-        "ledger/bin.json is not a complete ledger entry",
-    ),
-    (
-        "an entry with no output",
-        with_entry("bin", outputs={}),
-        "ledger/bin.json is not a complete ledger entry",
-    ),
-    (
-        "an entry without versions",
-        with_entry("bin", versions=None),
-        "ledger/bin.json is not a complete ledger entry",
-    ),
+    ("an entry without its outputs", with_entry("bin", outputs=None), "ledger/bin.json is not a complete ledger entry"),
+    ("an entry with no output", with_entry("bin", outputs={}), "ledger/bin.json is not a complete ledger entry"),
+    ("an entry without versions", with_entry("bin", versions=None), "ledger/bin.json is not a complete ledger entry"),
     (
         "a number of an entry edited",
         lambda s: edited_entry(s, '"size": 12', '"size": 13'),
@@ -144,7 +119,7 @@ BROKEN = [
         rerun_without_what_follows,
         "binned/puf.txt was made from a different version of prepared/puf.txt",
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "change", "says"), BROKEN, ids=[case[0] for case in BROKEN])
@@ -192,16 +167,13 @@ UNTOUCHED = [
         lambda s: s.declare(title="T", decision={"conditional_rate_at_most": "0.1"}),
     ),
     ("a stranger's file", lambda s: (s.root / "notes.txt").write_text("x", encoding="utf-8")),
-    (
-        "a source of the same content, written again",
-        lambda s: s.sources["puf"].write_text("puf\n", encoding="utf-8"),
-    ),
+    ("a source of the same content, written again", lambda s: s.sources["puf"].write_text("puf\n", encoding="utf-8")),
     ("everything run again", lambda s: s.run()),
     (
         "an entry that another step takes away, to renew it, once its name was read",
         lambda s: (s.root / "ledger/calibrate.json").symlink_to(s.root / "gone.json"),
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "change"), UNTOUCHED, ids=[case[0] for case in UNTOUCHED])
@@ -279,15 +251,36 @@ def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
     monkeypatch, tmp_path, sentence, module, rules
 ):
     changed = rerun(monkeypatch, tmp_path, module)
-    steps = {
-        "simulate",
-        "prepare",
-        "stratify",
-        "bin",
-        *METRICS,
-        "rank",
-        "confirm",
-        "rate",
-        "resolve",
-    }
+    steps = {"simulate", "prepare", "stratify", "bin", *METRICS, "rank", "confirm", "rate", "resolve"}
     assert changed & steps == rules & steps
+
+
+# What entries are compared with: the study and its variants as they are now
+
+
+@pytest.fixture
+def members(tmp_path) -> Family:
+    variants = [{"set": "metrics.taxicab.alpha", "values": ["1/3", "1/2"]}]
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(plain(metrics={"taxicab": {}}, variants=variants)), encoding="utf-8")
+    return Family(file)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule", "metric"),
+    [
+        ("an unknown step", "sort", None),
+        ("a step of a section that the study does not have", "match", None),
+        ("a metric that the study does not choose", "score", "winkler"),
+        ("an unknown metric", "score", "gower"),
+    ],
+    ids=lambda value: value if value and " " in value else "",
+)
+def test_what_a_study_does_not_ask_for_has_no_digest(members, sentence, rule, metric):
+    assert members.known_digest("", rule, metric) is None
+
+
+def test_every_other_step_has_the_digest_that_its_rule_has(members):
+    for place in ("", "variants/alpha-1-2"):
+        assert members.known_digest(place, "score", "taxicab") == members.digest(place, "score", "taxicab")
+        assert members.known_digest(place, "prepare") == members.digest(place, "prepare")

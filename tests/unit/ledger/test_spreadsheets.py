@@ -9,21 +9,8 @@ from hypothesis import strategies as st
 from reident.ledger import spreadsheets, stored
 
 FORMULAS = [
-    "=cmd()",
-    "+1+1",
-    "@SUM(A1)",
-    "-2+3",
-    "\t=1",
-    "\r=1",
-    "\n=1",
-    "＝1+1",
-    "-",
-    "+",
-    "=",
-    "'quoted",
-    "''",
-    "--",
-]
+    "=cmd()", "+1+1", "@SUM(A1)", "-2+3", "\t=1", "\r=1", "\n=1", "＝1+1", "-", "+", "=", "'quoted", "''", "--",
+]  # fmt: skip
 
 
 def read_back(table, folder, name="table.csv", read=stored.read_text):

@@ -91,18 +91,13 @@ TEXTS = [
     ("a variant", "prepare", {"study": "s/variants/a-1"}, "s, variant a-1: Reading the files"),
     ("a metric", "rank", {"metric": "taxicab"}, "s: Ranking the pairs: Taxicab"),
     ("a metric of two names", "score", {"metric": "fellegi_sunter"}, "s: Comparing records: Fellegi–Sunter"),
-    (
-        "the only shard",
-        "score",
-        {"metric": "adhoc", "scatteritem": "1-of-1"},
-        "s: Comparing records: Adhoc",
-    ),
+    ("the only shard", "score", {"metric": "adhoc", "scatteritem": "1-of-1"}, "s: Comparing records: Adhoc"),
     ("a shard", "score", {"metric": "adhoc", "shard": "3-of-12"}, "s: Comparing records: Adhoc, 3 of 12"),
     ("a table", "compare_variants", {"table": "file_risk"}, "s: Comparing the variants: file risk"),
     ("a rule with a prefix", "reident_prepare", {}, "s: Reading the files"),
     ("a step within a word", "unscore", {}, "s: unscore"),
     ("another workflow's rule", "plot_it", {"study": "", "sample": "secret"}, "plot it"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
