@@ -135,8 +135,6 @@ def test_a_signature_of_other_data_or_for_another_purpose_does_not_hold(tmp_path
 
 SIGNERS = {
     "another key": lambda folder, _: bags.allowed(folder, key(folder, "other")),
-    "another purpose": lambda folder, name: bags.allowed(folder, name, options='namespaces="git" '),
-    "an earlier time": lambda folder, name: bags.allowed(folder, name, options='valid-before="20200101" '),
     "nobody": lambda folder, _: bags.allowed(folder),
 }
 
