@@ -84,10 +84,11 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     crate = Crate(members.study, members.path.name, documents, sizes)
     items = [Item(path, text) for path, text in texts.items()]
     items += [Item(layout.CRATE, as_json(crate.describe()))]
-    items += _results(made, root)
-    items += _ledger(entries, root)
+    files = [*((line, located(root, "", line["path"])) for line in made), *named]
+    items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in files if line["bag"]]
+    names = [f"{_place(entry)}/ledger/{entry['step']}.json".lstrip("/") for entry in entries]
+    items += [Item(layout.LEDGER + name, root / name) for name in names]
     items += _study(members)
-    items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in named if line["bag"]]
     items += [Item(layout.CODE + name, checkout / name) for name in checkout_files(checkout)]
     items += [Item(layout.CODE + release.COPY, as_json(code))]
     return items + _sources(read, members)
@@ -274,18 +275,6 @@ def checkout_files(checkout: Path) -> list[str]:
     ]
     names = sorted(path.relative_to(checkout).as_posix() for path in paths)
     return [name for name in names if not _NO_CODE.search(name)]
-
-
-def _results(made: Iterable[Line], root: Path) -> Iterator[Item]:
-    for line in made:
-        if line["bag"] is not None:
-            yield Item(layout.PAYLOAD + line["bag"], located(root, "", line["path"]), line["sha256"])
-
-
-def _ledger(entries: Iterable[Entry], root: Path) -> Iterator[Item]:
-    for entry in entries:
-        name = f"{_place(entry)}/ledger/{entry['step']}.json".lstrip("/")
-        yield Item(f"{layout.LEDGER}{name}", root / name)
 
 
 def _study(members: Family) -> Iterator[Item]:
