@@ -104,9 +104,11 @@ def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Ma
     account.open(ORIGINAL, n).leave("not in the sample", n - len(chosen))
     account.close(ORIGINAL)
     return Made(
-        _frame({PUFID: ids[chosen], **{name: released[name][chosen] for name in names}}),
-        _frame({**text, **changed}),
-        _frame({PUFID: ids[chosen], **{name: text[name][chosen] for name in options.key}}),
+        pd.DataFrame({PUFID: ids[chosen], **{name: released[name][chosen] for name in names}}, dtype=object),
+        pd.DataFrame({**text, **changed}, dtype=object),
+        pd.DataFrame(
+            {PUFID: ids[chosen], **{name: text[name][chosen] for name in options.key}}, dtype=object
+        ),
         _about(options, values, masked),
         account.table(),
     )
@@ -117,24 +119,20 @@ def sample_size(n: int, fraction: Fraction) -> int:
     return max(1, math.floor(n * fraction + Fraction(1, 2)))
 
 
-def _file(options: Microaggregate) -> str:
-    return options.source.file_name
-
-
 def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """Return the records with a key, numbered where they have none, and their order by it."""
     require_records(options.source, original.num_rows)
     key = list(options.key)
     if set(key) <= set(original.column_names):
         return original, np.argsort(
-            keys.check(original, key, _file(options), options.source.first_row), kind="stable"
+            keys.check(original, key, options.source.file_name, options.source.first_row), kind="stable"
         )
     numbers = [str(row) for row in range(1, original.num_rows + 1)]
     return original.append_column(key[0], pa.array(numbers)), np.arange(original.num_rows)
 
 
 def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarray:
-    file = _file(options)
+    file = options.source.file_name
     place = Place(file, name, name, options.source.first_row, takes_decimal=False)
     column = typed(original[name], Coding("numeric", options.missing), place)
     values = column.to_numpy(zero_copy_only=False).astype(np.float64)
@@ -151,7 +149,7 @@ def _check_codes(
     masking: Masking, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]], guard: Guard
 ) -> None:
     """Refuse numbers that are no missing values here and would become such where the files are read."""
-    file = _file(masking.options)
+    file = masking.options.source.file_name
     for own in masking.columns:
         for side, changed in made.items():
             if (name := getattr(own, side)) not in values:
@@ -203,10 +201,6 @@ def _deviating(
     near *= np.where(streams("sign").random((n, v)) < 0.5, -1, 1)
     share = np.where(place < number[:, None], far, near)
     return {name: own * (1 + share[:, at]) for at, (name, own) in enumerate(values.items())}
-
-
-def _frame(columns: dict[str, np.ndarray]) -> pd.DataFrame:
-    return pd.DataFrame(columns, dtype=object)
 
 
 def _about(

@@ -16,7 +16,8 @@ from reident.errors import InputError
 from reident.ledger.spreadsheets import MARK
 from reident.linkage.ranking import WHOLE
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
-from reident.release.policies import interval_of
+from reident.release.policies import interval
+from reident.sections.release import Policy
 
 FOLDER = "releasable"
 RECORD = "release.json"
@@ -69,11 +70,15 @@ def read(path: Path) -> Edition:
     """
     files = _texts(path)
     record = _record(path, files[RECORD])
+    try:
+        policy = Policy.model_validate(record["policy"])
+    except ValueError:
+        policy = None
     cells: dict[Cell, Published] = {}
     for name in COLUMNS:
         for line, row in _rows(path, name, files[name]):
             for cell, text in _counts(path, name, line, row, record):
-                one = _published(f"{path.name}/{name}, line {line}", record["policy"], text)
+                one = _published(f"{path.name}/{name}, line {line}", policy, text)
                 if cells.setdefault(cell, one) != one:
                     raise _invalid(
                         f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition"
@@ -216,12 +221,14 @@ def _in_force(record: Mapping[str, Any], metric: str) -> int:
     return int(record["rank_limit"]) if metric in record["ranked"] else 0
 
 
-def _published(place: str, policy: Mapping[str, Any], text: str) -> Published:
+def _published(place: str, policy: Policy | None, text: str) -> Published:
     """Return what is published as a text."""
     if text == SUPPRESSED:
         return Published(text, None, 0, UNKNOWN)
     try:
-        low, high = interval_of(policy, text)
-    except (ValueError, KeyError, TypeError):
+        if policy is None:
+            raise ValueError("the record has no valid policy")
+        low, high = interval(policy, text)
+    except ValueError:
         raise _invalid(f"{place}: `{text}` is not a count by the policy of the edition") from None
     return Published(text, int(text) if text.isdecimal() else None, low, high)

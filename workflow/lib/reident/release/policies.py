@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
-from typing import Any
 
 from reident.linkage import intervals
 from reident.release.cells import SUPPRESSED, Published
@@ -86,16 +84,6 @@ def interval(policy: Policy, text: str) -> tuple[int, int]:
         raise ValueError("the policy publishes no count as this text")
     published = _of_value(policy, int(text))
     return published.low, published.high
-
-
-def interval_of(policy: Mapping[str, Any], text: str) -> tuple[int, int]:
-    """Return the interval of a text by a policy as the record of an edition has it, see :func:`interval`."""
-    return interval(_policy(json.dumps(policy, sort_keys=True)), text)
-
-
-@lru_cache(maxsize=32)
-def _policy(text: str) -> Policy:
-    return Policy.model_validate_json(text)
 
 
 def rate(policy: Policy, part: Published, whole: Published) -> str:
