@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from making.report import write_entry, write_verdict
+from making.report import write_computed
 from reident.attribution import assessment, prepare
 from reident.pipeline import parts
 from reident.study import model as study
@@ -80,15 +80,8 @@ def write_learnt(folder: Path, options: dict[str, Any] = LEARNT, *, n: int = 300
         files = {side: text.set_column(4, "job", jobs) for side, text in files.items()}
     prepared = prepare.prepare(parts.attribution_files(spec), files)
     assessed = assessment.assess(parts.attribution_rules(spec), *prepared[:4])
-    (folder / "attribution").mkdir(parents=True)
-    (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
-    for name, table in {**prepared._asdict(), **assessed._asdict()}.items():
-        if isinstance(table, pd.DataFrame):
-            table.to_csv(folder / "attribution" / f"{name}.csv", index=False)
-    write_verdict(folder, attributed=prepared.warnings)
-    entry = {
-        "step": "assess_attribution", "inputs": {}, "versions": {"numpy": "2.4.6"},
-        "outputs": {"summary": {"path": "attribution/summary.csv", "sha256": "0" * 64, "size": 1}},
-    }  # fmt: skip
-    write_entry(folder, entry)
-    return folder
+    tables = {**prepared._asdict(), **assessed._asdict()}
+    step = "assess_attribution"
+    return write_computed(
+        folder, "attribution", step, study.canonical_json(spec), tables, attributed=prepared.warnings
+    )

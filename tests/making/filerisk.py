@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from making.report import write_entry, write_verdict
+from making.report import write_computed
 from reident.filerisk import assessment, modelling, numerical_study, scenarios
 from reident.filerisk.parts import FILE, ORIGINAL, RiskFiles
 from reident.filerisk.parts import POPULATION as POPULATION_FILE
@@ -144,14 +144,6 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
         tables |= scenarios.assess(parts.intruder_rules(spec), files.file, files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
-    (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
-    for name, table in tables.items():
-        if isinstance(table, pd.DataFrame):
-            table.to_csv(folder / "filerisk" / f"{name}.csv", index=False)
-    entry = {
-        "step": "assess_file", "inputs": {}, "versions": {"numpy": "2.4.6"},
-        "outputs": {"summary": {"path": "filerisk/summary.csv", "sha256": "0" * 64, "size": 1}},
-    }  # fmt: skip
-    write_verdict(folder, risk=files.warnings)
-    write_entry(folder, entry)
-    return folder
+    return write_computed(
+        folder, "filerisk", "assess_file", study.canonical_json(spec), tables, risk=files.warnings
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from making.report import write_entry, write_verdict
+from making.report import write_computed
 from reident.intake import severity
 from reident.matching import closest
 from reident.matching import prepare as intake
@@ -74,18 +74,10 @@ def write_matching(
     if spec.matched.closest is not None:
         files = prepared.confidential, prepared.synthetic, prepared.holdout
         made |= closest.measure(parts.closest_rules(spec), *files)._asdict()
-    (folder / "matching").mkdir(parents=True)
-    (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
-    for name, table in made.items():
-        if isinstance(table, pd.DataFrame):
-            table.to_csv(folder / "matching" / f"{name}.csv", index=False)
-    entry = {
-        "step": "match", "inputs": {}, "versions": {"numpy": "2.4.6"},
-        "outputs": {"summary": {"path": "matching/summary.csv", "sha256": "0" * 64, "size": 1}},
-    }  # fmt: skip
-    write_verdict(folder, matched=pd.concat([prepared.warnings, severity.table(warnings)]))
-    write_entry(folder, entry)
-    return folder
+    every_warning = pd.concat([prepared.warnings, severity.table(warnings)])
+    return write_computed(
+        folder, "matching", "match", study.canonical_json(spec), made, matched=every_warning
+    )
 
 
 def _drawn(draw: np.random.Generator, n: int) -> pd.DataFrame:
