@@ -15,7 +15,7 @@ WITHHELD = "withheld"
 """What is published instead of an outcome that is no linear relation between published counts."""
 
 
-_RATES = {
+_RATES: dict[str, tuple[str, str | None]] = {
     "conditional_rate_at_most": ("n_confirmed", "n_suspected"),
     "single_rate_at_most": ("n_single_confirmed", "n_single"),
     "confirmed_rate_at_most": ("n_confirmed", "n_puf"),
@@ -70,14 +70,10 @@ def _whole(quantity: str, part: Cell) -> Cell:
 
 def table(limits: pd.DataFrame, published: list[Limit]) -> pd.DataFrame:
     """Return the limits with the outcomes that are published, and :data:`WITHHELD` in the place of others."""
-    outcomes = {
-        (
-            limit.part.metric,
-            (limit.part.quantity, limit.whole and limit.whole.quantity),
-            limit.bound,
-        ): limit.outcome
-        for limit in published
-    }
+    outcomes: dict[tuple[str, tuple[str, str | None] | None, float], str] = {}
+    for limit in published:
+        rate = limit.part.quantity, limit.whole.quantity if limit.whole else None
+        outcomes[limit.part.metric, rate, limit.bound] = limit.outcome
     names = ["about", "limit", "metric", "bound"]
     lines = []
     for line in limits.to_dict("records"):
