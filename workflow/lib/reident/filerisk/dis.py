@@ -13,8 +13,8 @@ import numpy as np
 from reident.filerisk.estimates import Z
 from reident.filerisk.matches import Matches
 
-MOST_ROUNDS = 100_000
-"""Rounds of the special form at most, whatever its standard error."""
+MIN_ROUNDS, MAX_ROUNDS = 100, 100_000
+"""Rounds of the special form at least, and at most, whatever its standard error."""
 
 Ended = Literal["", "exact", "standard error", "rounds"]
 
@@ -185,8 +185,6 @@ def special(
     *,
     tolerance: float = 0.005,
     removed: int | None = None,
-    least_rounds: int = 100,
-    most_rounds: int = MOST_ROUNDS,
 ) -> Special:
     """Simulate the method: remove records, copy some back, match those removed against the file, until it is stable.
 
@@ -198,10 +196,9 @@ def special(
         f, in (0, 1]: probability that a removed record is copied back.
     rng : Generator
     tolerance : float
-        Rounds go on until the standard error is not above it, or to ``most_rounds``.
+        Rounds go on until the standard error is not above it, or to :data:`MAX_ROUNDS`.
     removed : int, optional
         Records removed in a round; 1 % of those that may be, at least 1. The general form is the limit of few.
-    least_rounds, most_rounds : int
 
     Returns
     -------
@@ -215,16 +212,16 @@ def special(
     if batch == 0 or np.isnan(formula):
         return Special(float("nan"), float("nan"), 0, 0, 0, formula, "")
     exact = not all(_possible(matches, fraction, batch))
-    unique, correct = np.zeros(most_rounds), np.zeros(most_rounds)
+    unique, correct = np.zeros(MAX_ROUNDS), np.zeros(MAX_ROUNDS)
     rounds, error = 0, float("nan")
     ended: Ended = "rounds"
-    while rounds < most_rounds:
+    while rounds < MAX_ROUNDS:
         unique[rounds], correct[rounds] = _round(matches, fraction, batch, rng)
         rounds += 1
-        if (rounds >= least_rounds and rounds % 50 == 0) or rounds == most_rounds:
+        if (rounds >= MIN_ROUNDS and rounds % 50 == 0) or rounds == MAX_ROUNDS:
             one_kind = correct[:rounds].sum() in {0, unique[:rounds].sum()}
             error = _error(unique[:rounds], correct[:rounds], by_chance=one_kind and not exact)
-            enough = exact or not one_kind or rounds >= 10 * least_rounds
+            enough = exact or not one_kind or rounds >= 10 * MIN_ROUNDS
             if error <= tolerance and enough:
                 ended = "exact" if exact else "standard error"
                 break

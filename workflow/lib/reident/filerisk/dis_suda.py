@@ -25,11 +25,10 @@ DIGITS = 12
 
 
 class DisSuda(NamedTuple):
-    """Risk of each record by one definition, stamped with what it depends on.
+    """Risk of each record by one definition, with what it depends on.
 
     Attributes
     ----------
-    definition : str
     dis : float
         pr(cm|um).
     risk : float64 (n,)
@@ -42,7 +41,6 @@ class DisSuda(NamedTuple):
         What makes the values doubtful, one sentence each.
     """
 
-    definition: Definition
     dis: float
     risk: np.ndarray
     n_unique: int
@@ -105,7 +103,6 @@ def elliot_manning(
             )
         values[unique] = _filled(share, probability * n_unique)
     return DisSuda(
-        "elliot-manning",
         probability,
         np.round(values, DIGITS),
         n_unique,
@@ -150,9 +147,7 @@ def user_guide(
             odds = np.exp(logarithm) * np.exp(-logarithm).sum()
         values[scored] = 1 / (1 + n_in_pairs * (1 - fraction) / (fraction * odds))
     probability = general if probability is None else probability
-    return DisSuda(
-        "user-guide", probability, np.round(values, DIGITS), n_unique, n_in_pairs, fraction, q, tuple(hazards)
-    )
+    return DisSuda(probability, np.round(values, DIGITS), n_unique, n_in_pairs, fraction, q, tuple(hazards))
 
 
 def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:

@@ -28,13 +28,11 @@ class Suda(NamedTuple):
         MSUs counted by record, size, variable and level, with each record's first smallest one.
     weights : float64 (max_order + 1,)
         By size; that of size 0 is 0.
-    weighting : str
     """
 
     score: np.ndarray
     msus: MinimalUniques
     weights: np.ndarray
-    weighting: Weighting
 
 
 def size_weights(n_keys: int, largest: int, weighting: Weighting) -> np.ndarray:
@@ -87,7 +85,7 @@ def scores(
     largest = codes.shape[1] if max_order is None else min(max_order, codes.shape[1])
     weights = size_weights(codes.shape[1], largest, weighting)
     msus = minimal_uniques(codes, max_order=max_order, threads=threads, progress=progress)
-    return Suda(_weighed(msus.counts, weights), msus, weights, weighting)
+    return Suda(_weighed(msus.counts, weights), msus, weights)
 
 
 def _weighed(counts: np.ndarray, weights: np.ndarray) -> np.ndarray:
