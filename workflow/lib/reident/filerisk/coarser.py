@@ -50,16 +50,10 @@ def compare(
 
     Parameters
     ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
-    sizes : int64 (n,)
-        As `uniques.cell_sizes` gives them.
     names : sequence of str
         The variables.
     collapsed : sequence of (int, array)
         For each collapse the position of its variable and the coarser code of each code.
-    wildcard : bool
-        Whether a missing value matches every value.
     reciprocal : float64 (n,), optional
         As `dis_suda.population_reciprocal` gives it.
 

@@ -106,8 +106,6 @@ def general(n_unique: int, n_in_pairs: int, fraction: float, n_wrong: int = 0) -
     n_in_pairs : int
         P, records in cells of size two: those that match exactly one other record. If the file is perturbed, this
         includes the W records.
-    fraction : float
-        f of the cells, in (0, 1].
     n_wrong : int
         W, records that match exactly one record, which is not their own; 0 unless the file is perturbed.
 
@@ -122,17 +120,7 @@ def general(n_unique: int, n_in_pairs: int, fraction: float, n_wrong: int = 0) -
 
 
 def of_file(codes: np.ndarray, sizes: np.ndarray, fraction: float) -> float:
-    """Return the general form for a file: of its records with a complete key, as an intruder has a complete key.
-
-    Parameters
-    ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
-    sizes : int64 (n,)
-        As `uniques.cell_sizes` gives them.
-    fraction : float
-        f of the cells, in (0, 1].
-    """
+    """Return the general form for a file: of its records with a complete key, as an intruder has a complete key."""
     complete = sizes[(codes >= 0).all(axis=1)]
     return general(int((complete == 1).sum()), int((complete == 2).sum()), fraction)
 
@@ -144,8 +132,6 @@ def sampling_error(n_unique: int, n_in_pairs: int, n_in_triples: int, fraction: 
     ----------
     n_unique, n_in_pairs, n_in_triples : int
         Records in cells of size one, two and three.
-    fraction : float
-        f of the cells, in (0, 1].
 
     Returns
     -------

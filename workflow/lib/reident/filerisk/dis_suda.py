@@ -69,10 +69,6 @@ def elliot_manning(
     ----------
     score : float64 (n,)
         SUDA scores. A score of 1 or less has the logarithm 0 here: no share before all others have theirs.
-    sizes : int64 (n,)
-        Cell sizes on the whole key.
-    fraction : float
-        f of the cells, in (0, 1].
     probability : float, optional
         pr(cm|um); by default the general form of DIS for these sizes.
 

@@ -93,11 +93,7 @@ def matches(
 
     Parameters
     ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
     weights : float64 (n,)
-    wildcard : bool
-        Whether a missing value matches every value.
 
     Returns
     -------

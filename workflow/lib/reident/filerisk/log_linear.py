@@ -95,15 +95,7 @@ class Model(NamedTuple):
 
 
 def table_of(codes: np.ndarray, sizes: np.ndarray) -> Table:
-    """Count the records of each cell; records that miss a value are left out.
-
-    Parameters
-    ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
-    sizes : int64 (n,)
-        As `uniques.cell_sizes` gives them.
-    """
+    """Count the records of each cell; records that miss a value are left out."""
     complete = np.flatnonzero(sizes > 0)
     inside = codes[complete]
     places = [np.unique(column, return_inverse=True) for column in inside.T]

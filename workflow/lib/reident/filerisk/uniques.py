@@ -22,11 +22,6 @@ MAX_WORD = 2**62
 def cell_numbers(codes: np.ndarray) -> np.ndarray:
     """Number the cells of the key 0, 1, … in the order of their codes.
 
-    Parameters
-    ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
-
     Returns
     -------
     int64 (n,)
@@ -73,8 +68,6 @@ def conventions(codes: np.ndarray, bounds: Sequence[int]) -> pd.DataFrame:
 
     Parameters
     ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
     bounds : sequence of int
         The values of k.
 
@@ -102,11 +95,6 @@ def conventions(codes: np.ndarray, bounds: Sequence[int]) -> pd.DataFrame:
 
 def partition_structure(sizes: np.ndarray) -> pd.DataFrame:
     """Return the frequency of frequencies.
-
-    Parameters
-    ----------
-    sizes : int64 (n,)
-        As `cell_sizes` gives them.
 
     Returns
     -------
