@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class Estimate(NamedTuple):
     kind: str
     model: str
     quantity: str
-    estimate: float
+    estimate: float = float("nan")
     low: float = float("nan")
     high: float = float("nan")
     truth: float = float("nan")
@@ -110,14 +110,9 @@ def _log_linear(
 ) -> tuple[list[Estimate], np.ndarray]:
     """Return the lines of the log-linear models, and the risks of the records by the recommended one."""
     names = [name_of(margins) for margins in options.log_linear]
-    risks, nothing = np.full(len(codes), np.nan), float("nan")
+    risks = np.full(len(codes), np.nan)
     if overlapping:
-        quantities = (IN_SAMPLE, MATCHES)
-        return [
-            Estimate(LOG_LINEAR, name, quantity, nothing, status=WILDCARD)
-            for name in names
-            for quantity in quantities
-        ], risks
+        return _without_cells(LOG_LINEAR, names, IN_SAMPLE, MATCHES), risks
     table = log_linear.table_of(codes, sizes)
     models = {
         name: log_linear.model(table, log_linear.margins_of(margins, options.key), fraction, options.seed)
@@ -128,7 +123,7 @@ def _log_linear(
         risks[sizes == 1] = models[best].risks
     lines = [
         Estimate(
-            LOG_LINEAR, name, quantity, estimate.value, estimate.low, estimate.high, nothing, estimate.bias,
+            LOG_LINEAR, name, quantity, estimate.value, estimate.low, estimate.high, np.nan, estimate.bias,
             estimate.test, name == best, estimated.status,
         )
         for name, estimated in models.items()
@@ -165,11 +160,8 @@ def _uniqueness(
     models = {
         "pitman": superpopulation.pitman, "zayatz": superpopulation.zayatz, "snb": superpopulation.snb,
     }  # fmt: skip
-    nothing = float("nan")
     if overlapping:
-        for name in models:
-            for quantity in (IN_SAMPLE, IN_POPULATION):
-                yield Estimate(UNIQUENESS, name, quantity, nothing, status=WILDCARD)
+        yield from _without_cells(UNIQUENESS, models, IN_SAMPLE, IN_POPULATION)
         return
     cells = _cells(sizes)
     estimates = {name: estimate(cells, fraction) for name, estimate in models.items()}
@@ -177,19 +169,15 @@ def _uniqueness(
     if best is not None:
         status = superpopulation.support(estimates[best].in_sample, _recommended(linear))
         estimates[best] = estimates[best]._replace(status=status)
-    for name, uniques in estimates.items():
-        yield Estimate(
-            UNIQUENESS, name, IN_SAMPLE, uniques.in_sample, uniques.low, uniques.high, status=uniques.status
-        )
-        recommended = name == best and uniques.status == OK
-        yield Estimate(
-            UNIQUENESS,
-            name,
-            IN_POPULATION,
-            uniques.in_population,
-            recommended=recommended,
-            status=uniques.status,
-        )
+    for name, (in_sample, in_population, low, high, status) in estimates.items():
+        yield Estimate(UNIQUENESS, name, IN_SAMPLE, in_sample, low, high, status=status)
+        recommended = name == best and status == OK
+        yield Estimate(UNIQUENESS, name, IN_POPULATION, in_population, recommended=recommended, status=status)
+
+
+def _without_cells(kind: str, names: Iterable[str], *quantities: str) -> list[Estimate]:
+    """Return the lines of models that need cells, where missing values match every value."""
+    return [Estimate(kind, name, quantity, status=WILDCARD) for name in names for quantity in quantities]
 
 
 def _recommended(linear: list[Estimate]) -> tuple[float, float] | None:
