@@ -157,12 +157,7 @@ class AttributeDisclosure(Section):
         return {side: (file and file.id) or () for side, file in files.items()}
 
     def check_files(self, *, untreated: bool, matched: bool) -> None:
-        """Refuse files that the study does not have: the untreated one, or those of `matching`.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse files that the study does not have: the untreated one, or those of `matching`."""
         if self.released == PUF and not untreated:
             raise ValueError(
                 "`.attribute_disclosure.released` must not be `puf` without `files.original`, with which the public "
@@ -175,12 +170,7 @@ class AttributeDisclosure(Section):
             )
 
     def check_names(self, variables: Sequence[KeyVariable], ids: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse variables and results with the name of a column that identifies a person.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse variables and results with the name of a column that identifies a person."""
         names = RESERVED | {variable.name for variable in variables}
         for name in itertools.chain.from_iterable(ids.values()):
             if name in names:

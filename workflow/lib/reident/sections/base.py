@@ -182,12 +182,7 @@ def name_alone(value: Any) -> Any:
 
 
 def refuse_repeats(names: Iterable[str], key: str) -> None:
-    """Refuse a list that gives a name twice.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse a list that gives a name twice."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

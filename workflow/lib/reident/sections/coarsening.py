@@ -52,12 +52,7 @@ class Coarsening(Section):
         return self
 
     def check(self, kind: str) -> None:
-        """Refuse a coarsening of numbers for a categorical variable, and the other way round.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a coarsening of numbers for a categorical variable, and the other way round."""
         if self.numeric != (kind == "numeric"):
             keys = "`width`, `top` or `bottom`" if kind == "numeric" else "`recode`"
             raise ValueError(

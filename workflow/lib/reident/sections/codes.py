@@ -147,12 +147,7 @@ def underflows(text: str) -> bool:
 
 
 def check_order(kind: str, order: tuple[str, ...] | None, *, integer_coded: bool) -> None:
-    """Refuse categories of a numeric variable, and a category that is given twice.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse categories of a numeric variable, and a category that is given twice."""
     if kind == "numeric" and (order is not None or integer_coded):
         raise ValueError(
             "must not have `order` or `integer_coded` with `type: numeric`. Remove them, or set `type: categorical`."

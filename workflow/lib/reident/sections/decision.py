@@ -113,15 +113,7 @@ class Decision(Section):
     numbers. Source: METHODS §12."""
 
     def given(self, section: str, name: str | None = None) -> dict[str, Any]:
-        """Return the limits for a section that are given, by key.
-
-        Parameters
-        ----------
-        section : str
-            One of :data:`LIMITS`.
-        name : str, optional
-            A metric, scenario or target: its limits alone, as numbers.
-        """
+        """Return the limits for one of :data:`LIMITS` that are given, by key; those of one metric, scenario or target."""
         limits = {key: getattr(self, key) for key in LIMITS[section]}
         if name is not None:
             limits = {
@@ -157,10 +149,6 @@ class Decision(Section):
             The sections that limits are for, by their keys: the metrics that the study computes, the names of the
             scenarios of ``file_risk`` and the targets of ``attribute_disclosure``; None for a section that it does not
             have.
-
-        Raises
-        ------
-        ValueError
         """
         for section in LIMITS:
             for key, limit in self.given(section).items():

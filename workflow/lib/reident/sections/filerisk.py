@@ -191,19 +191,7 @@ class FileRisk(Section):
         return study.fraction if study and study.fraction is not None else self.sampling_fraction
 
     def check_files(self, sides: Container[str], *, simulated: bool) -> None:
-        """Refuse files that the study does not have.
-
-        Parameters
-        ----------
-        sides : container of str
-            The sides of the other files of the study.
-        simulated : bool
-            Whether the study simulates the files of this section.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse files that the study, whose other files have these sides, does not have."""
         if simulated != (self.file == SURVEY):
             raise ValueError(
                 "`.file_risk.file` must be `survey` if `simulate` has the kind `local-authorities`, and only then. "
@@ -221,18 +209,7 @@ class FileRisk(Section):
             )
 
     def check_key(self, key: Sequence[KeyVariable], names: Sequence[str]) -> None:
-        """Refuse an empty or too long key, what does not fit it, and names of results as columns of the id.
-
-        Parameters
-        ----------
-        key : sequence of KeyVariable
-        names : sequence of str
-            The columns that identify a record.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse an empty or too long key, what does not fit it, and names of results as columns of the id."""
         if not 1 <= len(key) <= MAX_KEY_VARIABLES:
             raise ValueError(
                 f"`.file_risk` must have 1 to {MAX_KEY_VARIABLES} key variables. List them as `key_variables`."

@@ -88,12 +88,7 @@ class Collapse(Section):
         return self
 
     def check(self, key: Sequence[KeyVariable]) -> None:
-        """Refuse a variable that is not in the key or has no codes.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a variable that is not in the key or has no codes."""
         types = {variable.name: variable.type for variable in key}
         if types.get(self.variable) != "categorical":
             raise ValueError(

@@ -100,12 +100,7 @@ class Microaggregate(SourceFile):
         )
 
     def check_columns(self, used: Sequence[Column]) -> None:
-        """Refuse to compare or to stratify by the key of the intruder's file, or to compare missing values.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse to compare or to stratify by the key of the intruder's file, or to compare missing values."""
         for name in (variable.eif for variable in used):
             if name in self.key:
                 where = "or from `id`" if self.id else "or name another key as `microaggregate.id`"

@@ -33,17 +33,7 @@ class PopulationModels(Section):
     """The seed for simulating the files from which the intervals of log-linear models come."""
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a model with interactions of other variables than those of the key.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The key variables.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a model with interactions of other variables than those of the key."""
         for number, model in enumerate(self.log_linear, start=1):
             for interaction in () if isinstance(model, str) else model:
                 refuse_repeats(interaction, "log_linear")

@@ -122,10 +122,6 @@ def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
     coding : Coding
     key, missing : str
         The keys of the recode table and of the missing codes, for the message.
-
-    Raises
-    ------
-    ValueError
     """
     check_spans(coding.recode, key)
     normal, recoding = normaliser(coding), Recoding(coding)
@@ -147,12 +143,7 @@ def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
 
 
 def check_spans(table: Mapping[str, str], key: str) -> None:
-    """Refuse ranges of a recode table that overlap or end before they begin.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse ranges of a recode table that overlap or end before they begin."""
     spans = sorted(found for code in table if (found := span(code)) is not None)
     for one in spans:
         if one.last < one.first:

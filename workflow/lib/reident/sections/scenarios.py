@@ -39,19 +39,7 @@ class KeySets(Section):
 
 
 def check_scenarios(scenarios: Sequence[RiskScenario], sets: KeySets | None, key: Sequence[str]) -> None:
-    """Refuse scenarios and sets with other variables than those of the key, and too many sets.
-
-    Parameters
-    ----------
-    scenarios : sequence of RiskScenario
-    sets : KeySets or None
-    key : sequence of str
-        The names of the key variables.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse scenarios and sets with other variables than those of the key, and too many sets."""
     for at, scenario in enumerate(scenarios, start=1):
         _check_names(scenario.known, key, f"scenarios[{at}].known")
     if sets is None:

@@ -35,17 +35,7 @@ class Utility(Section):
     """A linear regression whose coefficients are compared. If absent: not computed."""
 
     def check(self, types: Mapping[str, str]) -> None:
-        """Refuse a regression whose variables do not fit.
-
-        Parameters
-        ----------
-        types : mapping
-            The type of each linking variable and strata variable, by name.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a regression that does not fit linking and strata variables of these types."""
         if self.regression is None:
             return
         response, predictors = self.regression.response, self.regression.predictors

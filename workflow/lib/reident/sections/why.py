@@ -27,17 +27,7 @@ class Why(Section):
     `snakemake suggest` does, and the report shows the best. Source: METHODS §6.4."""
 
     def check(self, types: Mapping[str, str]) -> None:
-        """Refuse recodings whose variables do not fit, and two with the same name for one variable.
-
-        Parameters
-        ----------
-        types : mapping
-            The type of each linking variable, by name.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse recodings that do not fit linking variables of these types, and two with one name for one variable."""
         seen = set()
         for at, one in enumerate(self.recodings or ()):
             key = f"why.recodings[{at + 1}]"

@@ -15,19 +15,7 @@ def check(
     strata: Sequence[StrataVariable],
     keys: Mapping[str, Sequence[str]],
 ) -> None:
-    """Refuse names that are given twice, or that a result column has.
-
-    Parameters
-    ----------
-    linking_variables : sequence of LinkingVariable
-    strata : sequence of StrataVariable
-    keys : mapping
-        The key columns of ``puf`` and ``eif``.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse names that are given twice, or that a result column has."""
     linking = [variable.name for variable in linking_variables]
     strata_names = [variable.name for variable in strata]
     refuse_repeats(linking, "linking_variables")

@@ -35,16 +35,7 @@ class _File(NamedTuple):
 
 
 def check(study: Any) -> None:
-    """Refuse to pad a column that the study does not read, and codes that are shorter than those of the padded column.
-
-    Parameters
-    ----------
-    study : reident.study.model.Study
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse to pad a column that is not read, and codes that are shorter than those of the padded column."""
     files = [file for file in _files(study) if file.source.pad]
     for section in {file.section: None for file in files}:
         same = [file for file in files if file.section == section]
