@@ -11,16 +11,7 @@ from reident.pipeline.tables import Lines
 
 
 def compare(lines: Lines, studies: Sequence[Compared], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put the lines of one table of every variant beside each other.
-
-    Parameters
-    ----------
-    lines : Lines
-        Which lines of each table are about the whole study.
-    studies : sequence of Compared
-        The study and its variants.
-    tables : sequence of pandas.DataFrame
-        The table of each of them.
+    """Put the lines of one table of every variant, those about the whole study, beside each other.
 
     Returns
     -------

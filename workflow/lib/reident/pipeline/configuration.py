@@ -20,15 +20,7 @@ CONFIG = Path("config", "config.yaml")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run, complete.
-
-    Parameters
-    ----------
-    config : mapping
-        What was given.
-    study_files : list of pathlib.Path
-        The study files of the run.
-    """
+    """The settings of a run, complete: what was given, and its study files."""
 
     config: Mapping[str, Any]
     study_files: list[Path]
@@ -53,25 +45,12 @@ class Settings:
 
 
 def file(home: Path) -> str:
-    """Return the configuration file: that of the working directory, or else the one that comes with the workflow.
-
-    Parameters
-    ----------
-    home : pathlib.Path
-        The checkout.
-    """
+    """Return the configuration file: that of the working directory, or else the one in the checkout."""
     return str(CONFIG if CONFIG.is_file() else home / CONFIG)
 
 
 def read(config: Mapping[str, Any], home: Path) -> Settings:
-    """Return the settings of a run.
-
-    Parameters
-    ----------
-    config : mapping
-        The configuration as Snakemake composed it.
-    home : pathlib.Path
-        The checkout, to which the studies of its own configuration file are relative.
+    """Return the settings of a run, from the configuration as Snakemake composed it.
 
     Raises
     ------
@@ -85,12 +64,6 @@ def read(config: Mapping[str, Any], home: Path) -> Settings:
 
 def named_studies(named: list[str], home: Path) -> list[Path]:
     """Return the study files that a command names, or else those of the configuration file.
-
-    Parameters
-    ----------
-    named : list of str
-    home : pathlib.Path
-        The checkout.
 
     Raises
     ------
@@ -113,11 +86,7 @@ def named_studies(named: list[str], home: Path) -> list[Path]:
 def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:
     """Return the study files of a run: those of the command line, or else those of config/config.yaml.
 
-    Parameters
-    ----------
-    config : mapping
-    base : pathlib.Path
-        The folder that the paths of `studies` are relative to; those of `study` are relative to the working directory.
+    The paths of `studies` are relative to a folder, those of `study` to the working directory.
 
     Raises
     ------

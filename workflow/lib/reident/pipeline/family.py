@@ -348,18 +348,12 @@ def _place(labels: dict[str, str]) -> str:
 def check_files(members: list[Member], path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
     """Check that every file that a study or one of its variants names exists, and that checklist and rounding fit.
 
-    Parameters
-    ----------
-    members : list of Member
-    path : pathlib.Path
-        The study file.
-    is_made : callable
-        Whether a file is about to be made, so that it need not be there.
+    A file about which ``is_made`` says that it is about to be made need not be there.
 
     Raises
     ------
     InputError
-        For the first file that does not, with the variant that names it.
+        For the first file that does not exist, with the variant that names it.
     """
     for member in members:
         try:
@@ -373,13 +367,7 @@ def check_files(members: list[Member], path: Path, is_made: Callable[[Path], boo
 
 
 def notebooks(report: Path) -> dict[str, Path]:
-    """Return what the report and the releasable edition are made from, by the names of the inputs.
-
-    Parameters
-    ----------
-    report : pathlib.Path
-        The notebook of the report, beside which the other one is.
-    """
+    """Return the notebooks of the report and, beside it, of the releasable edition, by the names of the inputs."""
     return {"notebook": report, "edition_notebook": report.with_name("releasable.ipynb")}
 
 

@@ -591,15 +591,7 @@ class Releasing:
 
 
 def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike) -> Releasing:
-    """Return what the releasable edition takes from a study with its variants.
-
-    Parameters
-    ----------
-    study : Study
-    variants : mapping
-        The label of each thing that varies, by variant.
-    alike : Alike
-    """
+    """Return what the releasable edition takes from a study, whose variants have these labels."""
     release = required(study.release, "release")
     unicity: Any = study.chosen.get("unicity")
     sets = [known for known in study.matched.sets if known.listed] if study.matching else []

@@ -18,14 +18,9 @@ _MAX_NAMES = 3
 
 
 def read_reason(text: str, outputs: list[str]) -> str:
-    """Return why a job runs, without the paths of files and without values.
+    """Return why a job runs, from Snakemake's words, without the paths of files and without values.
 
-    Parameters
-    ----------
-    text : str
-        The reason in Snakemake's words.
-    outputs : list of str
-        The files of the job; what its parameters were is known from the entry of the ledger among them.
+    What the parameters of the job were is known from the entry of the ledger among its ``outputs``.
     """
     values = _VALUES.search(text)
     words = _changes(_literals(values[1]), _literals(values[2]), outputs) if values else []

@@ -58,19 +58,7 @@ _COMMIT = re.compile(rb"# branch\.oid ([0-9a-f]{40,64})")
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """Return what tells the code of a checkout from any other, and what it runs with.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        The folder of the Snakefile.
-
-    Returns
-    -------
-    dict
-        What :func:`recorded` returns; ``lock``, the SHA-256 of the locked packages; ``versions`` of Python and the
-        installed packages.
-    """
+    """Return what :func:`recorded` returns; ``lock``, the SHA-256 of the locked packages; and the ``versions`` in use."""
     lock = root / LOCK
     return {**recorded(root), "lock": _digest(lock) if lock.is_file() else None, "versions": versions()}
 
@@ -78,16 +66,8 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
 def recorded(root: Path = ROOT) -> dict[str, Any]:
     """Return what every entry of the ledger says of the code.
 
-    Parameters
-    ----------
-    root : pathlib.Path
-        The folder of the Snakefile.
-
-    Returns
-    -------
-    dict
-        ``version``; ``commit``, None without git; ``modified``, whether the sources differ from that commit, None
-        where nothing tells; ``tree``, the SHA-256 of the sources.
+    That is its ``version``; the ``commit``, None without git; ``modified``, whether the sources differ from that commit,
+    None where nothing tells; and ``tree``, the SHA-256 of the sources.
     """
     tree = tree_digest(root)
     state = _state(root, tree) if (root / ".git").exists() else _copied(root, tree)

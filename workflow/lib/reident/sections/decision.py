@@ -113,7 +113,7 @@ class Decision(Section):
     numbers. Source: METHODS §12."""
 
     def given(self, section: str, name: str | None = None) -> dict[str, Any]:
-        """Return the limits for one of :data:`LIMITS` that are given, by key; those of one metric, scenario or target."""
+        """Return the limits for a section that are given, by key; or those of one metric, scenario or target of it."""
         limits = {key: getattr(self, key) for key in LIMITS[section]}
         if name is not None:
             limits = {
