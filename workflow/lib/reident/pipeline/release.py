@@ -58,7 +58,7 @@ _COMMIT = re.compile(rb"# branch\.oid ([0-9a-f]{40,64})")
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """Return what :func:`recorded` returns; ``lock``, the SHA-256 of the locked packages; and the ``versions`` in use."""
+    """Return what :func:`recorded` does; ``lock``, the SHA-256 of the locked packages; and the ``versions`` in use."""
     lock = root / LOCK
     return {**recorded(root), "lock": _digest(lock) if lock.is_file() else None, "versions": versions()}
 
@@ -66,8 +66,7 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
 def recorded(root: Path = ROOT) -> dict[str, Any]:
     """Return what every entry of the ledger says of the code.
 
-    That is its ``version``; the ``commit``, None without git; ``modified``, whether the sources differ from that commit,
-    None where nothing tells; and ``tree``, the SHA-256 of the sources.
+    That is its ``version``; the ``commit``, None without git; ``modified``, whether the sources differ from it, None where nothing tells; and ``tree``, the SHA-256 of the sources.
     """
     tree = tree_digest(root)
     state = _state(root, tree) if (root / ".git").exists() else _copied(root, tree)
@@ -166,13 +165,11 @@ def _ask_git(root: Path) -> dict[str, Any]:
         )
     except (OSError, subprocess.SubprocessError):
         return {}
-    headers, changes = [], []
-    for line in filter(None, ended.stdout.split(b"\0")):
-        (headers if line.startswith(b"# ") else changes).append(line)
-    commit = next(filter(None, map(_COMMIT.fullmatch, headers)), None)
+    lines = ended.stdout.split(b"\0")
+    commit = next(filter(None, map(_COMMIT.fullmatch, lines)), None)
     if commit is None:
         return {}
     # A changed file has eight fields before its path, a file in conflict ten, a new one the letter `?`.
     fields = {b"1": 8, b"u": 10, b"?": 1}
-    paths = [os.fsdecode(line.split(b" ", fields[line[:1]])[-1]) for line in changes]
+    paths = [os.fsdecode(line.split(b" ", fields[line[:1]])[-1]) for line in lines if line[:1] in fields]
     return {"commit": commit[1].decode(), "modified": any(map(_is_source, paths))}
