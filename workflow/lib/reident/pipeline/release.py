@@ -66,7 +66,8 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
 def recorded(root: Path = ROOT) -> dict[str, Any]:
     """Return what every entry of the ledger says of the code.
 
-    That is its ``version``; the ``commit``, None without git; ``modified``, whether the sources differ from it, None where nothing tells; and ``tree``, the SHA-256 of the sources.
+    That is its ``version``; the ``commit``, None without git; ``modified``, whether the sources differ from it, None
+    where nothing tells; and ``tree``, the SHA-256 of the sources.
     """
     tree = tree_digest(root)
     state = _state(root, tree) if (root / ".git").exists() else _copied(root, tree)
