@@ -15,6 +15,7 @@ from reident.intake.parts import Preparing
 from reident.linkage.intervals import Spread
 from reident.pipeline.parts import digest, part
 from reident.pipeline.steps import STEPS, wanted
+from reident.study import model as studies
 from reident.study.model import Study
 
 PLAIN: dict[str, Any] = {
@@ -51,6 +52,11 @@ def saved(folder: Path, content: Mapping[str, Any]) -> Path:
     content = {key: value for key, value in content.items() if value is not None}
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return path
+
+
+def load(folder: Path, **sections: Any) -> Study:
+    """Return the study that has these sections and no others, read from its file in a folder."""
+    return studies.load(saved(folder, {"id": "s", **sections}))
 
 
 def study(**sections: Any) -> Study:

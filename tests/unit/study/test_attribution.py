@@ -2,19 +2,14 @@
 
 import pytest
 from making.attribution import HELD_OUT, LEARNT
-from making.studies import saved
+from making.studies import files, load
 from reident.errors import InputError
 from reident.sections.attribution import AttributeDisclosure
-from reident.study import model as study
 from reident.study import named_files
+from reident.study.variants import before_protection
 
 LINKED = {
-    "files": {
-        "puf": {"path": "puf.csv", "id": "p"},
-        "eif": {"path": "eif.csv", "id": "e"},
-        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
-        "original": {"path": "original.csv"},
-    },
+    "files": files(original={"path": "original.csv"}),
     "linking_variables": [
         {"name": "age", "type": "numeric", "puf": "AGE"},
         {"name": "sex", "type": "categorical", "puf": "SEX", "missing": {"puf": ["-9"]}},
@@ -23,10 +18,6 @@ LINKED = {
 }
 OF_PUF = {"released": "puf", "keys": ["age", "sex"], "targets": ["job"]}
 OF_COPIES = {"released": "synthetic", "keys": ["sex", "region"], "targets": ["job"]}
-
-
-def load(folder, **keys):
-    return study.load(saved(folder, {"id": "s", **keys}))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +68,6 @@ def test_every_file_of_its_own_must_be_there(tmp_path):
 
 def test_the_attack_on_the_untreated_file_leaves_it_out(tmp_path):
     found = load(tmp_path, **LINKED, attribute_disclosure=OF_PUF)
-    assert found.attribute_disclosure is not None
-    from reident.study.variants import before_protection
-
     (varied,) = before_protection(found)
     (settings,) = varied.combinations.values()
     assert settings["attribute_disclosure"] is None

@@ -3,17 +3,13 @@
 import pytest
 from making.filerisk import FILE_RISK, POPULATION
 from making.matching import MATCHING
-from making.studies import changed, saved
+from making.studies import changed, files, load
 from reident.errors import InputError
 from reident.study import model as study
 from reident.study import named_files
 
 LINKAGE = {
-    "files": {
-        "puf": {"path": "puf.csv", "id": "p"},
-        "eif": {"path": "eif.csv", "id": "e"},
-        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
-    },
+    "files": files(),
     "linking_variables": [
         {"name": "age", "type": "numeric", "puf": "AGE", "missing": {"puf": ["-9"], "eif": ["x"]}},
         {"name": "sex", "type": "categorical", "recode": {"eif": {"M": "1"}}},
@@ -22,10 +18,6 @@ LINKAGE = {
 }
 OF_PUF = {"sampling_fraction": 0.1}
 AUTHORITIES = {"kind": "local-authorities"}
-
-
-def load(folder, **keys):
-    return study.load(saved(folder, {"id": "s", **keys}))
 
 
 def model(**keys):
