@@ -74,14 +74,8 @@ class Member(NamedTuple):
 class Compared:
     """A study in the comparison of a study's variants.
 
-    Attributes
-    ----------
-    variant : str
-        The variant's id, or what stands for it in the line of a study that is none of its variants.
-    labels : mapping
-        The label of each thing that varies, by its name.
-    reference : bool
-        Whether it is the study as its file says.
+    ``variant`` is its id, or what stands for the study that is none of its variants; ``reference`` tells whether it is
+    the study as its file says.
     """
 
     variant: str
@@ -92,17 +86,12 @@ class Compared:
 class Family:
     """A study file with all its variants.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The study file.
-    content : tuple, optional
-        What of the file is the study, see :func:`reident.study.reading.read`; by default all of it.
+    ``content`` is what of the file is the study, see :func:`reident.study.reading.read`; by default all of it.
 
     Raises
     ------
     InputError
-        As :func:`reident.study.load`.
+        As :func:`reident.study.reading.load`.
     """
 
     def __init__(self, path: Path, content: tuple[dict[str, Any], Any] | None = None) -> None:

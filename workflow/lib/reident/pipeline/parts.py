@@ -551,21 +551,12 @@ class Releasing:
 
     Attributes
     ----------
-    study, heading : what the edition is about
-    seed, known : as in the section `release`
-    metrics : the names and titles of the metrics, in order
-    ranked : the metrics with a rank filter
+    metrics : names and titles, in order
     one_candidate : the metrics that pair a record with at most one record
-    max_pairs : the rank limit in force
-    interval, level : the method and the confidence level of intervals
     by_estimate : whether conditional rates themselves are compared with their limit
     strata : by name, the labels of the codes of each strata variable
-    linking_variables : their names
-    varied : what the variants vary
     variants : the labels of each variant
-    alike : what variants have in common with the study
     file_is_puf : whether the file whose risk is measured is the PUF
-    scenarios : the sets of known variables that the study names
     nested_scenarios : pairs of scenarios of matching, the second of which knows more variables
     """
 

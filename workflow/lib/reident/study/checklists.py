@@ -26,13 +26,7 @@ def path_of(checklist: Checklist, study_file: Path) -> Path:
 
 
 def load(path: Path) -> Questions:
-    """Read and check a file of questions.
-
-    Raises
-    ------
-    InputError
-        With the file, line and key of the first mistake, what is wrong, and what to do.
-    """
+    """Read and check a file of questions, see :func:`reident.study.reading.load`."""
     return studyfile.load(path, Questions, "title")
 
 

@@ -459,13 +459,7 @@ def _without_use(simulation: Section | None, section: str) -> ValueError:
 
 
 def load(path: Path) -> Study:
-    """Read, check and complete a study file.
-
-    Raises
-    ------
-    InputError
-        With the file, line and key of the first mistake, what is wrong, and what to do.
-    """
+    """Read, check and complete a study file, see :func:`reident.study.reading.load`."""
     return studyfile.load(path, Study)
 
 

@@ -39,13 +39,7 @@ def sources(release: Release, study_file: Path) -> dict[str, Path]:
 
 
 def load(path: Path) -> Policy:
-    """Read and check a file of a policy.
-
-    Raises
-    ------
-    InputError
-        With the file, line and key of the first mistake, what is wrong, and what to do.
-    """
+    """Read and check a file of a policy, see :func:`reident.study.reading.load`."""
     return studyfile.load(path, Policy, "title", "rounding")
 
 

@@ -19,16 +19,7 @@ _REMEDY = "Correct it in config/config.yaml or on the command line."
 class Kind(NamedTuple):
     """The values that a setting may have; those of the command line may be text.
 
-    Attributes
-    ----------
-    name : str
-        As the table names it.
-    must : str
-        What a message says of another value.
-    pattern : str
-        What the value matches as text; empty where anything goes.
-    schema : dict
-        The same as JSON Schema.
+    ``must`` is what a message says of another value; ``pattern`` is empty where any text is a value.
     """
 
     name: str
