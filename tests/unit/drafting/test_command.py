@@ -59,9 +59,12 @@ def test_a_file_that_cannot_be_profiled(content, says, files, tmp_path, capsys):
     assert not (tmp_path / "out.yaml").exists()
 
 
-def test_a_file_that_is_not_there_a_folder_and_a_spreadsheet(files, tmp_path, capsys):
+def test_a_path_that_cannot_be_opened_and_a_spreadsheet(files, tmp_path, capsys):
     assert "cannot be read" in error(capsys, tmp_path / "none.csv", files[1], "--out", tmp_path / "x.yaml")
-    assert "is a folder" in error(capsys, tmp_path, files[1], "--out", tmp_path / "x.yaml")
+    assert "is a folder. Name a file in it" in error(capsys, tmp_path, files[1], "--out", tmp_path / "x.yaml")
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to("loop.csv")
+    assert "loop.csv: the file cannot be read" in error(capsys, loop, files[1], "--out", tmp_path / "x.yaml")
     sheet = tmp_path / "sheet.xlsx"
     sheet.write_bytes(b"PK\x03\x04")
     assert "must not be a spreadsheet" in error(capsys, sheet, files[1], "--out", tmp_path / "x.yaml")
@@ -218,10 +221,3 @@ def test_the_order_of_rows_changes_nothing(tmp_path):
     assert init(*paths, "--out", tmp_path / "two.yaml") == 0
     one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one.yaml", "two.yaml"))
     assert one.replace("id: one", "id: two") == two
-
-
-def test_a_draft_says_nothing_of_the_id_that_another_id_makes_false(files, tmp_path):
-    assert init(*files, "--out", tmp_path / "a.yaml") == 0
-    text = (tmp_path / "a.yaml").read_text(encoding="utf-8")
-    assert re.search(r"(?m)^id: a +# the name of the folders with the results and the report$", text)
-    assert "results/a" not in text

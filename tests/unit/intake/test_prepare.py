@@ -46,12 +46,7 @@ NUMBERS = [
     ),
     ("a missing code that is no number", [".", "1"], {"missing": ["."]}, [None, 1.0]),
     ("a missing code beyond what doubles can tell", ["1e309", "1"], {"missing": ["1e309"]}, [None, 1.0]),
-    (
-        "recodes by number, too",
-        ["99.0", "65"],
-        {"recode": {"puf": {"99": "65"}, "eif": {"99": "65"}}},
-        [65.0, 65.0],
-    ),
+    ("recodes by number, too", ["99.0", "65"], {"recode": {"puf": {"99": "65"}, "eif": {"99": "65"}}}, [65.0, 65.0]),
     (
         "recodes of text to numbers",
         ["65+", "64"],
@@ -64,7 +59,7 @@ NUMBERS = [
         {"missing": ["-9"], "recode": {"puf": {"x": "1", "-9--8": "2"}, "eif": {"x": "1", "-9--8": "2"}}},
         [1.0, None],
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "cells", "fields", "found"), NUMBERS, ids=[case[0] for case in NUMBERS])
@@ -75,23 +70,9 @@ def test_numbers(sentence, cells, fields, found):
 
 
 NO_NUMBERS = [
-    "",
-    "x",
-    "1 000",
-    "1,5,5",
-    "0x1F",
-    "inf",
-    "nan",
-    "1e309",
-    "1e-400",
-    "1_000",
-    "١",
-    "--1",
-    "1e",
-    "22:30",
-    "1/2",
-    "TRUE",
-]
+    "", "x", "1 000", "1,5,5", "0x1F", "inf", "nan", "1e309", "1e-400", "1_000", "١", "--1", "1e", "22:30",
+    "1/2", "TRUE",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("cell", NO_NUMBERS)
@@ -127,18 +108,8 @@ SAME_CODES = [
     ("in NFC", ["é", "e\u0301"], {}, ["é", "é"]),
     ("categories with zeros differ", ["1", "01", "1.0"], {}, ["1", "01", "1.0"]),
     ("coded integers", ["1", "01", "1.0", "+1", "1.", "001.000"], {"integer_coded": True}, ["1"] * 6),
-    (
-        "coded integers below zero and zero",
-        ["-1", "-01", "-0", "00"],
-        {"integer_coded": True},
-        ["-1", "-1", "0", "0"],
-    ),
-    (
-        "coded integers beyond 2^64",
-        ["018446744073709551617"],
-        {"integer_coded": True},
-        ["18446744073709551617"],
-    ),
+    ("coded integers below zero and zero", ["-1", "-01", "-0", "00"], {"integer_coded": True}, ["-1", "-1", "0", "0"]),
+    ("coded integers beyond 2^64", ["018446744073709551617"], {"integer_coded": True}, ["18446744073709551617"]),
     ("what is no integer stays", ["1.5", "A1", "1e3", ""], {"integer_coded": True}, ["1.5", "A1", "1e3", ""]),
     (
         "recodes of coded integers",
@@ -154,7 +125,7 @@ SAME_CODES = [
     ),
     ("an order in another spelling", ["01", "2"], {"integer_coded": True, "order": ["01", "02"]}, ["1", "2"]),
     ("an order in NFD", ["é", "a"], {"order": ["e\u0301", "a "]}, ["é", "a"]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -247,13 +218,9 @@ UNUSED = [
         {"missing": {"eif": ["-9, -8", ""]}},
         "eif.csv, variable v: 1 of the codes in `missing` contain a comma or a semicolon and do not occur",
     ),
-    (
-        "several missing codes with a semicolon",
-        {"missing": {"puf": "-9;-8"}},
-        "puf.csv, variable v: 1 of the codes",
-    ),
+    ("several missing codes with a semicolon", {"missing": {"puf": "-9;-8"}}, "puf.csv, variable v: 1 of the codes"),
     ("a missing code that has a comma, and occurs", {"missing": {"puf": ["x, y"]}}, None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "fields", "says"), UNUSED, ids=[case[0] for case in UNUSED])

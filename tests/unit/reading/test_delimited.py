@@ -42,12 +42,7 @@ AS_IT_STANDS = [
     ("another quote, declared", "a,b\n'1,5',\"x\n", {"quote": "'"}, [("1,5", '"x')]),
     ("no quote, declared", 'a,b\n"1,5"\n', {"quote": ""}, [('"1', '5"')]),
     ("tabs, declared", "a\tb\n1\tx\n", {"delimiter": "\t"}, [("1", "x")]),
-    (
-        "Latin letters of Windows, declared",
-        "a,b\nß,€\n".encode("cp1252"),
-        {"encoding": "cp1252"},
-        [("ß", "€")],
-    ),
+    ("Latin letters of Windows, declared", "a,b\nß,€\n".encode("cp1252"), {"encoding": "cp1252"}, [("ß", "€")]),
     ("UTF-16, declared", "a,b\nß,x\n".encode("utf-16"), {"encoding": "utf-16"}, [("ß", "x")]),
     (
         "UTF-16 of a declared order with its mark",
@@ -74,15 +69,10 @@ AS_IT_STANDS = [
         [("ß", "x")],
     ),
     ("gzip, whatever the name", gzipped(b"a,b\n1,x\n"), {}, [("1", "x")]),
-    (
-        "gzip in two members",
-        gzipped(b"a,b\n1,x\n") + gzipped(b"2,y\n"),
-        {},
-        [("1", "x"), ("2", "y")],
-    ),
+    ("gzip in two members", gzipped(b"a,b\n1,x\n") + gzipped(b"2,y\n"), {}, [("1", "x"), ("2", "y")]),
     ("a header alone", "a,b\n", {}, []),
     ("composed and decomposed letters stay apart", "a,b\né,e\u0301\n", {}, [("é", "e\u0301")]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -167,11 +157,7 @@ REFUSED = [
         {"encoding": "utf-16"},
         "f.csv: the file has the byte order mark of UTF-8, but is declared as utf-16. Correct the `encoding`",
     ),
-    (
-        "a,b\n1,x\n2,y\n".encode("utf-16")[:-1],
-        {"encoding": "utf-16"},
-        "f.csv, line 3: the text is not utf-16",
-    ),
+    ("a,b\n1,x\n2,y\n".encode("utf-16")[:-1], {"encoding": "utf-16"}, "f.csv, line 3: the text is not utf-16"),
     ("a,b\n1,x\n".encode("utf-16-le"), {}, "f.csv, line 1: the line contains a NUL byte"),
     (
         b"a,b\n1,x\n2,y\n3,\x00\n",
@@ -216,7 +202,7 @@ REFUSED = [
         {},
         "f.csv: the file is not a `csv` file; it is a spreadsheet or another zip archive. Save the sheet as CSV",
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "source", "says"), REFUSED)
@@ -236,24 +222,6 @@ def test_a_quote_that_is_never_closed_is_found_in_a_long_file(tmp_path):
     many = reading.BATCH + 5
     with pytest.raises(InputError, match=f"f.csv, line {many + 2}: a quote is never closed"):
         read(tmp_path, "a,b\n" + "1,x\n" * many + '2,"y\n' + "3,z\n" * 10)
-
-
-PLACES = [
-    ("a missing file", None, "f.csv: the file cannot be read (No such file or directory)"),
-    ("a folder", "folder", "f.csv is a folder. Name a file in it"),
-    ("a link to itself", "loop", "f.csv: the file cannot be read"),
-]
-
-
-@pytest.mark.parametrize(("sentence", "kind", "says"), PLACES, ids=[case[0] for case in PLACES])
-def test_a_path_that_cannot_be_opened_is_refused(tmp_path, sentence, kind, says):
-    if kind == "folder":
-        (tmp_path / "f.csv").mkdir()
-    elif kind == "loop":
-        (tmp_path / "f.csv").symlink_to("f.csv")
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, None)
-    assert str(caught.value).startswith(says)
 
 
 def test_a_field_may_have_as_many_characters_as_the_limit_says(tmp_path):

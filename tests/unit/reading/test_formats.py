@@ -85,7 +85,8 @@ def test_the_example_in_every_format_gives_the_same_bytes_after_prepare(example,
 
 # Numbers of SAS, Stata and SPSS
 
-STATISTICAL = ["xport", "stata", "spss"]
+WRITERS = {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}
+STATISTICAL = list(WRITERS)
 DESCRIBED = [*STATISTICAL, "sas7bdat"]
 NUMBERS = {
     1.0: "1",
@@ -105,9 +106,7 @@ NUMBERS = {
 def test_numbers_are_integers_or_the_shortest_decimal_that_reads_back(tmp_path, kind):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     frame = pd.DataFrame({"a": list(NUMBERS), "t": [" 01"] * len(NUMBERS)})
-    {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
-        frame, path
-    )
+    WRITERS[kind](frame, path)
     found = read(path, ["a", "t"])
     assert found["a"].to_pylist() == list(NUMBERS.values())
     assert found["t"].to_pylist() == [" 01"] * len(NUMBERS)
@@ -133,9 +132,7 @@ WRONG_KEYS = [("half", 0.5), ("beyond 2^53", 2.0**53), ("beyond 2^64", 2.0**65)]
 def test_a_numeric_key_must_be_an_exact_integer(tmp_path, kind, sentence, number):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     frame = pd.DataFrame({"a": [1.0, 2.0**53 - 1, number]})
-    {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
-        frame, path
-    )
+    WRITERS[kind](frame, path)
     assert read(path, ["a"]).num_rows == 3
     with pytest.raises(
         InputError, match=r"^f\.\w+, row 3, column `a`: a numeric key must be an integer below"
@@ -224,9 +221,7 @@ def test_dates_are_the_same_text_in_every_format_and_times_are_refused(tmp_path,
     path = tmp_path / f"f.{ENDINGS[kind]}"
     days = [date(1960, 1, 1), date(1900, 2, 28), date(2026, 3, 31)]
     frame = pd.DataFrame({"a": days, "b": pd.to_datetime(days), "c": [1.0, 2.0, 3.0]})
-    {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
-        frame, path
-    )
+    WRITERS[kind](frame, path)
     assert read(path, ["a"])["a"].to_pylist() == ["1960-01-01", "1900-02-28", "2026-03-31"]
     with pytest.raises(
         InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no unambiguous text"
@@ -291,18 +286,10 @@ def stored(folder, kind):
 def test_truncated_files_and_files_of_other_formats_are_refused(tmp_path, kind, keep):
     path = stored(tmp_path, kind)
     content = path.read_bytes()
-    path.write_bytes(content[: int(len(content) * keep)])
-    with pytest.raises(
-        InputError,
-        match=r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$",
-    ):
-        read(path, ["a"])
-    for spoilt in (b"a,b\n1,x\n", bytes(5000)):
+    says = r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$"
+    for spoilt in (content[: int(len(content) * keep)], b"a,b\n1,x\n", bytes(5000)):
         path.write_bytes(spoilt)
-        with pytest.raises(
-            InputError,
-            match=r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$",
-        ):
+        with pytest.raises(InputError, match=says):
             read(path, ["a"])
 
 

@@ -30,26 +30,11 @@ def padding(pad, **column):
 
 
 REFUSED = [
-    (
-        "a column that is not read",
-        {"q": 3},
-        {},
-        r"`.files.puf.pad` must name columns that the study reads, and `q`",
-    ),
-    (
-        "a missing code that is shorter",
-        {"c": 2},
-        {"missing": ["9"]},
-        r"`9` has fewer than 2 digits. Write `09`",
-    ),
-    (
-        "a recoded code",
-        {"c": 3},
-        {"recode": {"puf": {"12": "a"}}},
-        r"`12` has fewer than 3 digits. Write `012`",
-    ),
+    ("a column that is not read", {"q": 3}, {}, r"`.files.puf.pad` must name columns that the study reads, and `q`"),
+    ("a missing code that is shorter", {"c": 2}, {"missing": ["9"]}, r"`9` has fewer than 2 digits. Write `09`"),
+    ("a recoded code", {"c": 3}, {"recode": {"puf": {"12": "a"}}}, r"`12` has fewer than 3 digits. Write `012`"),
     ("a width of nothing", {"c": 0}, {}, "greater than or equal to 1"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "pad", "column", "says"), REFUSED, ids=[case[0] for case in REFUSED])
@@ -59,14 +44,11 @@ def test_what_a_study_may_not_pad(sentence, pad, column, says):
 
 
 ACCEPTED = [
-    (
-        "codes as they are padded",
-        {"missing": ["09"], "recode": {"puf": {"01": "a", "2-3": "b", "otherwise": "c"}}},
-    ),
+    ("codes as they are padded", {"missing": ["09"], "recode": {"puf": {"01": "a", "2-3": "b", "otherwise": "c"}}}),
     ("codes of the other file", {"missing": {"puf": [], "eif": ["9"]}, "recode": {"eif": {"1": "01"}}}),
     ("codes that are no digits", {"missing": ["-9", ""]}),
     ("codes that are numbers", {"missing": ["9"], "integer_coded": True}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "column"), ACCEPTED, ids=[case[0] for case in ACCEPTED])

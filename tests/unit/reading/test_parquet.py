@@ -11,19 +11,12 @@ from reident.reading import parquet
 from reident.sections.files import SourceFile
 
 
-def read(folder, content, columns=("a", "b"), name="f.csv", keys=(), **source):
-    path = folder / name
-    if content is not None:
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return reading.read(path, SourceFile(path=name, **source), columns, keys)
+def read(folder, columns=("a", "b"), keys=()):
+    return reading.read(folder / "f.parquet", SourceFile(path="f.parquet"), columns, keys)
 
 
-def rows(table):
-    return [tuple(row.values()) for row in table.to_pylist()]
-
-
-def stored(folder, name="f.parquet", **columns):
-    pq.write_table(pa.table(columns), folder / name)
+def stored(folder, **columns):
+    pq.write_table(pa.table(columns), folder / "f.parquet")
     return folder
 
 
@@ -57,7 +50,7 @@ TYPES = [
 
 @pytest.mark.parametrize(("sentence", "column", "found"), TYPES, ids=[case[0] for case in TYPES])
 def test_parquet_columns_become_text(tmp_path, sentence, column, found):
-    table = read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
+    table = read(stored(tmp_path, a=column), ["a"])
     assert table["a"].to_pylist() == found
     assert table["a"].type == pa.string()
 
@@ -75,7 +68,7 @@ def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, sentenc
     with pytest.raises(
         InputError, match=r"f\.parquet, column `a`: the type .* has no unambiguous text. Store the column"
     ):
-        read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
+        read(stored(tmp_path, a=column), ["a"])
 
 
 def test_a_key_must_not_be_stored_as_doubles(tmp_path):
@@ -83,20 +76,21 @@ def test_a_key_must_not_be_stored_as_doubles(tmp_path):
     with pytest.raises(
         InputError, match=r"f\.parquet, column `a`: a key must not be stored as floating point numbers"
     ):
-        read(tmp_path, None, name="f.parquet", keys=["a"])
-    assert rows(read(tmp_path, None, name="f.parquet")) == [("1", "1")]
+        read(tmp_path, keys=["a"])
+    assert read(tmp_path).to_pylist() == [{"a": "1", "b": "1"}]
 
 
 def test_a_truncated_file_and_a_missing_column_are_refused(tmp_path):
     whole = stored(tmp_path, a=pa.array(["x"] * 1000)) / "f.parquet"
     with pytest.raises(InputError, match=r"f\.parquet: the file has no column `b`"):
-        read(tmp_path, None, name="f.parquet")
+        read(tmp_path)
     content = whole.read_bytes()
     for spoilt in (content[:-1], content[: len(content) // 2], b"", b"a,b\n1,x\n"):
+        whole.write_bytes(spoilt)
         with pytest.raises(
             InputError, match=r"f\.parquet: the file is not a complete Parquet file. Write it again"
         ):
-            read(tmp_path, spoilt, columns=["a"], name="f.parquet")
+            read(tmp_path, ["a"])
 
 
 def spoilt(*cells):
@@ -106,17 +100,13 @@ def spoilt(*cells):
 
 NOT_UTF_8 = [
     ("text", spoilt(b"x", None, b"\xe9", b"\xe9"), "row 3, column `a`"),
-    (
-        "long text",
-        pa.array([b"x", None, b"\xe9"], pa.large_binary()).view(pa.large_string()),
-        "row 3, column `a`",
-    ),
+    ("long text", pa.array([b"x", None, b"\xe9"], pa.large_binary()).view(pa.large_string()), "row 3, column `a`"),
     (
         "categories",
         pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
         "a column of categories",
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "column", "where"), NOT_UTF_8, ids=[case[0] for case in NOT_UTF_8])
@@ -127,7 +117,7 @@ def test_text_that_is_not_utf_8_is_refused_with_its_place(
     monkeypatch.setattr(parquet, "BATCH", 2)
     stored(tmp_path, a=column)
     with pytest.raises(InputError) as caught:
-        read(tmp_path, None, columns=["a"], name="f.parquet", keys=keys)
+        read(tmp_path, ["a"], keys)
     assert str(caught.value) == (
         f"f.parquet, {where}: the text is not UTF-8. Write the file again with the correct encoding."
     )

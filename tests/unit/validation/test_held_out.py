@@ -36,14 +36,11 @@ def test_a_sound_holdout_needs_only_the_compared_columns(validated):
     [
         (TRUE.head(0), "holdout.csv: the file has a header and no records."),
         (TRUE.drop(columns="income"), "holdout.csv, row 1: the file has no column `income`."),
-        (
-            TRUE.assign(income="much"),
-            "holdout.csv, row 2, column `income`: the value of `income` is not a number.",
-        ),
+        (TRUE.assign(income="much"), "holdout.csv, row 2, column `income`: the value of `income` is not a number."),
         (TRUE.assign(job="x"), "holdout.csv, column `job`: no code is also in confidential.csv."),
     ],
     ids=["empty", "no column", "no number", "no common code"],
-)
+)  # fmt: skip
 def test_a_mistake_in_the_holdout_is_one_sentence(validated, holdout, mistake):
     answer = validated(holdout)
     assert answer.errors == 1, answer.lines
