@@ -57,10 +57,8 @@ def populate(spec: LocalAuthorities) -> dict[str, pd.DataFrame]:
     names = ["AREA", *KEY]
     people = {name: np.concatenate([area[name] for area in areas]) for name in names}
     sampled = _sample(people["AREA"], spec.fraction, streams("survey"))
-    text = {name: values.astype(str).astype(object) for name, values in people.items()}
-    survey = {"SERIAL": np.arange(1, len(sampled) + 1).astype(str).astype(object)}
-    survey |= {name: values[sampled] for name, values in text.items()}
-    return {"population": pd.DataFrame(text, dtype=str), "survey": pd.DataFrame(survey, dtype=str)}
+    survey = {"SERIAL": np.arange(1, len(sampled) + 1)} | population.rows_of(people, sampled)
+    return {"population": population.as_text(people), "survey": population.as_text(survey)}
 
 
 def _sample(area: np.ndarray, fraction: float, rng: np.random.Generator) -> np.ndarray:

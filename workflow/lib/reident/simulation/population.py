@@ -9,9 +9,10 @@ Every value is an integer: processors differ in the last bit of exp and log, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from reident.simulation.streams import Streams
 
@@ -100,6 +101,18 @@ def draw(households: int, streams: Streams) -> Table:
 
 def _logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
+
+
+def rows_of(table: Table, rows: np.ndarray) -> Table:
+    """Return some rows of a table."""
+    return {name: values[rows] for name, values in table.items()}
+
+
+def as_text(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """Return columns as a data frame whose cells are all text."""
+    return pd.DataFrame(
+        {name: cells.astype(str).astype(object) for name, cells in columns.items()}, dtype=str
+    )
 
 
 def pick(shares: Sequence[float], n: int, rng: np.random.Generator) -> np.ndarray:

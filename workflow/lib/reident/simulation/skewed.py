@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident.sections.simulation import SkewedAmounts
+from reident.simulation.population import as_text
 from reident.simulation.streams import Streams
 
 MEDIAN = 1_000_000
@@ -37,9 +38,9 @@ def draw_skewed(spec: SkewedAmounts) -> pd.DataFrame:
     """
     streams, n = Streams(spec.seed), spec.records
     shared = math.sqrt(spec.correlation) * streams("factor").standard_normal(n)
-    columns = {PERSON: np.array([str(number) for number in range(1, n + 1)], object)}
+    columns = {PERSON: np.arange(1, n + 1)}
     for at in range(1, spec.variables + 1):
         specific = math.sqrt(1 - spec.correlation) * streams(f"x{at}").standard_normal(n)
         amounts = np.rint(MEDIAN * np.exp(spec.sigma * (shared + specific)))
-        columns[f"x{at}"] = np.maximum(amounts, 1).astype(np.int64).astype(str).astype(object)
-    return pd.DataFrame(columns, dtype=str)
+        columns[f"x{at}"] = np.maximum(amounts, 1).astype(np.int64)
+    return as_text(columns)

@@ -16,7 +16,7 @@ import pandas as pd
 from reident.errors import InputError
 from reident.sections.simulation import HouseholdSurvey, LastYear, Treatment
 from reident.simulation import brokers, population, treatments
-from reident.simulation.population import REGION_SHARES, Table, pick
+from reident.simulation.population import REGION_SHARES, Table, as_text, pick, rows_of
 from reident.simulation.streams import Streams
 
 RELEASED = {
@@ -82,8 +82,8 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     streams = Streams(spec.seed)
     persons = population.draw(spec.households, streams.within("population"))
     sampled = sample(spec, persons, streams.within("sample"))
-    files = {"puf": _puf(_rows(persons, sampled.puf), spec.treatment, streams.within("puf"))}
-    held = _rows(persons, sampled.eif)
+    files = {"puf": _puf(rows_of(persons, sampled.puf), spec.treatment, streams.within("puf"))}
+    held = rows_of(persons, sampled.eif)
     if spec.last_year is not None:
         before = _a_year_ago(held, spec.last_year, streams.within("last year"))
         files["eif"] = _puf(before, spec.treatment, streams.within("eif"))
@@ -91,17 +91,10 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
         files["eif"] = brokers.draw(held, sampled.second, spec.brokers, streams.within("eif"))
         if spec.brokers.sources is not None:
             own = np.isin(files["eif"]["broker"], spec.brokers.sources)
-            files["eif"] = {name: cells[own] for name, cells in files["eif"].items()}
+            files["eif"] = rows_of(files["eif"], own)
             sampled = Sampled(sampled.puf, sampled.eif[own], sampled.second[own])
     files["iuf"] = _iuf(persons, sampled, files, streams("iuf/order"))
-    return {
-        name: pd.DataFrame({column: cells.astype(object) for column, cells in file.items()}, dtype=str)
-        for name, file in files.items()
-    }
-
-
-def _rows(table: Table, rows: np.ndarray) -> Table:
-    return {name: values[rows] for name, values in table.items()}
+    return {name: as_text(file) for name, file in files.items()}
 
 
 def _a_year_ago(persons: Table, options: LastYear, streams: Streams) -> Table:

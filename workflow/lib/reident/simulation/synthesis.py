@@ -71,7 +71,7 @@ def synthesize(spec: SyntheticSurvey, file: str) -> pd.DataFrame:
     cells = {column: persons[name].astype(str) for column, name in COLUMNS.items()}
     absent = treatments.drawn(len(persons["income"]), spec.missing, streams("missing"))
     cells["INCOME"] = np.where(absent, NOT_STATED, cells["INCOME"])
-    return pd.DataFrame({column: texts.astype(object) for column, texts in cells.items()}, dtype=str)
+    return population.as_text(cells)
 
 
 def _samples(spec: SyntheticSurvey, streams: Streams) -> tuple[Table, Table]:
@@ -85,7 +85,7 @@ def _samples(spec: SyntheticSurvey, streams: Streams) -> tuple[Table, Table]:
         )
     order = streams("sample").permutation(adults)
     chosen = order[: spec.records], order[spec.records : spec.records + spec.holdout]
-    surveys = [{name: values[rows] for name, values in persons.items()} for rows in chosen]
+    surveys = [population.rows_of(persons, rows) for rows in chosen]
     first, rest = (one | {"income": treatments.round_to(one["income"], spec.rounding)} for one in surveys)
     return first, rest
 
