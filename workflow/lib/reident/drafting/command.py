@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reident.drafting import filerisk, linked, masked, synthetic
 from reident.drafting.draft import Draft
+from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.study import reading as studyfile
 from reident.study.model import load
@@ -46,7 +47,7 @@ def _summary(made: Draft, out: Path) -> str:
     if open_:
         where = ", ".join(map(str, open_[:20])) + (" …" if len(open_) > 20 else "")
         lines.append(
-            f"To be decided: {len(open_)} line{'s' * (len(open_) != 1)} with TODO ({where}). The study does not run "
+            f"To be decided: {number(len(open_), 'line')} with TODO ({where}). The study does not run "
             "while one is left."
         )
     elif mistake := _mistake(out):

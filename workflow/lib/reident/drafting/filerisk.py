@@ -68,10 +68,7 @@ def make(path: Path, out: Path) -> Draft:
     draft.remaining(sheet, file, [name for name in rest if weight is None or name != weight.name], 2)
     draft.unreadable(sheet, file.source, 2)
     sheet.gap()
-    sheet.add(
-        "# decision: {k_anonymity_at_least: 3}",
-        draft.LIMIT,
-    )
+    sheet.add("# decision: {k_anonymity_at_least: 3}", draft.LIMIT)
     return Draft(
         sheet.text(),
         (

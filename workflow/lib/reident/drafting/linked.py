@@ -13,7 +13,7 @@ from reident.drafting.draft import Draft, Missing
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import File, profile
 from reident.drafting.recodes import Recode
-from reident.drafting.sheet import Sheet, scalar, table
+from reident.drafting.sheet import Sheet, number, scalar, table
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.drafting.types import Kind
@@ -26,17 +26,7 @@ METRICS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}"
 
 
 class Variable(NamedTuple):
-    """A variable of the draft.
-
-    Attributes
-    ----------
-    name : str
-        In the study.
-    missing : dict
-        By side.
-    linked : tuple of object arrays or None
-        The values of linked records.
-    """
+    """A variable of the draft, with its missing codes by side, and its values in linked records."""
 
     name: str
     pair: Pair
@@ -47,15 +37,7 @@ class Variable(NamedTuple):
 
 
 def make(paths: list[Path], out: Path) -> Draft:
-    """Return the draft of a study of two files, and of the links between them if they are given.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The PUF, the EIF, and perhaps the IUF.
-    out : Path
-        The study file.
-    """
+    """Return the draft of a study of two files, PUF and EIF, and of the links between them if they are given."""
     sources = [describe(path, draft.relative(path, out)) for path in paths]
     # The smallest file first: what is wrong in it is said before a large one is read.
     order = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
@@ -177,16 +159,12 @@ def _strata(
             sheet, next(variable for variable in variables if variable.name == stratum), typed=False
         )
         sheet.end_block()
-        sheet.remark(f"{_capital(effects[stratum].words(every))}.", 4)
+        sheet.remark(f"{effects[stratum].words(every).capitalize()}.", 4)
     elif best:
         sheet.remark(f"Without strata all {every:,} pairs are compared. Move a variable here to make strata.")
     for name in best:
         sheet.remark(f"`{name}` {others[name].words(every)}.")
     sheet.gap()
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _linking(sheet: Sheet, variables: list[Variable]) -> None:
@@ -267,10 +245,7 @@ def _closing(sheet: Sheet, n: int) -> None:
     if n > MAX_VARIABLES:
         metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
     sheet.add(f"metrics: {metrics}", "config/README.md describes their options")
-    sheet.add(
-        "# decision: {conditional_rate_at_most: 0.05}",
-        draft.LIMIT,
-    )
+    sheet.add("# decision: {conditional_rate_at_most: 0.05}", draft.LIMIT)
 
 
 def _facts(
@@ -287,4 +262,4 @@ def _facts(
         facts.append(f"{files[2].name}: {links.n:,} links, {links.unknown:,} to unknown records")
     n = len(variables) - (stratum is not None)
     stratified = f", strata by {stratum}" if stratum else ", no strata"
-    return [*facts, f"{n} linking variable{'s' * (n != 1)}{stratified}"]
+    return [*facts, f"{number(n, 'linking variable')}{stratified}"]

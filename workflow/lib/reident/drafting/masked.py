@@ -86,10 +86,7 @@ def make(path: Path, out: Path) -> Draft:
     draft.unreadable(sheet, source, 0)
     sheet.gap()
     sheet.add("metrics: {winkler: {}, taxicab: {}, euclidean: {}}", "Winkler's metric is made for such files")
-    sheet.add(
-        "# decision: {conditional_rate_at_most: 0.05}",
-        draft.LIMIT,
-    )
+    sheet.add("# decision: {conditional_rate_at_most: 0.05}", draft.LIMIT)
     return Draft(
         sheet.text(),
         (

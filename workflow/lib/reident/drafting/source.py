@@ -232,13 +232,11 @@ def _dialect(path: Path, encoding: str) -> tuple[str, str, list[list[str]]]:
         first = list(islice(text, _RECORDS))
     quotes = [quote for quote in _QUOTES if quote != "'" or any(quote in line for line in first)]
     for group in _DELIMITERS:
-        tried = [
-            (delimiter, quote, _parsed(first, delimiter, quote)) for delimiter in group for quote in quotes
-        ]
         regular = [
             (delimiter, quote, records)
-            for delimiter, quote, records in tried
-            if records and len(records[0]) > 1
+            for delimiter in group
+            for quote in quotes
+            if (records := _parsed(first, delimiter, quote)) and len(records[0]) > 1
         ]
         if regular:
             best = max(regular, key=lambda dialect: len(dialect[2][0]))
@@ -258,7 +256,7 @@ def _is_quoted_by_apostrophes(records: list[list[str]]) -> bool:
 def _parsed(lines: list[str], delimiter: str, quote: str) -> list[list[str]] | None:
     """Return rows of equally many fields, without a record that the last line begins; None if there are none."""
     quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-    reader = csv.reader(iter(lines), delimiter=delimiter, strict=True, **quoting)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, **quoting)
     records: list[list[str]] = []
     try:
         records.extend(reader)
@@ -276,9 +274,7 @@ def _irregular(path: Path, lines: list[str]) -> tuple[str, str, list[list[str]]]
     counts = {delimiter: lines[0].count(delimiter) for delimiter in _DELIMITERS[0]}
     delimiter = max(counts, key=counts.__getitem__)
     if counts[delimiter]:
-        quote = '"' if all(line.count('"') % 2 == 0 for line in lines) else ""
-        reader = csv.reader(iter(lines[:1]), delimiter=delimiter)
-        return delimiter, quote or '"', [next(reader)]
+        return delimiter, '"', [next(csv.reader(lines[:1], delimiter=delimiter))]
     if len(lengths) == 1 and len(lines) > 1 and lengths.pop() > 1 and not lines[0][:1].isalpha():
         raise InputError(
             f"{path.name}: the file looks like a fixed-width file, whose columns only its documentation names. "

@@ -25,8 +25,8 @@ from reident.study.reading import TODO
 _MAX_ROWS = 100_000
 """Records that are compared between the files; of more records, those with the smallest hashes of their key."""
 
-_ROW = "\0row"
-"""The name of the row number; no column has it."""
+_ROW, _HASH = "\0row", "\0hash"
+"""The names of the row number and of the hash; no column has them."""
 
 
 def make(confidential: Path, synthetic: list[Path], out: Path) -> Draft:
@@ -48,7 +48,8 @@ def make(confidential: Path, synthetic: list[Path], out: Path) -> Draft:
             f"{first.name}: without a common key the files must have equally many records ({counts}). Add the key to "
             "every file, or name the files of the same records."
         )
-    rows = [_rows(tables[0][0], table, key) for table, _ in tables[1:]]
+    names = list(key.columns) or [_ROW]
+    rows = [positions(table, names, tables[0][0], names) for table, _ in tables[1:]]
     changed = {
         name: max(
             _differing(tables[0][0], table, matches, name)
@@ -80,19 +81,16 @@ def _sample(source: Source, key: Key, common: list[str]) -> tuple[pa.Table, int]
         named = [batch.column(name) for name in key.columns] or [numbers]
         hashed = hashes(named)
         table = pa.Table.from_batches([batch]).append_column(_ROW, numbers)
-        table = table.append_column("\0hash", pa.array(hashed)).filter(pa.array(hashed <= limit))
+        table = table.append_column(_HASH, pa.array(hashed)).filter(pa.array(hashed <= limit))
         kept.append(table)
         if sum(part.num_rows for part in kept) > 2 * _MAX_ROWS:
-            whole = pa.concat_tables(kept).sort_by("\0hash").slice(0, _MAX_ROWS)
-            limit, kept = whole["\0hash"][-1].as_py(), [whole]
-            limit = np.uint64(limit)
-    whole = pa.concat_tables(kept).sort_by("\0hash").slice(0, _MAX_ROWS)
-    return whole, n
+            kept = [_smallest(kept)]
+            limit = np.uint64(kept[0][_HASH][-1].as_py())
+    return _smallest(kept), n
 
 
-def _rows(first: pa.Table, other: pa.Table, key: Key) -> np.ndarray:
-    names = list(key.columns) or [_ROW]
-    return positions(other, names, first, names)
+def _smallest(tables: list[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables).sort_by(_HASH).slice(0, _MAX_ROWS)
 
 
 def _differing(first: pa.Table, other: pa.Table, rows: np.ndarray, name: str) -> float:
@@ -163,10 +161,7 @@ def _written(
     draft.remaining(sheet, file, [name for name in file.columns if name not in {*key.columns, *usable}], 2)
     draft.unreadable(sheet, file.source, 2)
     sheet.gap()
-    sheet.add(
-        "# decision: {true_match_rate_at_most: 0.005}",
-        draft.LIMIT,
-    )
+    sheet.add("# decision: {true_match_rate_at_most: 0.005}", draft.LIMIT)
     return Draft(
         sheet.text(),
         (

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from reident.linkage.parts import Confirming, Explaining
-    from reident.sections.decision import Decision
-    from reident.sections.linkage import Rates
-    from reident.utility.parts import Measuring
+from reident.linkage.parts import Confirming, Explaining
+from reident.sections.decision import Decision
+from reident.sections.linkage import Rates
+from reident.utility.parts import Measuring
 
 
 @dataclass(frozen=True)
