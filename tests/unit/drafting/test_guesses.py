@@ -79,7 +79,7 @@ def test_types(name, values, kind, tmp_path):
 def test_one_record_and_a_column_without_a_value(tmp_path):
     own = file(tmp_path / "f.csv", {"pid": ["p1"], "sex": ["M"], "none": [""]}).columns
     assert types.kind([own["none"]]).kind == types.TODO
-    assert not types.may_compare(own["none"])
+    assert types.obstacle(own["none"]) == "no values"
     assert types.shown(own["sex"]) == {}
 
 

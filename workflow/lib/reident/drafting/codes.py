@@ -55,16 +55,11 @@ SUSPECTS = pa.array(_suspects(), pa.string())
 
 
 def certain(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the codes of one column that surely mean missing, with their records.
+    """Return the codes of one column that surely mean missing, with their records, from the records by trimmed text.
 
     These are the codes of :func:`reident.intake.undeclared.look_missing`, which a run warns of, the special missing
     values of SAS and Stata, and words that say that a value is not known. NA among other codes of two letters may be
     Namibia, and is left to the analyst.
-
-    Parameters
-    ----------
-    counts : mapping
-        Records by trimmed text.
     """
     mapping: dict[str | float, int] = {code: rows for code, rows in counts.items()}  # noqa: C416 - of another type
     looks = {str(code): rows for code, rows in look_missing(mapping).items()}
@@ -76,16 +71,11 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, int]:
-    """Return the codes of a column that may mean missing, with their records.
+    """Return the codes of a column that may mean missing, with their records, from those that do not surely mean it.
 
     A single letter U or X, NA among codes of two letters, and the largest codes, such as 9, or 97, 98 and 99, if they
     follow a gap; those that do not end in 9 are of at most a fifth of the records. Of a numeric column only the largest
     ones, of two digits and at least :data:`MIN_RECORDS` records, if every other number is at most half of them.
-
-    Parameters
-    ----------
-    values : mapping
-        Records by code, without the codes that surely mean missing.
     """
     if len(values) < 3:
         return {}

@@ -75,12 +75,7 @@ def _mistake(out: Path) -> str:
 def draft(kind: str | None, files: list[Path], out: Path) -> str:
     """Draft a study file from the files of the study, and return what there is to say about it.
 
-    Parameters
-    ----------
-    kind : str or None
-        ``file_risk``, ``synthetic``, ``microaggregate``; None for an attack.
-    out : pathlib.Path
-        The study file; nothing may be there.
+    The kind is ``file_risk``, ``synthetic``, ``microaggregate``, or None for an attack. Nothing may be at `out`.
     """
     if os.path.lexists(out):
         raise _exists(out)

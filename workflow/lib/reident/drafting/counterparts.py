@@ -27,19 +27,10 @@ _PERHAPS = 0.4
 class Evidence(NamedTuple):
     """Why two columns may be the same variable; each from 0 to 1.
 
-    Attributes
-    ----------
-    name : float
-        The similarity of their names.
-    values : float
-        How much of the records of both files have codes in common, or how close the distributions of numbers are.
-    links : float or None
-        The association of their values in linked records: the rank correlation of numbers, Cramér's V of codes,
-        corrected for its bias; None with too few links.
-    n : int
-        The linked records with both values.
-    numeric : bool
-        Whether values are compared as numbers.
+    `name` is the similarity of their names. `values` is how much of the records of both files have codes in common, or
+    how close the distributions are if they are compared as numbers. `links` is the association of their values in the
+    `n` linked records with both: the rank correlation of numbers, or Cramér's V of codes, corrected for its bias; None
+    with too few links.
     """
 
     name: float

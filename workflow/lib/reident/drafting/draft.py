@@ -22,13 +22,7 @@ LIMIT = "the limit of the verdict is yours to decide; without it there is none"
 
 
 class Draft(NamedTuple):
-    """The text of a study file, and what is to be said of it on the terminal.
-
-    Attributes
-    ----------
-    facts : tuple of str
-        Sentences about the files, without a value of them.
-    """
+    """The text of a study file, and sentences about the files for the terminal, without a value of them."""
 
     text: str
     facts: tuple[str, ...]
@@ -96,16 +90,10 @@ class Missing(NamedTuple):
 
 
 def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
-    """Return the missing codes of one column of a variable.
+    """Return the missing codes of one column of a variable of a type.
 
-    Parameters
-    ----------
-    kind : str
-        The type of the variable.
-    extra : sequence of str
-        Codes that look like missing ones and have no counterpart in the other file.
-    values : collection of str
-        Codes that are values although they look like missing ones.
+    Codes that look like missing ones are `extra` if they have no counterpart in the other file, and `values` if they
+    are values.
     """
     certain_codes = {**column.missing, **{code: column.values[code] for code in extra}}
     certain = ", ".join(f"{_word(code)} in {number(rows, 'record')}" for code, rows in certain_codes.items())

@@ -30,7 +30,7 @@ def make(path: Path, out: Path) -> Draft:
         for column in file.columns.values()
         if column.name not in key.columns
         and column is not weight
-        and types.may_compare(column)
+        and not types.obstacle(column)
         and column.levels != 1
     ]
     if not columns:

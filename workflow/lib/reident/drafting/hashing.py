@@ -14,17 +14,9 @@ _WORD = 8
 
 
 def hashes(columns: Sequence[pa.Array]) -> np.ndarray:
-    """Return a hash of each tuple of texts.
+    """Return a hash of each tuple of texts, none of which is null; uint64 (n,).
 
-    Parameters
-    ----------
-    columns : sequence of pyarrow text arrays (n,)
-        Without nulls.
-
-    Returns
-    -------
-    uint64 (n,)
-        It depends on the order of the columns; parts are never joined.
+    It depends on the order of the columns; parts are never joined.
     """
     total = np.zeros(len(columns[0]), np.uint64)
     for column in columns:

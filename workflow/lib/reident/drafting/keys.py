@@ -29,10 +29,7 @@ def single(file: File) -> list[str]:
 def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str, ...]]:
     """Return the smallest sets of columns that identify a record together, the likeliest key first.
 
-    Parameters
-    ----------
-    among : sequence of str, optional
-        The columns to try; by default those without missing values whose names, or levels, are likeliest.
+    By default the columns without missing values are tried whose names, or levels, are likeliest.
     """
     if among is None:
         whole = [

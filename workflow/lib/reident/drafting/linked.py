@@ -80,7 +80,7 @@ def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None)
         [
             column
             for column in file.columns.values()
-            if column.name not in key.columns and types.may_compare(column)
+            if column.name not in key.columns and not types.obstacle(column)
         ]
         for file, key in zip((puf, eif), keys, strict=True)
     )

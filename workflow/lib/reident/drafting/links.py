@@ -29,14 +29,9 @@ _HELD = 0.5
 
 
 class Key(NamedTuple):
-    """The key of a file, and the columns of the links that have it.
+    """The key of a file, and the columns of the links that have it in the same order.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Of the file; empty if it is still to be decided.
-    linked : tuple of str
-        Of the links, in the same order; empty without links.
+    Without columns the key is still to be decided; without links no columns are linked.
     """
 
     columns: tuple[str, ...]
@@ -45,16 +40,9 @@ class Key(NamedTuple):
 
 
 class Links(NamedTuple):
-    """The true links.
+    """The true links: `n` of them, `unknown` of which name a record that is not in one of the files.
 
-    Attributes
-    ----------
-    n : int
-        All links.
-    unknown : int
-        Links to a record that is not in one of the files.
-    records : tuple of pyarrow.Table
-        The linked records of both files, row by row.
+    `records` are the linked records of both files, row by row.
     """
 
     source: Source

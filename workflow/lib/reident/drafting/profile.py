@@ -216,13 +216,7 @@ def _parsed(text: pa.Array, decimal: str) -> np.ndarray:
 
 
 class File:
-    """A file with the profiles of its columns.
-
-    Attributes
-    ----------
-    columns : dict
-        The profiles by name, in the order of the file.
-    """
+    """A file with the profiles of its columns by name, in the order of the file."""
 
     def __init__(self, source: Source, columns: Sequence[Column]) -> None:
         self.source = source

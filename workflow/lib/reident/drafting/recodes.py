@@ -155,10 +155,7 @@ class _Codes:
 def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     """Return how the codes of a categorical pair correspond.
 
-    Parameters
-    ----------
-    linked : tuple of object arrays (n,) or None
-        The codes of both columns in linked records, None where missing.
+    `linked` are the codes of both columns in linked records, object (n,), None where missing.
     """
     if not pair.puf.values or not pair.eif.values:
         return NONE

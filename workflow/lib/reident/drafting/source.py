@@ -41,16 +41,8 @@ _POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*", re.ASCII)
 class Source(NamedTuple):
     """A file, how it is read, and why.
 
-    Attributes
-    ----------
-    described : SourceFile
-        As a study describes it; its ``path`` is the one that the draft has.
-    columns : tuple of str
-        The columns that can be read, in their order.
-    refused : dict
-        For each column that cannot be read, the reason.
-    reasons : dict
-        For each option that is not the default, the reason.
+    `described` is what a study says of it, with the path that the draft has. `columns` are those that can be read, in
+    their order; `refused` has the reason for each of the others, and `reasons` for each option other than the default.
     """
 
     path: Path
@@ -76,12 +68,7 @@ class Source(NamedTuple):
 
 
 def describe(path: Path, written: str) -> Source:
-    """Return how a file is read.
-
-    Parameters
-    ----------
-    written : str
-        The path as the draft has it, relative to the study file.
+    """Return how a file is read; `written` is its path relative to the study file.
 
     Raises
     ------

@@ -114,11 +114,6 @@ def obstacle(column: Column) -> str:
     return ""
 
 
-def may_compare(column: Column) -> bool:
-    """Whether a column may be a variable: it has values, and neither identifies records nor is free text."""
-    return not obstacle(column)
-
-
 def shown(column: Column) -> dict[str, int]:
     """Return the codes of a column that a draft may show, with their records; none of other columns.
 
