@@ -108,11 +108,6 @@ def first_repeat(code: np.ndarray) -> int | None:
 def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) -> np.ndarray:
     """Return the codes of a file's key.
 
-    Parameters
-    ----------
-    first_row : int
-        The number of the first record, for messages.
-
     Raises
     ------
     InputError
@@ -134,12 +129,8 @@ def described(
 ) -> Iterator[str]:
     """Yield what is wrong with a file's key.
 
-    Parameters
-    ----------
-    empty : (int, int)
-        The row number of the first record without a key, and the number of these records.
-    repeats : (int, int)
-        The same of the records whose key an earlier record has.
+    `empty` is the row number of the first record without a key, and the number of these records; `repeats` is the same
+    of the records whose key an earlier record has.
     """
     row, n = empty
     if n:
@@ -167,12 +158,7 @@ def _further(rows: int) -> str:
 def positions(
     table: pa.Table, names: Sequence[str], others: pa.Table, other_names: Sequence[str]
 ) -> np.ndarray:
-    """Return where a table has the keys of another one.
-
-    Parameters
-    ----------
-    names, other_names : sequence of str
-        Their key columns, in the same order of parts.
+    """Return where a table has the keys of another one, by key columns in the same order of parts.
 
     Returns
     -------

@@ -25,14 +25,9 @@ STRIDE = 64
 
 
 class Bucket(NamedTuple):
-    """The records of one range of keys, in the order of their keys.
+    """The records of one range of keys, in the order of their keys, in one chunk with the columns of the spool.
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        One chunk, with the columns of the spool.
-    row : int64 (n,)
-        The position of each record in the spool.
+    `row` is the position of each record in the spool, int64 (n,).
     """
 
     table: pa.Table
@@ -77,18 +72,7 @@ class KeyedSpool(Spool):
 
 
 class Ranges:
-    """Consecutive ranges of keys.
-
-    Parameters
-    ----------
-    first : pyarrow.Table
-        The first key of each range but the first one, sorted; its columns are the parts of the key.
-
-    Attributes
-    ----------
-    n : int
-        The number of ranges.
-    """
+    """Consecutive ranges of keys, `n` of them, from the first key of each but the first one, sorted."""
 
     def __init__(self, first: pa.Table) -> None:
         self._first = first

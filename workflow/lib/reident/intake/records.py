@@ -128,17 +128,8 @@ class Clusters:
 class Lookup:
     """Where records that are sorted by key have the keys of another file.
 
-    Parameters
-    ----------
-    spool : Spool
-        The keys of the other file.
-    columns : sequence of int
-        Those of its columns that name these records.
-
-    Attributes
-    ----------
-    position : int32 (n,)
-        By row of the other file; -1 for a key that no record has.
+    The keys are those of a spool of the other file, in some of its columns. `position`, int32 (n,), has the place of the
+    record by row of the other file; -1 for a key that no record has.
     """
 
     def __init__(self, spool: Spool, columns: Sequence[int]) -> None:

@@ -19,20 +19,9 @@ MAX_CODES = 8
 
 
 class Line(NamedTuple):
-    """One warning.
+    """One warning: one of :data:`SEVERITIES`, and what was accepted and what to do, without a key or a value.
 
-    Attributes
-    ----------
-    severity : str
-        One of :data:`SEVERITIES`.
-    warning : str
-        What was accepted, and what to do. It does not contain a key or a value.
-    affected : int or None
-        The records (or links) that it concerns, where they are known.
-    share : float or None
-        These as a share of the records (or links) of the file.
-    codes : str
-        The codes that it is about.
+    `affected` are the records, or links, that it concerns, where they are known; `share` is their share of the file's.
     """
 
     severity: str

@@ -63,12 +63,7 @@ def recognised(path: Path) -> str:
 
 
 def refuse_foreign(path: Path, source: SourceFile) -> None:
-    """Refuse a file whose first bytes show that it is not of the declared format.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file whose first bytes show that it is not of the declared format."""
     with path.open("rb") as stream:
         start = stream.read(_START)
     packed = start.startswith(GZIP)

@@ -27,13 +27,7 @@ _POSITIONAL = 1e-3, 1e5
 
 
 def double_text(values: np.ndarray) -> pa.Array:
-    """Return the text of each number; the text of NaN is empty.
-
-    Parameters
-    ----------
-    values : float array (n,)
-        Of any precision, which determines the shortest decimal.
-    """
+    """Return the text of each number, of any precision, which determines the shortest decimal; that of NaN is empty."""
     bits = pa.array(np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")).dictionary_encode()
     return _texts(bits.dictionary.to_numpy().view(values.dtype)).take(bits.indices)
 
@@ -81,10 +75,7 @@ def first_inexact(values: np.ndarray) -> int | None:
 def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
     """Return dates as YYYY-MM-DD, and the position of the first number that is not a date of the years 1 to 9999.
 
-    Parameters
-    ----------
-    days : float32 or float64 (n,)
-        Days since the epoch; the text of NaN is empty.
+    Days are counted since the epoch; the text of NaN is empty.
     """
     bits = pa.array(np.ascontiguousarray(days, np.float64).view(np.uint64)).dictionary_encode()
     texts = pa.array(

@@ -41,14 +41,7 @@ _SPECIALS = pa.array([f".{chr(letter)}" for letter in range(256)], TEXT)
 
 
 def display_of(kind: str, pattern: str | None) -> Display:
-    """Return what a number is according to its display format.
-
-    Parameters
-    ----------
-    kind : {'sas7bdat', 'xport', 'stata', 'spss'}
-    pattern : str or None
-        As in the file, for example ``YYMMDD10``, ``%td``, ``EDATE10``.
-    """
+    """Return what a number is according to its display format, such as ``YYMMDD10``, ``%td`` or ``EDATE10``."""
     pattern = (pattern or "").strip()
     if kind == "stata":
         if re.match(r"%-?t?d", pattern):
@@ -127,18 +120,7 @@ def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: 
 def decoded_text(
     column: Column, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int
 ) -> pa.Array:
-    """Return decoded cells.
-
-    Parameters
-    ----------
-    cells : pyarrow.Array (n,)
-    decode : callable
-        Gives the text of one cell; may raise UnicodeError.
-    codec, remedy : str
-        For the message about a text that is not in the encoding.
-    before : int
-        The number of preceding records.
-    """
+    """Return decoded cells; `decode` may raise UnicodeError, and `before` is the number of preceding records."""
     encoded, texts = cells.dictionary_encode(), list[str]()
     for at, cell in enumerate(encoded.dictionary.to_pylist()):
         try:

@@ -30,14 +30,7 @@ NOT_WORKING_AGE, FULL, PART, RETIRED, OTHER = range(5)
 
 
 def populate(spec: LocalAuthorities) -> dict[str, pd.DataFrame]:
-    """Draw the population and the survey.
-
-    A pure function of `spec`: the same text in every cell on every machine.
-
-    Parameters
-    ----------
-    spec : LocalAuthorities
-        The section `simulate` of the study.
+    """Draw the population and the survey, a pure function of the section: the same text in every cell on every machine.
 
     Returns
     -------

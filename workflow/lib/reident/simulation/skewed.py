@@ -22,19 +22,9 @@ PERSON = "person"
 
 
 def draw_skewed(spec: SkewedAmounts) -> pd.DataFrame:
-    """Draw the file.
+    """Draw the file, a pure function of the section: the same text in every cell on every machine.
 
-    A pure function of `spec`: the same text in every cell on every machine.
-
-    Parameters
-    ----------
-    spec : SkewedAmounts
-        The section `simulate` of the study.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`PERSON` and ``x1`` … ``xv``: lognormal, at least 1, rounded to integers. All cells are text.
+    Its columns are :data:`PERSON` and ``x1`` … ``xv``: lognormal, at least 1, rounded to integers. All cells are text.
     """
     streams, n = Streams(spec.seed), spec.records
     shared = math.sqrt(spec.correlation) * streams("factor").standard_normal(n)

@@ -6,15 +6,10 @@ import numpy as np
 
 
 class Streams:
-    """Generators by the name of a stage.
+    """Generators by the name of a stage, from a seed that is not negative.
 
     The draws of a stage depend only on the seed and on its name: changing or adding a stage does not
     change the draws of the others.
-
-    Parameters
-    ----------
-    seed : int
-        Not negative.
     """
 
     def __init__(self, seed: int, prefix: str = "") -> None:

@@ -40,16 +40,9 @@ PUFID_DIGITS = 7
 
 
 class Sampled(NamedTuple):
-    """The persons in each file, as rows of the population.
+    """The persons in each file, as rows of the population, int64, in the order of the file.
 
-    Attributes
-    ----------
-    puf : int64 (puf_records,)
-        In the order of the public use file.
-    eif : int64 (eif_records,)
-        The person of each of the brokers' records; a person in two records is repeated.
-    second : bool (eif_records,)
-        Whether the record is the second record of its person.
+    A person in two of the brokers' records is repeated; `second` is whether a record is the second of its person.
     """
 
     puf: np.ndarray

@@ -108,15 +108,8 @@ def draw_donors(
 ) -> np.ndarray:
     """Draw for each recipient a random donor with equal values of all variables.
 
-    Parameters
-    ----------
-    donors, recipients : sequence of int arrays (n,)
-        The same variables of the donors and of the recipients, as integers from 0.
-
-    Returns
-    -------
-    int64 (n,)
-        The positions of the donors; −1 if there is none.
+    The variables are the same of donors and recipients, as integers from 0. The result is the positions of the donors,
+    int64 (n,); −1 where there is none.
     """
     donor, recipient = np.zeros(len(donors[0]), np.int64), np.zeros(len(recipients[0]), np.int64)
     for given, wanted in zip(donors, recipients, strict=True):

@@ -21,24 +21,10 @@ def swap(
     columns: Sequence[str],
     rng: np.random.Generator,
 ) -> Table:
-    """Exchange some columns between pairs of similar records.
+    """Exchange some columns together between pairs of similar records, of a share of all records in [0, 1].
 
-    Parameters
-    ----------
-    share : float
-        The share of records that are drawn for swapping, in [0, 1]. In a class with an odd number of
-        drawn records, the last keeps its values.
-    within : sequence of str
-        The columns on which both records of a pair are equal.
-    near : str
-        The column in whose order the records of a pair are neighbours.
-    columns : sequence of str
-        The columns that are exchanged together.
-
-    Returns
-    -------
-    dict of arrays
-        The table with new `columns`, which have the same values as before in another order.
+    Both records of a pair are equal on the columns `within`, and neighbours in the order of the column `near`. In a
+    class with an odd number of drawn records, the last keeps its values.
     """
     n = len(table[near])
     drawn = rng.permutation(n)[: round(share * n)]

@@ -35,15 +35,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], decision: Decision) -> Outcome:
-    """Return what came of the search.
-
-    Parameters
-    ----------
-    tried : sequence of Tried
-        The best first.
-    changes : mapping
-        By variable, its changes from fine to coarse.
-    """
+    """Return what came of the search: `tried`, the best first, of the changes of each variable from fine to coarse."""
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
     worse = dominated(tried, lambda one: math.inf if one.n_open else risk(one, decision))

@@ -26,15 +26,7 @@ Chosen = tuple[tuple[str, int], ...]
 
 
 class Result(NamedTuple):
-    """What came of a set.
-
-    Attributes
-    ----------
-    rates : pandas.DataFrame
-        One line per metric.
-    losses : dict
-        What is lost, by the name of the measure; ``loss`` is the one that counts.
-    """
+    """What came of a set: its rates, one line per metric, and what is lost by each measure; ``loss`` counts."""
 
     rates: pd.DataFrame
     losses: dict[str, float]
@@ -115,13 +107,7 @@ class Search:
         self.n_runs = -1  # the study itself, without a change, does not count
 
     def search(self, most: int = MAX_RUNS) -> list[Tried]:
-        """Try sets until all promising ones are tried, or `most` runs; return them, the best first.
-
-        Parameters
-        ----------
-        most : int
-            The largest number of sets with a change.
-        """
+        """Try sets until all promising ones are tried, or `most` with a change; return them, the best first."""
         self._try(())
         expanded: set[Chosen] = set()
         while self.n_runs < most:

@@ -47,10 +47,7 @@ def _ignore(_: pa.Table) -> None:
 def attack(part: Suggesting, setting: Setting, changes: Changes) -> pd.DataFrame | None:
     """Return the rates of each metric for the whole study; None if a variant with these changes would be refused.
 
-    Parameters
-    ----------
-    changes : mapping
-        By variable, its coarser values, or None if it is left out.
+    A variable that is left out has None instead of its coarser values.
     """
     recoded: dict[str, Recoded] = {}
     for name, own in part.attacks.items():

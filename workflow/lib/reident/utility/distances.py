@@ -37,13 +37,7 @@ def is_missing(both: Both) -> tuple[np.ndarray, np.ndarray]:
 
 
 def total_variation(original: np.ndarray, released: np.ndarray, n_codes: int) -> Fraction:
-    """Return half the sum of the differences between the shares of each code.
-
-    Parameters
-    ----------
-    original, released : int64 (n,), n > 0
-        Codes from 0 to `n_codes` − 1.
-    """
+    """Return half the sum of the differences between the shares of codes, int64 (n,) with n > 0, below `n_codes`."""
     if n_codes > MAX_CELLS:
         # Only codes that occur can differ.
         both = np.unique(np.concatenate([original, released]), return_inverse=True)[1]
@@ -54,12 +48,9 @@ def total_variation(original: np.ndarray, released: np.ndarray, n_codes: int) ->
 
 
 def kolmogorov_smirnov(original: np.ndarray, released: np.ndarray) -> Fraction:
-    """Return the largest difference between two distribution functions; missing values are below all others.
+    """Return the largest difference between two distribution functions; float64 (n,), n > 0.
 
-    Parameters
-    ----------
-    original, released : float64 (n,), n > 0
-        NaN is missing.
+    Missing values, NaN, are below all others.
     """
     values = np.concatenate([np.where(np.isnan(own), -np.inf, own) for own in (original, released)])
     distinct, code = np.unique(values, return_inverse=True)

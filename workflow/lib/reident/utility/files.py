@@ -52,13 +52,7 @@ class Joined(NamedTuple):
 
 
 def join(part: Measuring, original: pa.Table, released: pa.Table) -> Joined:
-    """Join the prepared records before and after protection by their key.
-
-    Parameters
-    ----------
-    original, released : pyarrow.Table
-        The prepared records, each in the canonical order of keys.
-    """
+    """Join the prepared records before and after protection, each in the canonical order of keys, by their key."""
     rows = keys.positions(original, part.key, released, part.key)
     common = np.flatnonzero(rows >= 0)
     before, after = original.take(pa.array(rows[common])), released.take(pa.array(common))
