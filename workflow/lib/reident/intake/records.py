@@ -126,10 +126,9 @@ class Clusters:
 
 
 class Lookup:
-    """Where records that are sorted by key have the keys of another file.
+    """Where records that are sorted by key have the keys of another file, in some columns of its spool.
 
-    The keys are those of a spool of the other file, in some of its columns. `position`, int32 (n,), has the place of the
-    record by row of the other file; -1 for a key that no record has.
+    `position`, int32 (n,), has the place by row of the other file; -1 for a key that no record has.
     """
 
     def __init__(self, spool: Spool, columns: Sequence[int]) -> None:

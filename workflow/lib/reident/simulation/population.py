@@ -103,7 +103,7 @@ def _logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def rows_of(table: Table, rows: np.ndarray) -> Table:
+def rows_of(table: Mapping[str, np.ndarray], rows: np.ndarray) -> Table:
     """Return some rows of a table."""
     return {name: values[rows] for name, values in table.items()}
 
