@@ -175,7 +175,8 @@ def masked(part: Masking, text: pa.Table | None, findings: Findings) -> dict[str
         options=options.model_copy(update={"variables": variables}),
         columns=tuple(column for column in part.columns if not lacking & {column.puf, column.eif}),
     )
+    files: dict[str, pd.DataFrame] = {}
     with findings.noting():
         made = masking.make(sound, text, findings.noting)
-        return {"puf": made.puf, "eif": made.eif, "iuf": made.iuf}
-    return {}
+        files.update(puf=made.puf, eif=made.eif, iuf=made.iuf)
+    return files
