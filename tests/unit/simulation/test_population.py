@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reident.simulation import population
-from reident.simulation.streams import Streams
+from reident.simulation.population import Streams
 
 
 @cache

@@ -26,7 +26,7 @@ from reident.linkage.pairing import Comparison
 from reident.linkage.rates import Truth
 from reident.linkage.scoring import Work, score_shard
 from reident.linkage.strata import held_lines, lines, links_inside, pack
-from reident.simulation.streams import Streams
+from reident.simulation.population import Streams
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source

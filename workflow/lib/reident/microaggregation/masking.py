@@ -23,7 +23,7 @@ from reident.kernels.groups import microaggregate, sizes
 from reident.microaggregation.parts import Masking
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.microaggregation import ORIGINAL, PUFID, Corresponding, Microaggregate
-from reident.simulation.streams import Streams
+from reident.simulation.population import Streams
 from reident.simulation.survey import pufids
 
 

@@ -13,8 +13,7 @@ import pandas as pd
 from reident.errors import InputError
 from reident.sections.simulation import LocalAuthorities
 from reident.simulation import population
-from reident.simulation.population import Table
-from reident.simulation.streams import Streams
+from reident.simulation.population import Streams, Table
 
 KEY = (
     "AGE", "SEX", "MARSTAT", "RELAT", "HHSIZE", "TENURE", "ROOMS", "CARS", "EDUC", "ECON", "OCC", "ILLNESS",

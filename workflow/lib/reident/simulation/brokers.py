@@ -8,8 +8,7 @@ import numpy as np
 
 from reident.sections.simulation import Brokers
 from reident.simulation import treatments
-from reident.simulation.population import REGION_SHARES, Table, pick
-from reident.simulation.streams import Streams
+from reident.simulation.population import REGION_SHARES, Streams, Table, pick
 
 HELD = {
     "state": "region",

@@ -14,8 +14,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from reident.simulation.streams import Streams
-
 Table = dict[str, np.ndarray]
 """Columns of integers by name, all of the same length."""
 
@@ -64,6 +62,27 @@ OCCUPATIONS = {
 """The major groups of ISCO-08 and their shares, by sex and increasing skill."""
 PAY = (0.0, 0.38, 0.30, 0.12, -0.06, -0.18, -0.25, 0.0, -0.04, -0.32)
 """The logarithm of relative pay by major group; group 0 is no work."""
+
+
+class Streams:
+    """Generators by the name of a stage, from a seed that is not negative.
+
+    The draws of a stage depend only on the seed and on its name: changing or adding a stage does not
+    change the draws of the others.
+    """
+
+    def __init__(self, seed: int, prefix: str = "") -> None:
+        self.seed = seed
+        self.prefix = prefix
+
+    def __call__(self, stage: str) -> np.random.Generator:
+        """Return a new generator at the beginning of a stage's stream."""
+        key = tuple(f"{self.prefix}{stage}".encode())
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
+
+    def within(self, part: str) -> Streams:
+        """Return the streams of a part of the simulation, whose stages have names of their own."""
+        return Streams(self.seed, f"{self.prefix}{part}/")
 
 
 def draw(households: int, streams: Streams) -> Table:

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident.sections.simulation import SkewedAmounts
-from reident.simulation.population import as_text
-from reident.simulation.streams import Streams
+from reident.simulation.population import Streams, as_text
 
 MEDIAN = 1_000_000
 """The median of every variable; it is large, which makes equal values rare."""

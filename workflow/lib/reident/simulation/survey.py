@@ -16,8 +16,7 @@ import pandas as pd
 from reident.errors import InputError
 from reident.sections.simulation import HouseholdSurvey, LastYear, Treatment
 from reident.simulation import brokers, population, treatments
-from reident.simulation.population import REGION_SHARES, Table, as_text, pick, rows_of
-from reident.simulation.streams import Streams
+from reident.simulation.population import REGION_SHARES, Streams, Table, as_text, pick, rows_of
 
 RELEASED = {
     "REGION": "region",

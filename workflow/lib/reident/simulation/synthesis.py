@@ -15,8 +15,7 @@ import pandas as pd
 from reident.errors import InputError
 from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import population, treatments
-from reident.simulation.population import Table
-from reident.simulation.streams import Streams
+from reident.simulation.population import Streams, Table
 
 COLUMNS = {
     "REGION": "region",
