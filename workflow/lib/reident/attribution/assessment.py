@@ -83,16 +83,8 @@ def assess(
 ) -> Assessed:
     """Measure what could be learnt about every target with every set of keys.
 
-    Parameters
-    ----------
-    rules : AttributionRules
-    original, released, holdout : pyarrow.Table
-    categories : pandas.DataFrame
-        As :func:`reident.attribution.prepare.prepare` gives them.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Takes the share of the sets that are done.
+    The tables are those of :func:`reident.attribution.prepare.prepare`. The result does not depend on the threads;
+    `progress` takes the share of the sets that are done.
     """
     files = _files(original, released, holdout)
     targets = [_target(rules, files, name) for name in rules.targets]

@@ -63,14 +63,9 @@ def batches(files: AttributionFiles, side: str, path: Path) -> Iterator[pa.Table
 def prepare(
     files: AttributionFiles, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext
 ) -> Prepared:
-    """Type and code files that are in memory, as :func:`prepare_files` does.
+    """Type and code files that are in memory, by side, as :func:`prepare_files` does.
 
-    Parameters
-    ----------
-    files : AttributionFiles
-    texts : mapping
-        By side, the text of each file, at least its :meth:`AttributionFiles.columns_of`.
-    guard : Guard
+    Each has at least its :meth:`AttributionFiles.columns_of`.
     """
     sources = {side: [text] for side, text in texts.items()}
     names = ("original", "released", "holdout")

@@ -157,17 +157,8 @@ def _rivals_before(linked: pd.DataFrame, keep: int) -> np.ndarray:
 def observed(table: pd.DataFrame, *, ranked: bool) -> pd.DataFrame:
     """Return the rates of each size that was drawn, the mean over its draws, the smallest first.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The counts of a metric, as :func:`reident.larger.thinning.thin` leaves them.
-    ranked : bool
-        Whether the metric ranks its candidates; otherwise a guess is among all of them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        times, n_eif, draws and :data:`QUANTITIES`; fractions, missing where nothing is suspected.
+    The columns are times, n_eif, draws and :data:`QUANTITIES`; rates are fractions, missing where nothing is suspected.
+    If the metric does not rank its candidates, a guess is among all of them.
     """
     rows = []
     for (share, _), group in table.groupby(["share", "draw"]):
@@ -204,15 +195,8 @@ def _sizes(part: Extrapolating, held: Held) -> list[float]:
 class Fitted(NamedTuple):
     """What the curve of a quantity is fitted to.
 
-    Attributes
-    ----------
-    held : Held
-    counts : float64 (keep + 1,)
-        The held records by the rivals that count for the quantity.
-    limit : int
-        A record is found if it has fewer of them.
-    status : str
-        `ok`, or why no curve is fitted.
+    The held records are counted by the rivals that count for the quantity, float64 (keep + 1,); a record is found if it
+    has fewer of them than `limit`. The status is `ok`, or says why no curve is fitted.
     """
 
     held: Held

@@ -52,13 +52,9 @@ class Rarity(NamedTuple):
 
 
 def rarity(counts: np.ndarray, share: float) -> Rarity:
-    """Return the records by rivals, with the chances of what a random sample of this share shows of them.
+    """Return the records by rivals, with the chances of what a random sample shows of them.
 
-    Parameters
-    ----------
-    counts : int64 (keep + 1,)
-    share : float
-        Above 0 and below 1.
+    The share of the sample is above 0 and below 1.
     """
     top = max(FARTHEST / share, EVERY + 20)
     people = np.unique(np.append(np.arange(EVERY + 1), np.rint(np.geomspace(EVERY, top, EVERY))))
@@ -85,13 +81,7 @@ def _binomial(k: int, n: np.ndarray, p: float) -> np.ndarray:
 def found(rarity_: Rarity, share: float, limit: int) -> np.ndarray:
     """Return the probability that at most `limit` − 1 rivals are among those held; float64 (J + 1,).
 
-    Parameters
-    ----------
-    known : Rarity
-    share : float
-        The share of the population that the intruder holds.
-    limit : int
-        The rank limit.
+    `share` is the share of the population that the intruder holds, and `limit` the rank limit.
     """
     below = rarity_.people < limit
     people = np.where(below, limit, rarity_.people)

@@ -24,15 +24,7 @@ def rivals_of_uniques(
 ) -> np.ndarray:
     """Count the rivals of each PUF record: the fewest over its true links, :data:`NEVER` where none can be found.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Of the binned files.
-    iuf : pyarrow.Table
-        The prepared links.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    sets : {'all', 'full', 'jointly_observed'}
+    The files of the comparison are binned.
 
     Returns
     -------

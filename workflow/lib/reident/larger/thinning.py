@@ -43,19 +43,7 @@ COLUMNS = [
 
 
 class Tables(NamedTuple):
-    """The tables of a study, or those of a part of its external intruder file.
-
-    Attributes
-    ----------
-    files : mapping of pyarrow.Table
-        The prepared ``puf`` and ``eif``.
-    iuf : pyarrow.Table
-        The prepared links.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
-    """
+    """The tables of a study, or those of a part of its external intruder file; files are prepared."""
 
     files: Mapping[str, pa.Table]
     iuf: pa.Table
@@ -140,15 +128,7 @@ def chosen(n: int, share: float, draw: int, seed: int) -> np.ndarray:
 
 
 def drawn(tables: Tables, share: float, draw: int, seed: int) -> Tables:
-    """Return the tables of a study with a random part of its external intruder file.
-
-    Parameters
-    ----------
-    tables : Tables
-    share : float
-        The part has this share of the records, rounded to a whole number of at least 1.
-    draw, seed : int
-    """
+    """Return the tables of a study with a random part of its external intruder file, of this share of the records."""
     n = tables.files["eif"].num_rows
     rows = chosen(n, share, draw, seed)
     place = np.full(n, -1, np.int64)

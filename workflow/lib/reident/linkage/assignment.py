@@ -37,10 +37,6 @@ def assign(puf: np.ndarray, eif: np.ndarray, weight: np.ndarray) -> np.ndarray:
     ------
     ValueError
         If a weight is so large that sums are not exact.
-
-    Notes
-    -----
-    Pairs whose two records are in no other pair need no search.
     """
     useful = np.flatnonzero(weight > 0)
     if not len(useful):
@@ -69,12 +65,7 @@ def assign_scores(puf: np.ndarray, eif: np.ndarray, score: np.ndarray) -> np.nda
 def assigned(pairs: Iterable[pa.Table], max_pairs: int) -> Iterator[pa.Table]:
     """Yield the pairs of the one-to-one assignment among those within the rank limit.
 
-    Parameters
-    ----------
-    pairs : iterable of pyarrow.Table
-        puf, eif, score, max_pairs: ranked pairs in the order of PUF records; no record is in two tables.
-    max_pairs : int
-        The rank limit.
+    The ranked pairs are in the order of PUF records, and no record is in two tables.
 
     Yields
     ------

@@ -50,13 +50,7 @@ def column(source: Source, name: str) -> pa.ChunkedArray:
 
 
 class SortedRows:
-    """Columns of a table with a row for each record, read once, in step with records in ascending order.
-
-    Parameters
-    ----------
-    source : pyarrow.Table or pyarrow.parquet.ParquetFile
-    columns : sequence of str
-    """
+    """Columns of a table with a row for each record, read once, in step with records in ascending order."""
 
     def __init__(self, source: Source, columns: Sequence[str]) -> None:
         self._batches = split(source, columns=columns)
@@ -64,13 +58,7 @@ class SortedRows:
         self._start = 0
 
     def take(self, records: np.ndarray) -> pa.Table:
-        """Return the rows of records.
-
-        Parameters
-        ----------
-        records : int (m,)
-            In ascending order, none before the last record of the call before.
-        """
+        """Return the rows of records in ascending order, none of them before the last record of the call before."""
         pieces = []
         while True:
             end = int(np.searchsorted(records, self._start + len(self._batch)))

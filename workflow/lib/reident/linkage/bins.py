@@ -58,19 +58,9 @@ def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | N
 
 
 def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Return the bin of each value: 1 + the number of cut points strictly below it.
+    """Return the bin of each value, 1 + the number of cut points strictly below it; int64 (n,).
 
-    Parameters
-    ----------
-    values : float64 (n,)
-        NaN is missing.
-    cuts : float64 (bins − 1,), ascending
-        Empty if they are undefined.
-
-    Returns
-    -------
-    int64 (n,)
-        -1 where the value is missing or the cut points are undefined.
+    It is -1 where the value is missing (NaN), and for all values if the cut points are undefined (empty).
     """
     if not len(cuts):
         return np.full(len(values), -1, np.int64)
@@ -78,19 +68,10 @@ def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
 
 
 def bins_of(values: np.ndarray, scope: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Return :func:`bin_values` of each value with the cut points of its scope.
+    """Return :func:`bin_values` of each value with the cut points of its scope; int64 (n,).
 
-    Parameters
-    ----------
-    values : float64 (n,)
-    scope : int (n,)
-        The scope of each value; a negative one counts as the first.
-    cuts : float64 (n_scopes, bins − 1)
-        As :func:`cut_points_of` gives them.
-
-    Returns
-    -------
-    int64 (n,)
+    The cut points are those of :func:`cut_points_of`, float64 (n_scopes, bins − 1); a negative scope counts as the
+    first.
     """
     if len(cuts) == 1:
         return bin_values(values, cuts[0] if not np.isnan(cuts[0, 0]) else np.empty(0))
@@ -155,12 +136,7 @@ class _Cut(NamedTuple):
 class Bins:
     """The bins of the numeric linking variables, by scope.
 
-    Parameters
-    ----------
-    part : Cutting
-    scopes : sequence of str
-    cuts : mapping of list
-        By numeric variable, the cut points of each file that cuts.
+    By variable, `cuts` has the cut points of each file that cuts.
     """
 
     def __init__(self, part: Cutting, scopes: Sequence[str], cuts: Mapping[str, list[_Cut]]) -> None:

@@ -23,12 +23,7 @@ COLUMNS = ["above", "up_to", "n_pairs", "n_confirmed", "probability", "confirmed
 def calibrate(pairs: Source, model: pd.DataFrame) -> pd.DataFrame:
     """Compare the match probabilities of the suspected pairs with the share that is right, class by class.
 
-    Parameters
-    ----------
-    pairs : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The suspected pairs: score (the match weight in bits) and confirmed.
-    model : pandas.DataFrame
-        One line with the prior.
+    The score of a pair is its match weight in bits, and the model has one line with the prior.
 
     Returns
     -------

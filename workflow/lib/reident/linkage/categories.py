@@ -30,9 +30,7 @@ def coded(
     columns : mapping of pyarrow.Array
         Its typed values by file, null where missing.
     first : str
-        The file whose values tell where a numeric variable is cut.
-    decimal : {'.', ','}
-        The decimal sign of this file.
+        The file whose values tell where a numeric variable is cut, and whose decimal sign is `decimal`.
     bins, ranks
         As :func:`reident.linkage.bins.cut_points` takes them.
 

@@ -20,20 +20,7 @@ RANGE = 2**21
 
 
 class Clusters:
-    """The clusters of PUF records.
-
-    Parameters
-    ----------
-    numbers : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The number of the cluster of each PUF record, ``cluster``, from 0.
-    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each PUF record.
-    n_strata : int
-
-    Attributes
-    ----------
-    n_records : int
-    """
+    """The clusters of PUF records, of which `numbers` has the number of each from 0 (``cluster``)."""
 
     def __init__(self, numbers: Source, strata: Source, n_strata: int) -> None:
         self.n_records = batches.size(numbers)
@@ -49,10 +36,8 @@ class Clusters:
 
         Parameters
         ----------
-        chosen : bool (n_puf,), optional
-            The records that count; by default all.
-        marked : bool (n_puf,), optional
-            Records that are counted apart, too.
+        chosen, marked : bool (n_puf,), optional
+            The records that count, by default all; records that are counted apart, too.
 
         Yields
         ------

@@ -34,19 +34,7 @@ Changes = Mapping[str, "Coarsening | None"]
 
 
 class Files(NamedTuple):
-    """The tables of a study.
-
-    Attributes
-    ----------
-    prepared, binned : mapping of pyarrow.Table
-        ``puf`` and ``eif``.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
-    iuf : pyarrow.Table
-        The prepared links.
-    """
+    """The tables of a study: by side its files and the stratum of each record; its strata and links."""
 
     prepared: Mapping[str, pa.Table]
     binned: Mapping[str, pa.Table]
@@ -65,14 +53,8 @@ class Pairs(NamedTuple):
 class Recoded(NamedTuple):
     """What a metric compares after changes.
 
-    Attributes
-    ----------
-    variables : tuple of OrderedVariable
-    options : Section
-        Those of the metric, without what is about variables that are left out.
-    tables : mapping of pyarrow.Table
-        ``puf`` and ``eif``, as the metric reads them.
-    weights : Estimates or None
+    The options are without what is about variables that are left out; the tables ``puf`` and ``eif`` are as the metric
+    reads them.
     """
 
     variables: tuple[OrderedVariable, ...]
@@ -89,15 +71,7 @@ def recode(
 ) -> Recoded | None:
     """Return what a metric compares after changes; None if no pair can be suspected by it any more.
 
-    Parameters
-    ----------
-    part : Explaining
-    metric : Metric
-    files : Files
-    changes : mapping
-        By variable, its coarser values, or None if it is left out.
-    threads : int
-        The result does not depend on it.
+    The result does not depend on the number of threads.
     """
     variables = compared(part.variables, changes)
     options = fitting(part.options, [variable.name for variable in variables])

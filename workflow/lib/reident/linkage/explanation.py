@@ -118,19 +118,8 @@ def explain(
 def prevented(part: Explaining, metric: Metric, files: Files, source: Source, work: Work) -> pd.DataFrame:
     """Return which share of the confirmed records of a metric each change would have prevented.
 
-    Parameters
-    ----------
-    part : Explaining
-    metric : Metric
-    files : Files
-    source : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The suspected pairs of the metric by row number.
-    work : Work
-
-    Returns
-    -------
-    pandas.DataFrame
-        variable, recoding, prevented_rate.
+    The source holds the suspected pairs of the metric by row number. The table has the columns variable, recoding and
+    prevented_rate.
     """
     pairs = _confirmed(source)
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
@@ -198,14 +187,7 @@ def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[Smallest
 
 
 def joined(which: np.ndarray, names: Sequence[str], separator: str) -> pa.Array:
-    """Return, for each row, the names of the columns that are true; empty text where none is.
-
-    Parameters
-    ----------
-    which : bool (m, k)
-    names : sequence of str
-    separator : str
-    """
+    """Return, for each row of bool (m, k), the names of the columns that are true; empty text where none is."""
     if not which.size:
         return pa.array([""] * len(which), pa.string())
     distinct, place = np.unique(np.packbits(which, axis=1), axis=0, return_inverse=True)

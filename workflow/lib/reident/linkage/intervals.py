@@ -33,20 +33,8 @@ def of_study(
 ) -> Interval:
     """Return the study's own interval of a rate of which two counts are known; no other one replaces it (METHODS §6).
 
-    Parameters
-    ----------
-    successes, trials : int
-    method : {'clopper-pearson', 'wilson', 'clustered'}
-        That of the study.
-    level : float
-        The confidence level, a fraction.
-    trials_are_clusters : bool
-        Whether clusters are counted, which are independent in every study, and not records.
-
-    Returns
-    -------
-    Interval
-        None for both ends where records depend on each other: their counts do not tell how they spread over clusters.
+    Clusters are independent in every study. Where records depend on each other, both ends are None: the counts do not
+    tell how records spread over clusters.
     """
     if are_independent(method):
         return interval(successes, trials, method, level)
@@ -55,17 +43,6 @@ def of_study(
 
 def interval(successes: int, trials: int, method: str = "clopper-pearson", level: float = 0.95) -> Interval:
     """Return the confidence interval of a proportion of independent records (METHODS §6).
-
-    Parameters
-    ----------
-    successes, trials : int
-    method : {'clopper-pearson', 'wilson'}
-    level : float
-        The confidence level, a fraction.
-
-    Returns
-    -------
-    Interval
 
     Raises
     ------
@@ -123,17 +100,8 @@ class Spread(NamedTuple):
 def clustered(spread: Spread, level: float = 0.95) -> Interval:
     """Return the confidence interval of Σy / Σx, where records of a cluster depend on each other.
 
-    Parameters
-    ----------
-    spread : Spread
-    level : float
-        The confidence level, a fraction.
-
-    Returns
-    -------
-    Interval
-        The linearised variance of the ratio over the clusters with records, Student's t with as many degrees of
-        freedom as clusters less one, on the logit scale; METHODS §6 has the formula and the special cases.
+    It has the linearised variance of the ratio over the clusters with records, Student's t with as many degrees of
+    freedom as clusters less one, on the logit scale; METHODS §6 has the formula and the special cases.
     """
     k, x, y = spread.clusters, spread.x, spread.y
     if not k:
@@ -161,12 +129,7 @@ class Uncertainty(NamedTuple):
 def uncertainty(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
     """Return what is known of the conditional rate of another release made in the same way (METHODS §6).
 
-    Parameters
-    ----------
-    confirmed, suspected : int
-        Numbers of records, which are independent.
-    rates : Rates
-        The method and the level.
+    Both counts are of independent records.
     """
     ends = interval(confirmed, suspected, rates.interval, rates.level)
     return Uncertainty(ends, None if confirmed else one_sided(suspected, rates.level))

@@ -26,13 +26,7 @@ class Links:
 
 
 class SortedLinks:
-    """The true links, read once, in step with PUF records in ascending order.
-
-    Parameters
-    ----------
-    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The prepared links, sorted by PUF and then EIF record.
-    """
+    """The true links, read once from the prepared links, in step with PUF records in ascending order."""
 
     def __init__(self, iuf: Source) -> None:
         self._tables = batches.merge([iuf])
@@ -51,12 +45,7 @@ class SortedLinks:
         return held
 
     def of(self, puf: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield the links of PUF records, piece by piece.
-
-        Parameters
-        ----------
-        puf : int (m,)
-            PUF records in ascending order, none before those of the call before.
+        """Yield the links of PUF records in ascending order, none before those of the call before, piece by piece.
 
         Yields
         ------

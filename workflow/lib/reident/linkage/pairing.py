@@ -38,13 +38,7 @@ class Records(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """The values of all records of both files in the scope of the study: a stratum, or the whole files.
-
-    Attributes
-    ----------
-    puf, eif : float64 (n_puf, v), float64 (n_eif, v)
-        As :attr:`Records.values`.
-    """
+    """The values of all records of both files, as in :class:`Records`, in the scope of the study."""
 
     puf: np.ndarray
     eif: np.ndarray
@@ -184,19 +178,8 @@ def encode(
 ) -> tuple[dict[str, Records], tuple[list[str] | None, ...]]:
     """Return the records of both files as arrays, and for each variable its categories by code.
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        The linking variables.
-    files : mapping of pyarrow.Table
-        ``puf`` and ``eif``, both prepared or both binned.
-
-    Returns
-    -------
-    records : dict of Records
-        By file.
-    labels : tuple
-        None for a variable that is compared by value or by bin.
+    The files ``puf`` and ``eif`` are both prepared or both binned. A variable that is compared by value or by bin has
+    None instead of categories.
     """
     labels: list[list[str] | None] = []
     records = {side: _empty(table.num_rows, len(variables)) for side, table in files.items()}
@@ -216,19 +199,9 @@ def encode(
 
 
 def coded(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], list[str] | None]:
-    """Return a variable of several files as codes, and its categories by code.
+    """Return a variable of several files, text or the numbers of bins, as codes, and its categories by code.
 
-    Parameters
-    ----------
-    columns : sequence of pyarrow.ChunkedArray
-        Text, or the numbers of bins.
-
-    Returns
-    -------
-    codes : list of int (n,)
-        Equal across the files, -1 where missing.
-    labels : list of str or None
-        None for bins.
+    The codes are equal across the files, -1 where missing; bins have no categories (None).
     """
     if pa.types.is_integer(columns[0].type):
         return [column.fill_null(-1).to_numpy() for column in columns], None
@@ -241,37 +214,18 @@ def _empty(n: int, v: int) -> Records:
 
 
 def spread(values: np.ndarray) -> np.ndarray:
-    """Return the sample standard deviation (n − 1) of each column without its missing values (METHODS §4.3).
+    """Return the sample standard deviation (n − 1) of each column of float64 (n, v), NaN missing (METHODS §4.3).
 
-    Sums are correctly rounded, so the result does not depend on the order of records.
-
-    Parameters
-    ----------
-    values : float64 (n, v)
-        NaN is missing.
-
-    Returns
-    -------
-    float64 (v,)
-        NaN for a column with fewer than two values.
+    It is NaN for a column with fewer than two values. Sums are correctly rounded, so the order of records does not
+    matter.
     """
     return spreads(values, np.array([0, len(values)]))[0]
 
 
 def spreads(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return :func:`spread` of each of several strata, whose records lie one after another.
+    """Return :func:`spread` of each of several strata, float64 (n_strata, v).
 
-    Parameters
-    ----------
-    values : float64 (n, v)
-        NaN is missing.
-    starts : int64 (n_strata + 1,)
-        Where each stratum starts, and in the end n.
-
-    Returns
-    -------
-    float64 (n_strata, v)
-        NaN where a stratum has fewer than two values.
+    Stratum k lies from starts[k] to before starts[k + 1].
     """
     out = np.full((len(starts) - 1, values.shape[1]), np.nan)
     for at in range(values.shape[1]):

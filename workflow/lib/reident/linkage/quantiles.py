@@ -19,10 +19,8 @@ class Ascending(NamedTuple):
     Attributes
     ----------
     values : float64 (n,)
-    starts : int64 (n_scopes,)
-        Where the values of each scope begin.
-    counts : int64 (n_scopes,)
-        How many there are; NaN follows them.
+    starts, counts : int64 (n_scopes,)
+        Where the values of each scope begin, and how many there are; NaN follows them.
     """
 
     values: np.ndarray
@@ -73,15 +71,7 @@ def _sort(values: np.ndarray, bounds: np.ndarray) -> None:
 def cut_points_of(known: Ascending, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
     """Return :func:`reident.linkage.bins.cut_points` of the values of each scope.
 
-    Parameters
-    ----------
-    known : Ascending
-    bins, ranks
-        As for :func:`reident.linkage.bins.cut_points`.
-
-    Returns
-    -------
-    float64 (n_scopes, bins − 1), ascending in each row; NaN if every value of the scope is missing.
+    The rows ascend, float64 (n_scopes, bins − 1); they are NaN if every value of the scope is missing.
     """
     cuts, held = np.full((len(known.counts), bins - 1), np.nan), np.flatnonzero(known.counts)
     if not len(held):

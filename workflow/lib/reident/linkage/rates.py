@@ -74,14 +74,7 @@ class Linked(NamedTuple):
 class Truth:
     """The strata and the true links of PUF records, read once, in step with records in ascending order.
 
-    Parameters
-    ----------
-    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The prepared links.
-    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each PUF record.
-    eif : int (n_eif,)
-        The manifest line of the stratum of each EIF record, -1 for none.
+    Of each EIF record, `eif` is the manifest line of its stratum, -1 for none.
     """
 
     def __init__(self, iuf: Source, strata: Source, eif: np.ndarray) -> None:
@@ -103,13 +96,9 @@ class Truth:
 
 
 class Lines:
-    """The lines of the rates: the whole study first, then each stratum; sums of values by line.
+    """The lines of the rates, the whole study first, then each stratum: sums of values by line.
 
-    Parameters
-    ----------
-    stratum : int (n,)
-        The manifest line of each value's stratum, -1 for none.
-    n_strata : int
+    Of each value, `stratum` is the manifest line of its stratum, -1 for none.
     """
 
     def __init__(self, stratum: np.ndarray, n_strata: int) -> None:
@@ -327,12 +316,7 @@ def conditional_interval(
 ) -> dict[str, np.ndarray]:
     """Return the interval and the bound of the conditional rate of each line, NaN where undefined.
 
-    Parameters
-    ----------
-    rates : Rates
-    confirmed, suspected : int64 (n,)
-    spreads : sequence of Spread
-        How the records of each line spread over clusters; empty where records are independent.
+    `spreads` tells how the records of each line spread over clusters; it is empty where records are independent.
     """
     if spreads:
         known = [intervals.of_clusters(spread, rates.level) for spread in spreads]

@@ -35,13 +35,7 @@ MAX_TOP = Fraction(19, 20)
 class Change(NamedTuple):
     """One change of a linking variable.
 
-    Attributes
-    ----------
-    variable : str
-    title : str
-        What reports call it; it has no code of the data.
-    coarsening : Coarsening or None
-        None leaves the variable out.
+    The title is what reports call it, without any code of the data; the coarsening is None if the variable is left out.
     """
 
     variable: str
@@ -57,15 +51,8 @@ def changes(
 ) -> list[Change]:
     """Return the changes to try, variable by variable: leaving it out, then from fine to coarse.
 
-    Parameters
-    ----------
-    variables : sequence of OrderedVariable
-    recodings : sequence of NamedCoarsening, optional
-        Those of the study; if absent, the usual ones.
-    puf : pyarrow.Table
-        The prepared records, of whose numbers round units are taken.
-    coarsened : sequence of str
-        The variables that have coarser values already, which are only left out.
+    The recodings are those of the study, or the usual ones (None), for which round units are taken from the numbers of
+    the prepared records. Variables that have coarser values already are only left out.
     """
     found = []
     for variable in variables:
@@ -107,12 +94,7 @@ def round_unit(values: np.ndarray) -> Fraction | None:
     """Return the power of ten in which the widths of intervals are counted; None for fewer than two distinct numbers.
 
     It is the largest at or below a fiftieth of the distance from the first to the last decile. For whole numbers it is
-    at least the largest power of ten of which all are multiples.
-
-    Parameters
-    ----------
-    values : float64 (n,)
-        Without missing values.
+    at least the largest power of ten of which all are multiples. No value is missing.
     """
     ordered = np.sort(values)
     n = len(ordered)

@@ -58,17 +58,7 @@ class Block(NamedTuple):
 
 
 def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Strata:
-    """List the strata of a study.
-
-    Parameters
-    ----------
-    part : Stratifying
-    puf, eif, iuf : pyarrow.Table
-        The prepared tables.
-
-    Returns
-    -------
-    Strata
+    """List the strata of a study from its prepared tables.
 
     Raises
     ------
@@ -113,18 +103,9 @@ def held_lines(source: Source, n_strata: int) -> np.ndarray:
 
 
 def links_inside(iuf: pa.Table, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
-    """Return whether both records of each link lie in the same stratum.
+    """Return whether both records of each link lie in the same stratum; bool (n_links,).
 
-    Parameters
-    ----------
-    iuf : pyarrow.Table
-        The prepared links.
-    puf, eif : int (n_puf,), int (n_eif,)
-        The stratum of each record, -1 for none.
-
-    Returns
-    -------
-    bool (n_links,)
+    The strata of the records are int (n_puf,) and (n_eif,), -1 for none.
     """
     stratum = puf[iuf["puf"].to_numpy()]
     return (stratum == eif[iuf["eif"].to_numpy()]) & (stratum >= 0)
@@ -155,17 +136,11 @@ def _labels(name: str, n_strata: int, *sides: tuple[pa.Table, np.ndarray]) -> li
 def pack(manifest: pd.DataFrame, n_shards: int) -> pd.DataFrame:
     """Pack strata into shards of about as many pairs each: the largest first, into the shard with the fewest so far.
 
-    Parameters
-    ----------
-    manifest : pandas.DataFrame
-    n_shards : int
-        Some are empty where there are fewer pairs.
-
     Returns
     -------
     pandas.DataFrame
-        One line per block, the fields of :class:`Block`; shards are numbered from 1. A stratum with more pairs than an
-        equal part of all is split into blocks of its PUF records.
+        One line per block, the fields of :class:`Block`; shards are numbered from 1, and some are empty where there are
+        fewer pairs. A stratum with more pairs than an equal part of all is split into blocks of its PUF records.
     """
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
     lines: list[Block] = []

@@ -11,17 +11,9 @@ MAX_TOGETHER = 32
 
 
 def of_rows(values: np.ndarray) -> np.ndarray:
-    """Return the sum of each row, as :func:`math.fsum`.
+    """Return the sum of each row of float64 (m, k), as :func:`math.fsum`: the exact sum, rounded once.
 
-    Parameters
-    ----------
-    values : float64 (m, k)
-
-    Returns
-    -------
-    float64 (m,)
-        The exact sum, rounded once. A running sum is kept as two numbers; where these do not hold it exactly,
-        :func:`math.fsum` sums the row.
+    A running sum is kept as two numbers; where these do not hold it exactly, :func:`math.fsum` sums the row.
     """
     high, low = np.zeros(len(values)), np.zeros(len(values))
     exact = np.ones(len(values), bool)
@@ -56,16 +48,7 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def products(values: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rounded products and their errors (Dekker): the sum of both is the exact product.
 
-    Parameters
-    ----------
-    values : float64 (n,)
-        0, or from 2⁻⁹⁰⁰ to 2⁹⁰⁰.
-    times : int or float64 (n,)
-        Whole numbers from 0 to 2⁵³.
-
-    Returns
-    -------
-    product, error : float64 (n,), float64 (n,)
+    The values are 0, or from 2⁻⁹⁰⁰ to 2⁹⁰⁰; `times` are whole numbers from 0 to 2⁵³.
     """
     times = times.astype(np.float64)
     product = values * times
@@ -81,18 +64,7 @@ def _halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def of_segments(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return the sum of the values between successive bounds, as :func:`math.fsum`.
-
-    Parameters
-    ----------
-    values : float64 (n,)
-    bounds : int64 (m + 1,)
-        They ascend from 0 or above to at most n.
-
-    Returns
-    -------
-    float64 (m,)
-    """
+    """Return the sum of the values between successive bounds, as :func:`math.fsum`; float64 (m,) for m + 1 bounds."""
     sizes = np.diff(bounds)
     sums = np.zeros(len(sizes))
     for size in np.unique(sizes[sizes <= MAX_TOGETHER]).tolist():

@@ -17,10 +17,7 @@ MAX_CODE = 2**62
 class Tally:
     """Sums by combination, added up batch by batch.
 
-    Parameters
-    ----------
-    by : sequence of str
-        The columns of a combination: whole numbers from 0 to below 2³¹. All other columns are added up.
+    The columns `by` of a combination are whole numbers from 0 to below 2³¹. All other columns are added up.
     """
 
     def __init__(self, by: Sequence[str]) -> None:
@@ -70,7 +67,7 @@ def cases(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     first : int64 (m,)
-        The first position of each of the m combinations.
+        The first position of each combination.
     case : int64 (n,)
         The number of the combination of each position, in the order in which they come first.
     """

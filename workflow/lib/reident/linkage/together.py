@@ -37,14 +37,8 @@ label alone."""
 class Claims(NamedTuple):
     """What the attacks with each of k files find of each PUF record of a metric; all arrays are (k, n_puf).
 
-    Attributes
-    ----------
-    candidates, links : int32
-        The candidates, and the true links among them.
-    best, best_links : int32
-        The same of the best rank.
-    level : float64
-        The best score, the smaller the better; infinite without a candidate.
+    The candidates and the true links among them; the same of the best rank; and the best score, the smaller the better,
+    infinite without a candidate.
     """
 
     candidates: np.ndarray
@@ -134,17 +128,7 @@ def check_released(part: Joining, released: Sequence[Source]) -> None:
 
 
 def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims:
-    """Return what each file finds, by PUF record.
-
-    Parameters
-    ----------
-    sources : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By file, the suspected pairs as :func:`reident.linkage.confirmation.confirm` leaves them.
-    n : int
-        The number of PUF records.
-    low_is_best : bool
-        Whether a lower score is the better one.
-    """
+    """Return what each file finds, by PUF record, of `n`, from the pairs that confirmation leaves of each file."""
     shape = len(sources), n
     counted = [np.zeros(shape, np.int32) for _ in range(4)]
     claims = Claims(counted[0], counted[1], counted[2], counted[3], np.full(shape, np.inf))
@@ -161,7 +145,7 @@ def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims
 def corroborated(
     sources: Sequence[Source], persons: Sequence[np.ndarray], n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for which PUF records at least two files have the same person among their candidates.
+    """Return for which PUF records, of `n`, at least two files have the same person among their candidates.
 
     Parameters
     ----------
@@ -169,8 +153,6 @@ def corroborated(
         As in :func:`claims_of`.
     persons : sequence of int64 (n_eif,)
         By file, the number of the person of each EIF record, the same in all files; -1 for none.
-    n : int
-        The number of PUF records.
 
     Returns
     -------

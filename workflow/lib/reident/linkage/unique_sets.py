@@ -51,10 +51,6 @@ def smallest_sets(
         The variables on which the records of each pair agree; none that either misses.
     max_size : int
         The largest size of a set that is searched.
-
-    Returns
-    -------
-    SmallestSets
     """
     (m, v), sets = agree.shape, list[tuple[int, ...]]()
     size, first, n_sets = np.zeros(m, np.int64), np.full(m, -1), np.zeros(m, np.int64)
@@ -79,18 +75,7 @@ def smallest_sets(
 
 
 def alone(codes: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return whether each record is the only one of its group in its cell; never where a value is missing.
-
-    Parameters
-    ----------
-    codes : int32 (n, k)
-        -1 where missing.
-    group : int (n,)
-
-    Returns
-    -------
-    bool (n,)
-    """
+    """Return whether each record is alone in its cell and group, bool (n,); never where a code is missing (-1)."""
     columns = [group, *codes.T]
     cells, _ = number_cells(columns, [int(column.max(initial=0)) + 1 for column in columns])
     inside = cells >= 0

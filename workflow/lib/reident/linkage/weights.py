@@ -41,18 +41,9 @@ PRESENT = len(LEVELS) - 1
 
 
 class Found(NamedTuple):
-    """The links by level and the prior, as they are known or as EM expects them, after how many rounds.
+    """The links by variable and level of :data:`LEVELS`, (v, 4), and the prior, as known or as EM expects them.
 
-    Attributes
-    ----------
-    links : float64 or int64 (v, 4)
-        By variable and level of :data:`LEVELS`.
-    prior : float
-        The share of links among all pairs.
-    largest_prior : float
-        The bound of the prior in EM; NaN without EM.
-    rounds : int
-    converged : bool
+    The prior is the share of links among all pairs, and `largest_prior` its bound in EM, NaN without EM.
     """
 
     links: np.ndarray

@@ -189,13 +189,7 @@ def nearest(
 ) -> Nearest:
     """Return the nearest records of a file, for each distinct synthetic record.
 
-    Parameters
-    ----------
-    rules : ClosestRules
-    copy, file : Records
-    scale : float64 (v,)
-        The standard deviation of each numeric variable in the synthetic file.
-    **workers : Workers
+    `scale` is the standard deviation of each numeric variable in the synthetic file.
     """
     from reident.kernels import euclidean  # noqa: PLC0415 - compiled code: loaded where it runs
 

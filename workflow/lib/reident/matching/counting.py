@@ -143,20 +143,11 @@ def _stacked(columns: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarra
 
 
 def pack(columns: Sequence[np.ndarray], sizes: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
-    """Return one code per record: equal where all columns are; −1 where one of them is negative.
+    """Return one code per record, int64: equal where all columns are; −1 where one of them is negative.
 
-    Codes stay below eight times the number of records: a table by code then fits into the memory of the records.
-
-    Parameters
-    ----------
-    columns : sequence of int32 arrays of `shape`
-        Codes 0 … size − 1, or negative; none: every record has the code 0.
-    sizes : sequence of int
-    shape : tuple of int
-
-    Returns
-    -------
-    int64 array of `shape`
+    The columns, int32 arrays of `shape`, have codes 0 … size − 1, or negative ones; without any, every record has the
+    code 0. Codes stay below eight times the number of records: a table by code then fits into the memory of the
+    records.
     """
     code, span = np.zeros(shape, np.int64), 1
     nothing = np.zeros(shape, bool)

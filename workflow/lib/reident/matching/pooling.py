@@ -19,16 +19,16 @@ _CLOSE = 1e-9
 
 
 class Pooled(NamedTuple):
-    """What the pooled intruder names for every target.
+    """What the pooled intruder names for every target; (N,).
 
     Attributes
     ----------
-    c : int64 (N,)
+    c : int64
         Records with the largest probability; 0 if no record matches in any file, or if it is more probable that the
         target is not in the file.
-    own : bool (N,)
+    own : bool
         Whether the target's own record is among them.
-    probability : float64 (N,)
+    probability : float64
         The probability of the target's own record.
     """
 
@@ -54,10 +54,6 @@ def pool(
         P, the number of people who match each target; positive.
     fraction : Fraction, optional
         The sampling fraction f in (0, 1]: P is c / f in every file. Without both, targets are known to be in the file.
-
-    Returns
-    -------
-    Pooled
     """
     c, own = matches.c[1:], matches.own[1:]
     certain = population is None and fraction is None

@@ -89,19 +89,7 @@ def prepare(
     guard: Guard = contextlib.nullcontext,
     holdout: pa.Table | None = None,
 ) -> Prepared:
-    """Type files that are in memory, as :func:`prepare_files` does.
-
-    Parameters
-    ----------
-    options : MatchedFiles
-    confidential : pyarrow.Table
-        The text of the file, at least its :func:`columns_of`.
-    synthetic : sequence of pyarrow.Table
-        The same of each synthetic file.
-    guard : Guard
-    holdout : pyarrow.Table, optional
-        The text of the holdout, at least its compared variables.
-    """
+    """Type files that are in memory, as :func:`prepare_files` does; each has at least its :func:`columns_of`."""
     sources = [[text] for text in (confidential, *synthetic)]
     held = None if holdout is None else [holdout]
     names = ("confidential", "synthetic", "holdout")

@@ -106,14 +106,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Matched:
-    """Match every scenario of a study.
-
-    Parameters
-    ----------
-    options : MatchRules
-    confidential, synthetic : pyarrow.Table
-        As :func:`reident.matching.prepare.prepare` gives them.
-    """
+    """Match every scenario of a study in the prepared files."""
     encoded = encode(options, confidential, synthetic)
     risks: list[list[Risk]] = []
     kept: list[tuple[NamedSet, Matches]] = []

@@ -143,15 +143,7 @@ def log_odds(probability: float) -> float:
 
 
 def match_probability(weight: np.ndarray, prior: float) -> np.ndarray:
-    """Return the probability that a pair with a match weight is a link.
-
-    Parameters
-    ----------
-    weight : float64 (m,)
-        In bits.
-    prior : float
-        The share of links among all pairs that are compared.
-    """
+    """Return the probability that a pair with a match weight in bits is a link; the prior is the share of links."""
     return 1 / (1 + np.exp2(-(weight + log_odds(prior))))
 
 
@@ -165,12 +157,8 @@ def least_weight(probability: float | None, weight: float | None, prior: float) 
 def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
     """Return the largest number of variables that may differ in a suspected pair; -1 if no pair can be suspected.
 
-    Parameters
-    ----------
-    weights : pandas.DataFrame
-        The weights of the levels that a variable has: variable, level, weight.
-    least : int
-        The least scaled weight of a suspected pair.
+    The table has the weights of the levels that a variable has (variable, level, weight), and `least` is the least
+    scaled weight of a suspected pair.
     """
     total, losses = 0, []
     for _, levels in weights.groupby("variable"):

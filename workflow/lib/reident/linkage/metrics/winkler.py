@@ -93,15 +93,7 @@ def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> 
 
 
 class Ranges(NamedTuple):
-    """The closed range of the EIF values that agree with each distinct masked value.
-
-    Attributes
-    ----------
-    masked : float64 (m,)
-        The distinct masked values, ascending.
-    low, high : float64 (m,)
-        The ends of the range of each.
-    """
+    """The closed range of the EIF values that agree with each distinct masked value, ascending; float64 (m,)."""
 
     masked: np.ndarray
     low: np.ndarray
@@ -110,21 +102,11 @@ class Ranges(NamedTuple):
 
 @np.errstate(over="ignore")  # an end beyond all numbers is none
 def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ranges:
-    """Return the values that agree with each masked value of one variable.
+    """Return the values that agree with each masked value of one variable; NaN is missing.
 
-    Parameters
-    ----------
-    masked : float64 (n_puf,)
-        The variable in the public use file; NaN is missing.
-    held : float64 (n_eif,)
-        The variable in the external intruder file; only `nearest` looks at it.
-    agreement : {'half_gap', 'printed', 'midpoint'} or Nearest
-
-    Returns
-    -------
-    Ranges
-        For the smallest and largest masked values, `half_gap` and `printed` take the gap to their only neighbour, and
-        the range of `midpoint` is open. Everything agrees with a single masked value, or if there are at most g values.
+    Only `nearest` looks at the values of the EIF. For the smallest and largest masked values, `half_gap` and `printed`
+    take the gap to their only neighbour, and the range of `midpoint` is open. Everything agrees with a single masked
+    value, or if there are at most g values.
     """
     from reident.kernels.neighbours import farthest  # compiled code: loaded only where pairs are scored
 
