@@ -381,39 +381,6 @@ def test_a_word_where_a_radius_is():
         )
 
 
-def correspondence(sexes):
-    """Return the warnings on a synthetic file whose known variable, sex, has these values row by row."""
-    copy = pa.table({"sex": list(sexes), "income": [str(at) for at in range(len(sexes))]})
-    own = pa.table({"sex": list("mfmfmfmfmf"), "income": [str(at) for at in range(10)]})
-    return intake.prepare(parts.matched_files(study()), own, [copy]).warnings
-
-
-@pytest.mark.parametrize(
-    ("sexes", "severity", "sentence"),
-    [
-        ("mfmfmfmfmf", None, ""),
-        ("mfmfmfmffm", "understates", "differ from the confidential file in these numbers of rows: sex (2)"),
-        ("mmffmfmfmf", "understates", "in these numbers of rows: sex (2)"),
-        ("ffmmmffmfm", "invalidates", "only 4 of 10 rows agree with the confidential file, and 10 would in"),
-        ("fmfmfmfmfm", "invalidates", "The rows do not seem to correspond"),
-    ],
-)
-def test_known_variables_that_differ_row_by_row_are_a_warning(sexes, severity, sentence):
-    found = correspondence(sexes)
-    assert list(found["severity"]) == ([] if severity is None else [severity])
-    assert severity is None or sentence in found["warning"][0]
-    assert severity is None or found["affected"][0] == sum(
-        a != b for a, b in zip(sexes, "mfmfmfmfmf", strict=True)
-    )
-
-
-def test_a_known_variable_with_one_value_says_nothing_of_the_order_of_rows():
-    own, copy = (pa.table({"sex": ["m"] * 4, "income": list(text)}) for text in ("1234", "2341"))
-    warnings = intake.prepare(parts.matched_files(study()), own, [copy]).warnings
-    assert list(warnings["severity"]) == ["notable"]
-    assert "no known variable can confirm the order" in warnings["warning"][0]
-
-
 def test_accounts_close():
     prepared = intake.prepare(
         parts.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]

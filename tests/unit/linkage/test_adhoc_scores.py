@@ -18,22 +18,24 @@ from reident.linkage.pairing import Comparison
 from reident.pipeline import parts
 
 
+def scored(options, variables, keep, functions, **rows):
+    """What the metric gives for rows of values of the variables, in one stratum."""
+    model = study(linking_variables=variables, metrics={"adhoc": options})
+    files, stratum = {}, {}
+    for side, own in rows.items():
+        text = table(" ".join(variable["name"] for variable in variables), *own)
+        numeric = variables[0]["type"] == "numeric"
+        files[side] = text.set_column(0, "v", text["v"].cast(pa.float64())) if numeric else text
+        stratum[side] = in_strata(*[0] * len(own))
+    pairing = Comparison(parts.variables(model), files, stratum, 1).pairing(0)
+    setting = Setting(keep=keep, functions=tuple(functions))
+    return REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, setting)
+
+
 def scores(rule, puf, eif, functions=(), **variable):
     """{(PUF value, EIF value): score} of one variable, for the pairs above half of what it can score."""
-    model = study(
-        linking_variables=[{"name": "v", "type": "categorical", **variable}],
-        metrics={"adhoc": {"scores": {"v": rule}}},
-    )
-    files, stratum = {}, {}
-    for side, values in (("puf", puf), ("eif", eif)):
-        text = table("v", *values)
-        numeric = variable.get("type") == "numeric"
-        files[side] = text.set_column(0, "v", text["v"].cast(pa.float64())) if numeric else text
-        stratum[side] = in_strata(*[0] * len(values))
-    pairing = Comparison(parts.variables(model), files, stratum, 1).pairing(0)
-    found = REGISTRY["adhoc"].score(
-        pairing, model.metrics.adhoc, Setting(keep=100, functions=tuple(functions))
-    )
+    variables = [{"name": "v", "type": "categorical", **variable}]
+    found = scored({"scores": {"v": rule}}, variables, 100, functions, puf=puf, eif=eif)
     lines = zip(found.puf.tolist(), found.eif.tolist(), found.score.tolist(), strict=True)
     return {(puf[p], eif[e]): score for p, e, score in lines}
 
@@ -173,15 +175,10 @@ def test_a_function_asked_once_for_each_pair_of_values_scores_as_if_asked_for_ea
 
 def every_score(rule, puf, eif, files, kind):
     """What the metric gives for one variable with a function and one without."""
-    model = study(
-        linking_variables=[{"name": "v", "type": kind}, {"name": "w", "type": "categorical"}],
-        metrics={"adhoc": {"scores": {"v": rule}, "threshold": "0"}},
-    )
-    tables, stratum = {}, {}
-    for side, values in (("puf", puf), ("eif", eif)):
-        own = table("v w", *(f"{value} {at % 3}" for at, value in enumerate(values)))
-        tables[side] = own.set_column(0, "v", own["v"].cast(pa.float64())) if kind == "numeric" else own
-        stratum[side] = in_strata(*[0] * len(values))
-    pairing = Comparison(parts.variables(model), tables, stratum, 1).pairing(0)
-    found = REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, Setting(keep=40, functions=tuple(files)))
+    variables = [{"name": "v", "type": kind}, {"name": "w", "type": "categorical"}]
+    rows = {
+        side: [f"{value} {at % 3}" for at, value in enumerate(values)]
+        for side, values in (("puf", puf), ("eif", eif))
+    }
+    found = scored({"scores": {"v": rule}, "threshold": "0"}, variables, 40, files, **rows)
     return found.puf, found.eif, found.score, found.ambiguous

@@ -1,12 +1,14 @@
-"""Batches: sorted tables merged in the order of records, whatever the size of a batch."""
+"""Batches: sorted tables merged in the order of records, and read in step, whatever the size of a batch."""
 
 from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from making.studies import pairs
 from reident.ledger import stored
 from reident.linkage import batches
+from reident.linkage.links import SortedLinks
 
 
 def rows_of(shard, records):
@@ -57,3 +59,11 @@ def test_a_file_has_the_same_bytes_whatever_the_batches(tmp_path, monkeypatch, s
         assert [pq.ParquetFile(path).metadata.row_group(k).num_rows for k in range(4)] == [10, 10, 10, 1]
     assert contents[0] == contents[1]
     assert pq.read_table(path) == whole
+
+
+def test_links_of_a_file(tmp_path, monkeypatch):
+    links = pairs(*(f"{at // 3} {at % 5}" for at in range(100)))
+    pq.write_table(links, tmp_path / "iuf.parquet", row_group_size=7)
+    monkeypatch.setattr(batches, "ROWS", 10)
+    sorted_links = SortedLinks(pq.ParquetFile(tmp_path / "iuf.parquet"))
+    assert sorted_links.hold(pairs("2 1", "2 9", "30 0", "33 4")).tolist() == [True, False, True, True]

@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
 from making.kernels import count_patterns
+from making.studies import in_strata, manifest, pairs
 from oracles import patterns as oracle
 from reident.errors import InputError
 from reident.linkage import weights
@@ -81,15 +81,8 @@ def files(puf, eif):
 
 
 def one_stratum(tables):
-    strata = {
-        side: pa.table({"stratum": pa.array([0] * table.num_rows, pa.int32())})
-        for side, table in tables.items()
-    }
-    sizes = [tables[side].num_rows for side in ("puf", "eif")]
-    manifest = pd.DataFrame(
-        {"stratum": ["s0001"], "n_puf": sizes[:1], "n_eif": sizes[1:], "pairs": sizes[0] * sizes[1]}
-    )
-    return strata, manifest
+    strata = {side: in_strata(*[0] * table.num_rows) for side, table in tables.items()}
+    return strata, manifest(("s0001", tables["puf"].num_rows, tables["eif"].num_rows, 0))
 
 
 def part(v, *, partial=(), informed=False, probability=0.5, weight=None):
@@ -97,17 +90,10 @@ def part(v, *, partial=(), informed=False, probability=0.5, weight=None):
     return Weighing(variables, partial, probability, weight, informed)
 
 
-def links(*pairs):
-    return pa.table(
-        {side: pa.array([pair[at] for pair in pairs], pa.int32()) for at, side in enumerate(("puf", "eif"))}
-    )
-
-
 def test_no_probability_is_0_or_1_without_links_or_with_levels_that_never_occur():
     tables = files([[1], [1]], [[1], [1], [1]])
-    strata, manifest = one_stratum(tables)
-    for informed, true in ((True, links()), (True, links((0, 0))), (False, None)):
-        found = weights.estimate(part(1, informed=informed), tables, strata, manifest, true)
+    for informed, true in ((True, pairs()), (True, pairs("0 0")), (False, None)):
+        found = weights.estimate(part(1, informed=informed), tables, *one_stratum(tables), true)
         probabilities = found.levels[["m", "u"]].to_numpy(float)
         assert ((probabilities > 0) & (probabilities < 1)).all()
         assert 0 < found.model["prior"].iloc[0] < 1
@@ -116,10 +102,9 @@ def test_no_probability_is_0_or_1_without_links_or_with_levels_that_never_occur(
 
 def test_too_many_patterns_are_an_error_with_a_remedy():
     tables = files([[1] * 23], [[1] * 23])
-    strata, manifest = one_stratum(tables)
     with pytest.raises(
         InputError, match=r"at most 4,194,304 .* Use fewer linking variables, or `m: informed`"
     ):
-        weights.estimate(part(23), tables, strata, manifest)
-    found = weights.estimate(part(23, informed=True), tables, strata, manifest, links((0, 0)))
+        weights.estimate(part(23), tables, *one_stratum(tables))
+    found = weights.estimate(part(23, informed=True), tables, *one_stratum(tables), pairs("0 0"))
     assert len(found.levels) == 46

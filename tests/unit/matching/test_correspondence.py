@@ -181,12 +181,13 @@ def warnings_of(synthetic, **keys):
     files = [typed({**with_id, **file}) for file in (PEOPLE, synthetic)]
     prepared = intake.prepare(parts.matched_files(options), files[0], [files[1]])
     assert prepared.correspondence["file"].tolist() == ["1"]
-    return prepared.warnings[["severity", "warning"]].to_numpy().tolist()
+    return prepared.warnings
 
 
 KEYED = {"confidential": {"path": "confidential.csv", "id": "id"}}
 SHUFFLED = reordered(np.random.default_rng(2).permutation(N))
 FEW = {**PEOPLE, "region": np.where(np.arange(N) < 20, PEOPLE["region"][::-1], PEOPLE["region"])}
+N_FEW = int((FEW["region"] != PEOPLE["region"]).sum())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ FEW = {**PEOPLE, "region": np.where(np.arange(N) < 20, PEOPLE["region"][::-1], P
         (PEOPLE, {}, None, ""),
         (SHUFFLED, {}, "invalidates", "The rows do not seem to correspond"),
         (SHUFFLED, KEYED, "invalidates", "the keys do not name the same people"),
-        (FEW, {}, "understates", "If the rows do not correspond"),
+        (FEW, {}, "understates", f"rows: region ({N_FEW}). Known variables are not synthesized. If the rows do not"),
         (FEW, KEYED, "notable", "Name them under `synthesized`"),
         (PEOPLE, {"known": []}, "notable", "no known variable can confirm the order"),
         (PEOPLE, {"known": []} | KEYED, None, ""),
@@ -203,8 +204,10 @@ FEW = {**PEOPLE, "region": np.where(np.arange(N) < 20, PEOPLE["region"][::-1], P
 )  # fmt: skip
 def test_what_the_analyst_reads(synthetic, keys, severity, words):
     found = warnings_of(synthetic, **keys)
-    assert [line[0] for line in found] == ([] if severity is None else [severity])
-    assert all(words in warning for _, warning in found)
+    assert list(found["severity"]) == ([] if severity is None else [severity])
+    assert all(words in warning for warning in found["warning"])
+    differ = (synthetic["sex"] != PEOPLE["sex"]) | (synthetic["region"] != PEOPLE["region"])
+    assert list(found["affected"].dropna()) == [differ.sum()] * int(differ.any() and severity is not None)
 
 
 @examples(60)
