@@ -13,8 +13,9 @@ from making.report import write_computed
 from reident.intake import severity
 from reident.matching import closest
 from reident.matching import prepare as intake
-from reident.matching.summary import match_files
+from reident.matching.summary import Matched, match_files
 from reident.pipeline import parts
+from reident.sections.matching import Matching
 from reident.study import model as study
 
 Change = Callable[[pd.DataFrame, int], pd.DataFrame]
@@ -36,6 +37,12 @@ SUBSETS = {
     "known": "all-subsets",
     "candidates": ["sex", "age", "region"],
 }
+
+
+def matched(options: Matching, confidential: pa.Table, *synthetic: pa.Table) -> Matched:
+    """Type the texts of files, and match them."""
+    prepared = intake.prepare(parts.matched_files(options), confidential, synthetic)
+    return match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
 
 
 def write_matching(

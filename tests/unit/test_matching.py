@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from making.matching import matched as run
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
-from reident.matching.summary import CLASSES, NamedSet, Risk, danger, match_files, mean_of, summarise
+from reident.matching.summary import CLASSES, NamedSet, Risk, danger, mean_of, summarise
 from reident.pipeline import parts
 from reident.sections.matching import Matching
 
@@ -32,11 +33,6 @@ def table(columns, *rows):
     return pa.table(
         {name: pa.array([row[at] for row in cells], pa.string()) for at, name in enumerate(names)}
     )
-
-
-def run(options, confidential, *synthetic):
-    prepared = intake.prepare(parts.matched_files(options), confidential, synthetic)
-    return match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
 
 
 def counts(found, file="1"):

@@ -52,41 +52,24 @@ def rated(*rows, **ambiguous):
     }
 
 
+def values(line, names):
+    return [line[name] for name in names.split()]
+
+
 def test_rates_by_hand():
     """Record 0 is suspected with three of four EIF records, two of them its links; 1 and 3 with one each."""
     found = rated("0 0!", "0 1!", "0 2", "1 3", "3 4!", ALL=2, s1=2)
     whole, s1, s2 = found["ALL"], found["s1"], found["s2"]
-    assert [
-        whole[name] for name in ("n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed")
-    ] == [6, 5, 5, 5, 3, 2]
-    assert [whole["n_confirmed_pairs"], whole["n_ambiguous"], s1["n_ambiguous"], s2["n_ambiguous"]] == [
-        3,
-        2,
-        2,
-        0,
-    ]
-    assert [whole["suspected_rate"], whole["confirmed_rate"], whole["conditional_rate"]] == [
-        3 / 6,
-        2 / 6,
-        2 / 3,
-    ]
+    assert values(whole, "n_puf n_eif n_links n_pairs n_suspected n_confirmed") == [6, 5, 5, 5, 3, 2]
+    assert values(whole, "n_confirmed_pairs n_ambiguous") == [3, 2]
+    assert (s1["n_ambiguous"], s2["n_ambiguous"]) == (2, 0)
+    assert values(whole, "suspected_rate confirmed_rate conditional_rate") == [3 / 6, 2 / 6, 2 / 3]
     assert (whole["conditional_low"], whole["conditional_high"]) == intervals.interval(2, 3)
     assert whole["pair_precision"] == 3 / 5
     assert whole["reach"] == 2 / 4, "of the records 0, 1, 3 and 4, which have a link at all"
-    assert [s1[name] for name in ("n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed")] == [
-        3,
-        4,
-        2,
-        2,
-        1,
-    ]
+    assert values(s1, "n_puf n_eif n_links n_suspected n_confirmed") == [3, 4, 2, 2, 1]
     assert s1["reach"] == 1 / 2, "of the records 0 and 1, though the link of 1 leads to another stratum"
-    assert [s2[name] for name in ("suspected_rate", "confirmed_rate", "conditional_rate", "reach")] == [
-        1,
-        1,
-        1,
-        1,
-    ]
+    assert values(s2, "suspected_rate confirmed_rate conditional_rate reach") == [1, 1, 1, 1]
 
 
 def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
@@ -99,14 +82,8 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
             f"{puf} {eif} {level}{'!' if rng.random() < 0.4 else ''}" for eif, level in enumerate(levels)
         ]
     strata = {"puf": in_strata(*[0] * n), "eif": in_strata(*[0] * 7)}
-    inputs = (
-        {},
-        pairs(),
-        strata,
-        manifest(("s1", n, 7, 0)),
-        {"taxicab": checked(*rows)},
-        {"taxicab": limits()},
-    )
+    by_metric = {"taxicab": checked(*rows)}, {"taxicab": limits()}
+    inputs = {}, pairs(), strata, manifest(("s1", n, 7, 0)), *by_metric
     whole = rates.rate(parts.rating(study()), *inputs)
     assert whole["expected_correct"].iloc[0] == pytest.approx(
         sum(
@@ -125,31 +102,26 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
 def test_the_share_that_passes_is_of_records_that_are_compared():
     """Record 4 is in no stratum, record 5 in one without EIF records; ambiguous records pass the threshold too."""
     found = rated("0 0!", "1 3", "3 4!", ALL=1, s1=1)
-    assert {stratum: line["n_compared"] for stratum, line in found.items()} == {
-        "ALL": 4,
-        "s1": 3,
-        "s2": 1,
-        "s3": 0,
-    }
+    assert [found[stratum]["n_compared"] for stratum in ("ALL", "s1", "s2", "s3")] == [4, 3, 1, 0]
     assert [found[stratum]["passing_rate"] for stratum in found] == [1, 1, 1, None]
     assert rated("0 0!", "3 4!")["ALL"]["passing_rate"] == 2 / 4
     assert {line["tolerance"] for line in found.values()} == {0}, "α/2 of two variables is half a variable"
 
 
-UNDEFINED = ("conditional_rate", "conditional_low", "conditional_high", "pair_precision", "baseline_rate")
+UNDEFINED = "conditional_rate conditional_low conditional_high pair_precision baseline_rate"
 
 
 def test_nothing_suspected_leaves_the_conditional_rate_undefined_and_never_0():
     found = rated()
     for stratum in ("ALL", "s1", "s2"):
-        assert [found[stratum][name] for name in UNDEFINED] == [None] * 5
-        assert [found[stratum][name] for name in ("suspected_rate", "confirmed_rate", "reach")] == [0, 0, 0]
-    assert [found["s3"][name] for name in (*UNDEFINED, "reach")] == [None] * 6, "no link at all"
+        assert values(found[stratum], UNDEFINED) == [None] * 5
+        assert values(found[stratum], "suspected_rate confirmed_rate reach") == [0, 0, 0]
+    assert values(found["s3"], f"{UNDEFINED} reach") == [None] * 6, "no link at all"
     assert found["s3"]["suspected_rate"] == 0
 
 
 def test_nothing_confirmed_has_a_one_sided_bound_beside_the_two_sided_interval():
     found = rated("0 2", "1 2")["ALL"]
-    assert [found["conditional_rate"], found["conditional_low"]] == [0, 0]
+    assert values(found, "conditional_rate conditional_low") == [0, 0]
     assert found["conditional_high"] == pytest.approx(1 - math.sqrt(0.025), rel=1e-12)
     assert found["conditional_bound"] == pytest.approx(1 - math.sqrt(0.05), rel=1e-12)

@@ -5,12 +5,10 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
+from making.matching import matched
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.kernels import pooling as kernel
-from reident.matching import prepare as intake
-from reident.matching.summary import match_files
-from reident.pipeline import parts
 from reident.sections.matching import Matching
 
 
@@ -24,9 +22,7 @@ def run(confidential, *synthetic, **keys):
         "synthetic": [{"path": f"synthetic_{file}.csv"} for file in range(len(synthetic))],
         "known": [], "synthesized": ["v"], **keys,
     }  # fmt: skip
-    options = Matching.model_validate(study)
-    prepared = intake.prepare(parts.matched_files(options), confidential, synthetic)
-    return match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
+    return matched(Matching.model_validate(study), confidential, *synthetic)
 
 
 def line(found, membership="certain"):
