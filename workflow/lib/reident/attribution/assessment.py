@@ -94,7 +94,10 @@ def assess(
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
-        results_of_set = [_measures(files, cells, target) for target in targets]
+        results_of_set = [
+            [measures.of(told, linked=files.linked) for told in _told(files, cells, target)]
+            for target in targets
+        ]
         done[0] += 1
         if progress is not None:
             progress(done[0] / len(sets))
@@ -232,10 +235,6 @@ def _told(
             )
         )
     return disclosed
-
-
-def _measures(files: _Files, cells: tuple[list[np.ndarray], int], target: _Target) -> list[Measures]:
-    return [measures.of(disclosed, linked=files.linked) for disclosed in _told(files, cells, target)]
 
 
 def _lines(

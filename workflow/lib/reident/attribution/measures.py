@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -121,8 +120,4 @@ def of(told: Told, *, linked: bool) -> Measures:
 
 def mean_of(files: Sequence[Measures]) -> Measures:
     """Return the mean over released files; each measure over the files in which it is defined."""
-    means = []
-    for values in zip(*files, strict=True):
-        defined = [value for value in values if not math.isnan(value)]
-        means.append(math.fsum(defined) / len(defined) if defined else NAN)
-    return Measures(*means)
+    return Measures(*map(sums.mean_of_known, zip(*files, strict=True)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import combinations
+from collections.abc import Mapping
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -157,14 +157,9 @@ def _overlap(members: dict[str, np.ndarray], metrics: list[str]) -> pd.DataFrame
     """Count the records that exactly the named metrics suspect (or confirm), for every set of metrics that occurs."""
     lines = []
     for name, member in members.items():
-        for chosen in _sets(metrics):
+        for chosen in chain.from_iterable(combinations(metrics, n) for n in range(1, len(metrics) + 1)):
             inside = np.array([metric in chosen for metric in metrics])
             count = int((member == inside).all(axis=1).sum())
             if count:
                 lines.append((name, "+".join(chosen), count))
     return pd.DataFrame(lines, columns=["set", "metrics", "n_pufids"])
-
-
-def _sets(metrics: list[str]) -> Iterable[tuple[str, ...]]:
-    for size in range(1, len(metrics) + 1):
-        yield from combinations(metrics, size)

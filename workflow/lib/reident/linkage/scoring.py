@@ -84,7 +84,8 @@ def score_shard(
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
     held = _hold(part, files, strata, line, len(manifest))
     comparison, located = held.comparison, held.located
-    total, setting = max(int(blocks["pairs"].sum()), 1), _setting(part, held, work)
+    total = max(int(blocks["pairs"].sum()), 1)
+    setting = Setting(part.keep, work.threads, held.any_missing, tuple(work.functions), None, work.weights)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
@@ -154,11 +155,6 @@ def _hold(
     own_strata = {side: strata[side].take(pa.array(own)) for side, own in rows.items()}
     comparison = Comparison(part.variables, records, own_strata, n_strata, part.scope)
     return _Held(comparison, rows, any_missing)
-
-
-def _setting(part: Scoring, held: _Held, work: Work) -> Setting:
-    """Return the setting of a metric, without what takes its progress."""
-    return Setting(part.keep, work.threads, held.any_missing, tuple(work.functions), None, work.weights)
 
 
 def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:

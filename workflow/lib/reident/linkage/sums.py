@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -36,6 +37,12 @@ def of_shares(totals: np.ndarray) -> float:
     """
     sizes = np.flatnonzero(totals)
     return math.fsum(totals[sizes] / sizes)
+
+
+def mean_of_known(values: Iterable[float]) -> float:
+    """Return the mean of the numbers that are not NaN, whose sum is rounded once; NaN without any."""
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -156,18 +156,11 @@ def _link_counts(
     records = fellegi_sunter.compared(comparison.whole(), part.partial)
     a, b = records.puf[puf], records.eif[eif]
     missing = (a < 0) | (b < 0)
-    partial = ~missing & (np.abs(a - b) == 1) & np.array(records.near, bool)
-    agree = ~missing & (a == b)
-    levels = np.stack(
-        [
-            agree.sum(axis=0),
-            partial.sum(axis=0),
-            (~(missing | agree | partial)).sum(axis=0),
-            missing.sum(axis=0),
-        ],
-        axis=1,
-    )
-    return levels.astype(np.int64), int(inside.sum())
+    partial = (np.abs(a - b) == 1) & np.array(records.near, bool)
+    places = [LEVELS.index(name) for name in ("missing", "agree", "partial", "differ")]
+    level = np.select([missing, a == b, partial], places[:-1], places[-1])
+    counts = np.stack([np.bincount(column, minlength=len(LEVELS)) for column in level.T])
+    return counts, int(inside.sum())
 
 
 def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> Found:

@@ -157,14 +157,10 @@ def _dense(values: np.ndarray) -> np.ndarray:
     return codes.to_numpy().reshape(values.shape).astype(np.int64)
 
 
-def _counts(codes: np.ndarray) -> list[np.ndarray]:
-    size = int(codes.max(initial=0)) + 1
-    return [np.bincount(file, minlength=size) for file in codes]
-
-
 def _products(codes: np.ndarray) -> int:
     """Return Σ of the products of both files' counts: n times the agreements expected in a random order."""
-    return int(np.prod(_counts(codes), axis=0).sum())
+    size = int(codes.max(initial=0)) + 1
+    return int(np.prod([np.bincount(file, minlength=size) for file in codes], axis=0).sum())
 
 
 def _common(codes: np.ndarray) -> tuple[int, int]:

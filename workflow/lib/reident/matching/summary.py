@@ -96,13 +96,8 @@ def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
 
 def mean_of(risks: Sequence[Risk]) -> Risk:
     """Return the mean over synthetic files; a false match rate counts where it is defined."""
-    expected, true, false, unique = (_mean([risk[at] for risk in risks]) for at in range(4))
+    expected, true, false, unique = (sums.mean_of_known(risk[at] for risk in risks) for at in range(4))
     return Risk(expected, true, false, unique, risks[0].targets)
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else float("nan")
 
 
 def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Matched:

@@ -108,10 +108,6 @@ def kernel_arguments(pairing: Pairing | Pairings, setting: Setting) -> dict[str,
     return arguments if pairing.starts is None else {**arguments, "starts": pairing.starts}
 
 
-def _fits_any(options: Any, variables: Sequence[Variable | LinkingVariable]) -> None:
-    """Accept any linking variables."""
-
-
 class Metric(NamedTuple, Generic[OptionsT]):
     """One entry of the registry.
 
@@ -154,7 +150,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
     ranked: bool
     score: Callable[[Pairing, OptionsT, Setting], Scored]
     tolerance: Callable[[OptionsT, Sequence[Variable | LinkingVariable], bool], int]
-    check: Callable[[OptionsT, Sequence[Variable | LinkingVariable]], None] = _fits_any
+    check: Callable[[OptionsT, Sequence[Variable | LinkingVariable]], None] = lambda _, __: None
     splits: bool = True
     weighs: bool = False
     score_small: Callable[[Pairings, OptionsT, Setting], Scored | None] | None = None
