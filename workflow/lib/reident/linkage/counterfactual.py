@@ -155,21 +155,10 @@ def suspected(
     functions: Sequence[Path] = (),
     threads: int = 1,
 ) -> Pairs:
-    """Return the suspected pairs of some records within the rank limit.
+    """Return the suspected pairs within the rank limit of some PUF records, bool (n_puf,).
 
-    Parameters
-    ----------
-    part : Explaining
-    metric : Metric
-    files : Files
-    recoded : Recoded or None
-        What the metric compares, see :func:`recode`.
-    records : bool (n_puf,)
-        The PUF records whose pairs are needed. The pairs of others are scored only where these depend on them.
-    functions : sequence of Path
-        The files of the study's scoring functions.
-    threads : int
-        The result does not depend on it.
+    The pairs of other records are scored only where these depend on them. What the metric compares is
+    `recoded`, see :func:`recode`. The result does not depend on the number of threads.
     """
     if recoded is None or not records.any():
         return NO_PAIRS

@@ -43,12 +43,7 @@ class Ranks(NamedTuple):
 def ranks(record: np.ndarray, score: np.ndarray) -> Ranks:
     """Rank the pairs of each record by distinct score.
 
-    Parameters
-    ----------
-    record : int (m,)
-        The PUF record of each pair; the pairs of a record follow one another.
-    score : float64 (m,)
-        Best first within each record; either end of the scale may be the best.
+    The pairs of a record follow one another, best first; either end of the scale may be the best.
     """
     m = len(score)
     if not m:
