@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.parts.common import verdict_on
+from reident.report.parts.common import DASHED, verdict_on
 from reident.report.parts.matching import MAX_FILES, declaration
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
@@ -58,12 +56,11 @@ def closest_overall(results: Results) -> str | None:
         ABOUT,
         lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "nothing",
-        lambda limits: (_limit(row) for row in limits.itertuples()),
+        lambda limits: (
+            TEXT("verdict.limit", limit=declared(bound), value=apart(max(value, 0.0), bound)[0])
+            for value, bound in zip(limits["value"], limits["bound"], strict=True)
+        ),
     )
-
-
-def _limit(row: Any) -> str:
-    return TEXT("verdict.limit", limit=declared(row.bound), value=apart(max(row.value, 0.0), row.bound)[0])
 
 
 @part(CLOSEST)
@@ -146,7 +143,7 @@ def _draw_shares(axes: Axes, lines: pd.DataFrame) -> None:
     axes.hlines(at, lines["share_low"], lines["share_high"], color=style.SUSPECTED, linewidth=4, zorder=2)
     axes.plot(lines["share"], at, "o", **style.full(5, clip_on=False))
     expected = lines["expected"].iloc[0]
-    axes.axvline(expected, color=style.LIMIT, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1)
+    axes.axvline(expected, **DASHED)
     ends = [*lines["share_low"], *lines["share_high"], expected]
     style.percent_axis(axes, 1, 4)
     margin = max(0.02, 0.1 * (max(ends) - min(ends)))  # around the expectation, which need not be near 0

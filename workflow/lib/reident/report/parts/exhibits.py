@@ -25,17 +25,7 @@ from reident.report.parts.protection import PROTECTION, whole_of
 from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
-from reident.report.wording import (
-    day,
-    declared,
-    defined,
-    escape,
-    label_cells,
-    listed,
-    number,
-    percent,
-    whole,
-)
+from reident.report.wording import day, declared, defined, escape, label_cells, listed, number, percent, whole
 
 TEXT = Sentences("checklist")
 MAX_RISKY = 3

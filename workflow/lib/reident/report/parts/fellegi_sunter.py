@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import style
@@ -89,18 +88,14 @@ def weights_table(results: Results) -> str:
     )
 
 
-def _mean(lines: pd.DataFrame) -> tuple[float, float]:
-    n = lines["n_pairs"].sum()
-    return (lines["probability"] * lines["n_pairs"]).sum() / n, lines["n_confirmed"].sum() / n
-
-
 @part(CALIBRATION)
 def calibration_text(results: Results) -> str | None:
     """Say how far the mean probability is from the share that is right, or nothing if no pair is suspected."""
     lines = results.table(CALIBRATION)
     if lines.empty or not results.confirmable:
         return None
-    probability, share = _mean(lines)
+    n = lines["n_pairs"].sum()
+    probability, share = (lines["probability"] * lines["n_pairs"]).sum() / n, lines["n_confirmed"].sum() / n
     apart = round(probability - share, 12)
     verdict = "too_sure" if apart > ABOUT else "too_careful" if apart < -ABOUT else "about_right"
     means = {"probability": percent(probability), "share": percent(share)}

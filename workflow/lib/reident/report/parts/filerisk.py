@@ -67,11 +67,6 @@ def quantity(results: Results, name: str) -> float:
     return float(summary_value(results, name) or "nan")
 
 
-def share_of_unique(results: Results) -> float:
-    """Return the sample uniques as a share of the records."""
-    return quantity(results, "U") / quantity(results, "records")
-
-
 def is_wildcard(results: Results) -> bool:
     """Return whether a missing value matches every value, so that there are no cells."""
     return declaration(results).missing == "wildcard"
@@ -127,9 +122,9 @@ def _limit(results: Results, row: Any) -> str:
 @part(SUMMARY, DEFINITIONS)
 def risk_findings(results: Results) -> str:
     """Report the uniques, the worth of a unique match and the risk per record; briefly beside an attack."""
-    unique, file = round(quantity(results, "U")), file_name(results)
+    unique, n_records, file = round(quantity(results, "U")), quantity(results, "records"), file_name(results)
     variables = some(round(quantity(results, "key_variables")), "key_variable")
-    records, share = some(round(quantity(results, "records")), "record"), percent(share_of_unique(results))
+    records, share = some(round(n_records), "record"), percent(unique / n_records)
     dis, estimate = percent(quantity(results, "dis")), TEXT("findings.estimate")
     if quantity(results, "dis_se") > 0:
         estimate = TEXT("findings.estimate_interval", interval=interval(results))

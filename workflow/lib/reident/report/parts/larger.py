@@ -53,19 +53,14 @@ def multiple(times: float) -> str:
     return TEXT("multiple", times=digits(f"{float(f'{times:.3g}'):,g}"))
 
 
-def population(results: Results) -> int | None:
-    """Return the declared number of people, or None."""
-    return results.study["larger_intruder"]["population"]
-
-
 @part(LARGER)
 def larger_findings(results: Results) -> str:
     """Say what each metric confirms now, what it would confirm with the largest file, and what that assumes."""
     found = [
         TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
     ]
-    known = population(results)
-    people = TEXT("estimated") if known is None else TEXT("declared", people=count(known))
+    population = results.study["larger_intruder"]["population"]
+    people = TEXT("estimated") if population is None else TEXT("declared", people=count(population))
     any_curve = any(len(extrapolated(results, metric)) for metric in results.metrics)
     return paragraphs(TEXT("text"), items(found), TEXT("assumes", people=people) if any_curve else None)
 

@@ -10,13 +10,7 @@ from reident.report import style
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.live import columns
 from reident.report.parts.choices import Choice, table_of
-from reident.report.parts.common import (
-    limit_line,
-    row_account,
-    size_class,
-    size_tick,
-    top_of,
-)
+from reident.report.parts.common import limit_line, row_account, size_class, size_tick, top_of
 from reident.report.parts.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,

@@ -34,15 +34,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
 from reident.report.terms import some
-from reident.report.wording import (
-    count_cells,
-    escape,
-    inside,
-    percent,
-    rates,
-    without_repeats,
-    word,
-)
+from reident.report.wording import count_cells, escape, inside, percent, rates, without_repeats, word
 
 TEXT = Sentences("matching")
 HEADING = Sentences("headings")

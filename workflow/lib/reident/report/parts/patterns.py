@@ -21,20 +21,16 @@ TEXT = Sentences("patterns")
 HEADING = Sentences("headings")
 
 
-def of_ranked(results: Results, name: str, columns: list[str]) -> pd.DataFrame:
-    """Return the lines of the whole study from one table of every ranked metric, with a column `metric`."""
-    tables = []
-    for metric in results.ranked:
-        path = name.format(metric=metric)
-        if results.has(path):
-            tables.append(results.of_strata(path, [WHOLE])[columns].assign(metric=metric))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*columns, "metric"])
-
-
 def limits(results: Results) -> pd.DataFrame:
     """Return counts and rates of the ranked metrics at every rank limit (METHODS §5)."""
     columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "expected_correct"]
-    lines = of_ranked(results, "confirmed/{metric}.limits.csv", columns)
+    paths = {metric: f"confirmed/{metric}.limits.csv" for metric in results.ranked}
+    tables = [
+        results.of_strata(path, [WHOLE])[columns].assign(metric=metric)
+        for metric, path in paths.items()
+        if results.has(path)
+    ]
+    lines = pd.concat(tables or [pd.DataFrame(columns=[*columns, "metric"])], ignore_index=True)
     n_puf = lines["metric"].map(results.whole["n_puf"])
     lines["suspected_rate"] = lines["n_suspected"] / n_puf
     lines["confirmed_rate"] = lines["n_confirmed"] / n_puf

@@ -169,11 +169,10 @@ def signed(value: float) -> str:
     return count(value) if not value else f"{'+' if value > 0 else MINUS}{count(abs(value))}"
 
 
-@part("suggest/suggestions.csv")
-def why_suggested(results: Results) -> str | None:
+@part(SUGGESTIONS)
+def why_suggested(results: Results) -> str:
     """Say whether sets of coarser values meet the limits, and which of them loses least."""
-    if (lines := _suggestions(results)) is None:
-        return None
+    lines = results.table(SUGGESTIONS)
     tried, meeting = lines[lines["recodings"] != NONE], lines[lines["verdict"] == WITHIN]
     if NONE in set(meeting["recodings"]):
         return TEXT("suggested.unneeded")
@@ -190,11 +189,10 @@ def why_suggested(results: Results) -> str | None:
     )
 
 
-@part("suggest/suggestions.csv")
-def why_suggestions(results: Results) -> str | None:
+@part(SUGGESTIONS)
+def why_suggestions(results: Results) -> str:
     """Show the sets of coarser values that no other dominates, the best first."""
-    if (lines := _suggestions(results)) is None:
-        return None
+    lines = results.table(SUGGESTIONS)
     shown = lines[lines["dominated"] == "no"].head(MAX_SETS)
     return table(
         TEXT("suggestions.caption", shown=MAX_SETS, file=SUGGESTIONS),
@@ -204,11 +202,6 @@ def why_suggestions(results: Results) -> str | None:
         Column(TEXT("suggestions.loss"), fixed_cells(shown["loss"], 3)),
         kind="compact",
     )
-
-
-def _suggestions(results: Results) -> pd.DataFrame | None:
-    """Return what came of the search for coarser values, or None if the study does not ask for it."""
-    return results.table(SUGGESTIONS) if results.has(SUGGESTIONS) else None
 
 
 def _set_name(text: str) -> str:
