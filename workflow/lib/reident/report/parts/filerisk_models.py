@@ -140,10 +140,8 @@ def _without_estimate(lines: pd.DataFrame) -> str | None:
     if doubtful.empty:
         return None
     return items(
-        [
-            TEXT("status.line", model=escape(name_of(row.model)), reason=TEXT(f"status.{row.status}"))
-            for row in doubtful.itertuples()
-        ]
+        TEXT("status.line", model=escape(name_of(row.model)), reason=TEXT(f"status.{row.status}"))
+        for row in doubtful.itertuples()
     )
 
 
@@ -230,7 +228,9 @@ def models_classes(results: Results) -> str | None:
     classes = [
         TEXT("classes.zero")
         if not row.up_to
-        else TEXT("classes.class", above=percent_of(row.above), up_to=percent_of(row.up_to))
+        else TEXT(
+            "classes.class", above=without_unit(declared(row.above)), up_to=without_unit(declared(row.up_to))
+        )
         for row in lines.itertuples()
     ]
     return table(
@@ -241,11 +241,6 @@ def models_classes(results: Results) -> str | None:
         Column(TEXT("classes.columns.expected"), fixed_cells(lines["expected"], 1)),
         kind="compact",
     )
-
-
-def percent_of(edge: float) -> str:
-    """Return the end of a class without its unit."""
-    return without_unit(declared(edge))
 
 
 SHOWN = (IN_SAMPLE, MATCHES)

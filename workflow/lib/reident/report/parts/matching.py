@@ -84,8 +84,7 @@ def invalid(results: Results) -> str:
     lines = results.table(CORRESPONDENCE)
     texts = []
     for finding in INVALID:
-        numbers = [str(number) for number in lines.loc[lines["finding"] == finding, "file"]]
-        if numbers:
+        if numbers := [str(number) for number in lines.loc[lines["finding"] == finding, "file"]]:
             files = TEXT("verdict.files", n=len(numbers), numbers=listed(numbers))
             texts.append(TEXT(f"verdict.{finding}", n=len(numbers), files=files))
     return " ".join(texts)
@@ -110,10 +109,8 @@ def known_variables(known: str) -> str:
 
 def decimals_of(values: pd.Series) -> list[str]:
     """Return a column of numbers of records with one decimal, or without decimals if all are whole."""
-    known = [value for value in values if defined(value)]
-    if all(value == round(value) for value in known):
-        return count_cells(values)
-    return fixed_cells(values, 1)
+    numbers = values.dropna()
+    return count_cells(values) if (numbers == numbers.round()).all() else fixed_cells(values, 1)
 
 
 def decimals(value: float) -> str:

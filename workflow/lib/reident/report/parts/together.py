@@ -23,6 +23,7 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    label_cells,
     listed,
     percent,
     without_repeats,
@@ -111,23 +112,11 @@ def together_front(results: Results) -> str | None:
     by_metric = {metric: whole_of(results, metric) for metric in results.metrics}
     metric = max(by_metric, key=lambda name: line_of(by_metric[name], ANY)["n_confirmed"])
     lines = by_metric[metric]
-    fields: dict[str, Any] = {
-        "n": len(names),
-        "number": word(len(names)),
-        "names": listed([escape(name) for name in names]),
-    }
-    intruder = TEXT("front.intruder", **fields)
-    n = round(line_of(lines, ANY)["n_confirmed"])
+    intruder = TEXT("front.intruder", n=len(names), number=word(len(names)), names=listed(label_cells(names)))
     text = TEXT("front.nobody", intruder=intruder)
-    if n:
-        people = some(n, "person")
-        text = TEXT(
-            "front.found",
-            intruder=intruder,
-            people=people,
-            metric=title(metric),
-            gain=_gain(lines, len(names)),
-        )
+    if n := round(line_of(lines, ANY)["n_confirmed"]):
+        fields = {"people": some(n, "person"), "metric": title(metric), "gain": _gain(lines, len(names))}
+        text = TEXT("front.found", intruder=intruder, **fields)
     return block("findings", items([f"{TEXT('front.lead')} {text}"]))
 
 
@@ -135,7 +124,7 @@ def together_front(results: Results) -> str | None:
 def together_findings(results: Results) -> str:
     """Say what any and all of the files find, how often a guess is right, and what files corroborate."""
     names = labels(results)
-    text = TEXT("text", n=len(names), number=word(len(names)), names=listed([escape(name) for name in names]))
+    text = TEXT("text", n=len(names), number=word(len(names)), names=listed(label_cells(names)))
     found = [
         TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
     ]
@@ -249,14 +238,6 @@ def _alt(results: Results) -> str:
                 TEXT("figure.alt.exactly", n=int(line["label"]), share=percent(line[column]))
                 for _, line in lines[lines["files"] == EXACTLY].iterrows()
             ]
-            best = percent(best_of(lines)[column])
-            texts.append(
-                TEXT(
-                    "figure.alt.line",
-                    metric=title(metric),
-                    panel=TEXT(f"figure.{panel}"),
-                    parts=", ".join(parts),
-                    best=best,
-                )
-            )
+            fields = {"metric": title(metric), "panel": TEXT(f"figure.{panel}"), "parts": ", ".join(parts)}
+            texts.append(TEXT("figure.alt.line", **fields, best=percent(best_of(lines)[column])))
     return " ".join(texts)
