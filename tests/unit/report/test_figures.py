@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -42,109 +43,61 @@ def with_variants(folder):
     return Results(add_variants(folder, [ALPHA], [{"alpha": alpha} for alpha in ALPHA["values"]]))
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    return with_variants(write_results(tmp_path_factory.mktemp("usual") / "results"))
-
-
-@pytest.fixture(scope="module")
-def synthetic(tmp_path_factory):
-    return with_variants(write_matching(tmp_path_factory.mktemp("synthetic") / "results", SUBSETS))
-
-
-@pytest.fixture(scope="module")
-def of_one_file(tmp_path_factory):
-    intruders = {
-        "scenarios": [{"name": "Employer", "known": ["age", "sex", "job"]}],
-        "key_sets": {"up_to": 2},
-    }
-    section = {**POPULATION, "population_models": {}, **intruders}
-    return with_variants(write_filerisk(tmp_path_factory.mktemp("risk") / "results", section))
-
-
-@pytest.fixture(scope="module")
-def masked(tmp_path_factory):
-    return write_masked(tmp_path_factory.mktemp("masked"))
-
-
-@pytest.fixture(scope="module")
-def before_protection(tmp_path_factory):
+def before_protection(folder):
     """Results of a study with a file before protection, and its variants."""
-    folder = tmp_path_factory.mktemp("protection") / "results"
     labels = [{"protection": name} for name in ("weak", "strong")]
     made = write_utility(write_results(folder, Shape(original=True)))
     return Results(add_variants(made, [PROTECTION], labels))
 
 
-@pytest.fixture(scope="module")
-def weighed(tmp_path_factory):
-    """Results with the weights of Fellegi and Sunter."""
-    folder = tmp_path_factory.mktemp("weighed") / "results"
-    return Results(write_results(folder, Shape(metrics=("unicity", "fellegi_sunter"))))
+ONE_FILE = {
+    **POPULATION,
+    "population_models": {},
+    "scenarios": [{"name": "Employer", "known": ["age", "sex", "job"]}],
+    "key_sets": {"up_to": 2},
+}
+WEIGHED = Shape(metrics=("unicity", "fellegi_sunter"))
+STUDIES = {
+    "usual": lambda folder: with_variants(write_results(folder)),
+    "synthetic": lambda folder: with_variants(write_matching(folder, SUBSETS)),
+    "held_out": lambda folder: Results(write_matching(folder, WITH_HOLDOUT)),
+    "one_file": lambda folder: with_variants(write_filerisk(folder, ONE_FILE)),
+    "masked": write_masked,
+    "before_protection": before_protection,
+    "weighed": lambda folder: Results(write_results(folder, WEIGHED)),
+    "learnt": lambda folder: Results(write_learnt(folder)),
+    "enlarged": lambda folder: Results(write_larger(write_results(folder, Shape()), population=26_000)),
+    "several": lambda folder: Results(write_together(write_results(folder, Shape()))),
+    "carried": lambda folder: Results(write_why(write_results(folder, Shape()))),
+}
+STUDY_OF = {
+    "closest": "held_out", "matching": "synthetic", "variants_matching": "synthetic", "risk": "one_file",
+    "variants_risk": "one_file", "masked": "masked", "protection": "before_protection", "weights": "weighed",
+    "calibration": "weighed", "attribution": "learnt", "larger": "enlarged", "together": "several",
+    "utility": "before_protection", "scenarios": "one_file", "why": "carried",
+}  # fmt: skip
+"""The study for a figure, by the beginning of its name; the usual one for every other figure."""
 
 
 @pytest.fixture(scope="module")
-def enlarged(tmp_path_factory):
-    """Results with a larger intruder."""
-    folder = tmp_path_factory.mktemp("enlarged") / "results"
-    return Results(write_larger(write_results(folder, Shape()), population=26_000))
+def source_of(tmp_path_factory):
+    """Return a function that returns the results for a figure; those of a study are made once."""
+
+    @functools.cache
+    def made(study):
+        return STUDIES[study](tmp_path_factory.mktemp(study) / "results")
+
+    return lambda name: made(next((STUDY_OF[start] for start in STUDY_OF if f".{start}" in name), "usual"))
 
 
 @pytest.fixture(scope="module")
-def several(tmp_path_factory):
-    """Results with an intruder who holds several files."""
-    return Results(write_together(write_results(tmp_path_factory.mktemp("several") / "results", Shape())))
-
-
-@pytest.fixture(scope="module")
-def carried(tmp_path_factory):
-    """Results with what carries the confirmed claims."""
-    return Results(write_why(write_results(tmp_path_factory.mktemp("carried") / "results", Shape())))
+def usual(source_of):
+    return source_of("")
 
 
 def test_the_distances_are_drawn_without_a_holdout(tmp_path):
     study = Results(write_matching(tmp_path / "results", {**MATCHING, "closest": {}}))
     assert "to the confidential file" in closest.closest_figure(study).alt
-
-
-@pytest.fixture(scope="module")
-def held_out(tmp_path_factory):
-    return Results(write_matching(tmp_path_factory.mktemp("held_out") / "results", WITH_HOLDOUT))
-
-
-@pytest.fixture(scope="module")
-def learnt(tmp_path_factory):
-    return Results(write_learnt(tmp_path_factory.mktemp("learnt") / "results"))
-
-
-@pytest.fixture(scope="module")
-def source_of(
-    usual,
-    synthetic,
-    held_out,
-    of_one_file,
-    masked,
-    before_protection,
-    weighed,
-    learnt,
-    enlarged,
-    several,
-    carried,
-):
-    """Return a function that returns the results for a figure."""
-    others = {"closest": held_out, "matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
-    others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
-    others |= {
-        "weights": weighed,
-        "calibration": weighed,
-        "attribution": learnt,
-        "larger": enlarged,
-        "together": several,
-        "utility": before_protection,
-        "scenarios": of_one_file,
-        "why": carried,
-    }
-    return lambda name: next((own for start, own in others.items() if f".{start}" in name), usual)
 
 
 @pytest.fixture(scope="module")
