@@ -26,7 +26,9 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
     notebook = execute(NOTEBOOK, {"results": write_results(folder / "results" / "mock")})
     path = folder / "report.html"
-    path.write_text(render.render(notebook, title=TITLE, date=DAY, live=True).html, encoding="utf-8")
+    path.write_text(
+        render.render(render.read(notebook), render.About(TITLE, date=DAY, live=True)).html, encoding="utf-8"
+    )
     return path
 
 
@@ -169,7 +171,7 @@ def test_a_page_in_german_reads_its_numbers_as_german(tab, tmp_path):
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     (folder / "study.json").write_text(json.dumps(study | {"language": "de"}), encoding="utf-8")
     notebook, path = execute(NOTEBOOK, {"results": folder}), tmp_path / "report.html"
-    html = render.render(notebook, title=TITLE, date=DAY, language="de", live=True).html
+    html = render.render(render.read(notebook), render.About(TITLE, date=DAY, language="de", live=True)).html
     path.write_text(html, encoding="utf-8")
     tab.open(path, 1280)
     assert tab.ask("document.querySelector('.slider output').innerText") == f"{OWN} (diese Studie)"

@@ -47,9 +47,8 @@ def report_on(folder: Path, **shape) -> Report:
     results = write_results(folder / "results" / "mock", found)
     notebook = execute(NOTEBOOK, {"results": results})
     date = datetime.date.fromisoformat(found.date) if found.date else None
-    html, pdf = render.render(
-        notebook, title=found.title, agency=found.agency, study="mock", date=date, live=True
-    )
+    about = render.About(found.title, agency=found.agency, study="mock", date=date, live=True)
+    html, pdf = render.render(render.read(notebook), about)
     (folder / "report.html").write_text(html, encoding="utf-8")
     (folder / "report.pdf").write_bytes(pdf)
     return Report(notebook, html, folder / "report.pdf")
@@ -82,7 +81,8 @@ def test_rendering_leaves_nothing_of_the_report_to_a_killed_process(report, tmp_
     watching = True
     sys.addaudithook(note)
     try:
-        _, pdf = render.render(report.notebook, title=TITLE, agency=Shape().agency, study="mock", date=DAY)
+        about = render.About(TITLE, agency=Shape().agency, study="mock", date=DAY)
+        _, pdf = render.render(render.read(report.notebook), about)
     finally:
         watching = False
     assert written == ["parts.html"]  # the template, which is the library's own
@@ -254,7 +254,7 @@ def test_a_study_without_some_tables_has_a_report_of_the_others(tmp_path):
     results = write_results(tmp_path / "results" / "mock")
     for name in ("description/agreement.csv", "binned/cutpoints.csv", "description/overlap.csv"):
         (results / name).unlink()
-    html, _ = render.render(execute(NOTEBOOK, {"results": results}), title="Less")
+    html, _ = render.render(render.read(execute(NOTEBOOK, {"results": results})), render.About("Less"))
     headings = re.findall(r'<h[23][^>]* id="([^"]+)"', html)
     assert "rates" in headings
     assert not {"which-variables-agree", "cut-points-and-bins", "overlap-of-the-metrics"} & set(headings)

@@ -55,7 +55,7 @@ def page_of(samples, notebook_of):
 
     def page(name: str) -> str:
         record = samples[name].record
-        about = About(record["title"], "", record["agency"], record["study"], None)
+        about = About(record["title"], agency=record["agency"], study=record["study"])
         return to_html(read(notebook_of(name)), about)
 
     return cache(page)

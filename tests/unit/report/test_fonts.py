@@ -6,13 +6,12 @@ import base64
 import io
 import re
 
-import nbformat
 import pytest
 from fontTools.ttLib import TTFont
 from pypdf import PdfReader
 from reident.report import fonts, style
 from reident.report.layout import Column, Text, table
-from reident.report.render import render
+from reident.report.render import About, gather, render
 from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 
 LABELS = {
@@ -38,10 +37,7 @@ def page(*labels: str):
     slanted = [f"*{label}*" for label in upright]
     text = Text(table("Caption.", Column("Label", upright, "l"), Column("Slanted", slanted, "l")))
     data, about = bundle if isinstance(bundle := text._repr_mimebundle_(), tuple) else (bundle, {})
-    cell = nbformat.v4.new_code_cell(
-        id="a", outputs=[nbformat.v4.new_output("display_data", data, metadata=about)]
-    )
-    return render(nbformat.v4.new_notebook(cells=[cell]), title="Title")
+    return render(gather([(False, data, about)]), About("Title"))
 
 
 def drawn(label: str) -> str:

@@ -4,26 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from functools import partial
+from typing import Any, NamedTuple
 
 from reident.report import language
 from reident.report.sentences import Sentences
-
-
-class Tables(Protocol):
-    """What a report is made from: the results of a study, or the files of an edition."""
-
-    @property
-    def language(self) -> str:
-        """Return the language of the report."""
-        ...
-
-    def has(self, *names: str) -> bool:
-        """Return whether all of these tables are there."""
-        ...
-
-
-Made = TypeVar("Made", bound=Tables)
 
 TITLE = Sentences("sections")
 REPORT = "application/vnd.reident.report+markdown"
@@ -67,32 +52,28 @@ class Part(NamedTuple):
         Tables of the results folder. The part is left out if the study does not ask for one of them, or if one
         does not exist.
     make : callable
-        ``make(results)`` returns Markdown, a figure, or None.
+        ``make(results)`` returns Markdown, a figure, or None. The results are those of a study or an edition.
     """
 
     reads: tuple[str, ...]
     make: Callable[[Any], Any]
 
-    def __call__(self, results: Tables) -> Any:
+    def __call__(self, results: Any) -> Any:
         """Return what the part shows for these results in their language, or None without its tables."""
         with language.use(results.language):
             return self.make(results) if results.has(*self.reads) else None
 
 
-def part(*reads: str) -> Callable[[Callable[[Made], Any]], Part]:
+def part(*reads: str) -> Callable[[Callable[[Any], Any]], Part]:
     """Declare a function to be a part of the report that reads these tables."""
-
-    def mark(make: Callable[[Made], Any]) -> Part:
-        return Part(reads, make)
-
-    return mark
+    return partial(Part, reads)
 
 
 Piece = Part | tuple[Any, ...]
 """A part, or a subsection: its heading and its pieces."""
 
 
-def section(results: Tables, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
+def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
     """Return a section of the report: its heading and what its pieces show.
 
     Parameters
@@ -113,7 +94,7 @@ def section(results: Tables, heading: str, *pieces: Piece, kind: str = "") -> li
         return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
 
 
-def _shown(results: Tables, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
+def _shown(results: Any, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
     inside: list[Any] = []
     for piece in pieces:
         if isinstance(piece, Part):
@@ -123,7 +104,7 @@ def _shown(results: Tables, heading: str, pieces: Iterable[Piece], mark: str, le
         else:
             inside += _shown(results, piece[0], piece[1:], "", level + 1)
     if inside and heading:
-        title = heading if isinstance(heading, Text) else TITLE(f"{heading}")
+        title = heading if isinstance(heading, Text) else TITLE(heading)
         yield Text(f"{'#' * level} {title}{mark}")
     yield from inside
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import nbformat
 from matplotlib.axes import Axes
-from nbformat import v4
 
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
@@ -17,7 +15,7 @@ from reident.report.layout import Text
 from reident.report.parts import release_changes, releases
 from reident.report.parts.common import top_of
 from reident.report.parts.releases import level_of
-from reident.report.render import render
+from reident.report.render import About, gather, render
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
 from reident.report.terms import title
@@ -31,8 +29,8 @@ def page(comparison: Comparison) -> dict[str, str | bytes]:
     after = comparison.after.study
     code = language.named(after)
     with language.use(code):
-        made = render(
-            _notebook(_front(comparison), _body(comparison)),
+        bundles = [*_bundles(_front(comparison), front=True), *_bundles(_body(comparison), front=False)]
+        about = About(
             title=after["title"] or after["id"],
             subtitle=TEXT("subtitle"),
             agency=after["agency"] or "",
@@ -40,7 +38,7 @@ def page(comparison: Comparison) -> dict[str, str | bytes]:
             date=None if after["date"] is None else datetime.date.fromisoformat(after["date"]),
             language=code,
         )
-    return made._asdict()
+        return render(gather(bundles), about)._asdict()
 
 
 def _front(comparison: Comparison) -> list[Any]:
@@ -64,18 +62,11 @@ def _body(comparison: Comparison) -> list[Any]:
     return [piece for heading, pieces in sections if any(pieces) for piece in (heading, *pieces)]
 
 
-def _notebook(front: Sequence[Any], body: Sequence[Any]) -> nbformat.NotebookNode:
-    """Return an executed notebook that shows these pieces, as the report is rendered from one."""
-    cells = []
-    for tag, pieces in (("front", front), ("body", body)):
-        cell = v4.new_code_cell(metadata={"tags": [tag]}, id=tag)
-        for piece in filter(None, pieces):
-            shown = Text(piece) if isinstance(piece, str) else piece
-            bundle = shown._repr_mimebundle_()
-            data, about = bundle if isinstance(bundle, tuple) else (bundle, {})
-            cell.outputs.append(v4.new_output("display_data", data=data, metadata=about))
-        cells.append(cell)
-    return v4.new_notebook(cells=cells)
+def _bundles(pieces: Iterable[Any], *, front: bool) -> Iterator[tuple[bool, Any, Any]]:
+    """Yield what a notebook would show of these pieces."""
+    for piece in filter(None, pieces):
+        bundle = (Text(piece) if isinstance(piece, str) else piece)._repr_mimebundle_()
+        yield (front, *(bundle if isinstance(bundle, tuple) else (bundle, {})))
 
 
 OFFSET = 0.16

@@ -13,11 +13,11 @@ import html
 import re
 import string
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 import pypandoc
@@ -73,13 +73,33 @@ class Content(NamedTuple):
 
 
 class About(NamedTuple):
-    """What the front page and the metadata of the files say about the report."""
+    """What the front page and the metadata of the files say about the report.
+
+    Attributes
+    ----------
+    title, subtitle, agency, study : str
+        Plain text. Without a subtitle, the report has its usual one.
+    date : datetime.date or None
+        The date of the report. Without it the front page says so, the metadata of the PDF have none, and the PDF
+        does not conform to PDF/A, which requires one.
+    footer, front : str
+        The line at the foot of the first page and the name of the front page, where they are not the usual ones.
+    banner : str
+        A line at the top of every page; empty for none.
+    style : str
+        CSS that follows the style sheet of the page.
+    language : str
+        The language of the texts, and of what the report shows.
+    live : bool
+        Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
+        one that the page's policy allows, by its hash.
+    """
 
     title: str
-    subtitle: str
-    agency: str
-    study: str
-    date: datetime.date | None
+    subtitle: str = ""
+    agency: str = ""
+    study: str = ""
+    date: datetime.date | None = None
     footer: str = ""
     front: str = ""
     banner: str = ""
@@ -99,57 +119,17 @@ class About(NamedTuple):
         return [(TEXT(f"facts.{name}"), value) for name, value in facts.items() if value]
 
 
-def render(
-    notebook: nbformat.NotebookNode,
-    *,
-    title: str,
-    subtitle: str = "",
-    agency: str = "",
-    study: str = "",
-    date: datetime.date | None = None,
-    footer: str = "",
-    front: str = "",
-    banner: str = "",
-    style: str = "",
-    language: str = DEFAULT_LANGUAGE,
-    live: bool = False,
-) -> Rendered:
-    """Render an executed notebook.
+PLAIN = ("title", "subtitle", "agency", "study", "footer", "front", "banner")
+"""The texts about a report that may have any character."""
 
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-        As :func:`reident.report.execute.execute` returns it. The cell tagged ``front`` fills the front page.
-    title, subtitle, agency, study : str
-        Plain text. Without a subtitle, the report has its usual one.
-    date : datetime.date or None
-        The date of the report. Without it the front page says so, the metadata of the PDF have none, and the PDF
-        does not conform to PDF/A, which requires one.
-    footer, front : str
-        The line at the foot of the first page and the name of the front page, where they are not the usual ones.
-    banner : str
-        A line at the top of every page; empty for none.
-    style : str
-        CSS that follows the style sheet of the page.
-    language : str
-        The language of the texts, and of what the notebook shows.
-    live : bool
-        Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
-        one that the page's policy allows, by its hash.
 
-    Returns
-    -------
-    Rendered
-        The same bytes for the same notebook and texts.
-    """
-    with languages.use(language):
-        content = read(notebook)
-        footer, front = footer or TEXT("footer"), front or TEXT("front")
-        title, subtitle, agency, study, footer, front, banner = (
-            plain(text, MAX_TITLE_LENGTH) if text else ""
-            for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
-        )
-        about = About(title, subtitle, agency, study, date, footer, front, banner, style, language, live)
+def render(content: Content, about: About) -> Rendered:
+    """Render what a notebook shows: the same bytes for the same content and texts."""
+    with languages.use(about.language):
+        usual = {name: TEXT(name) for name in ("subtitle", "footer", "front")}
+        given = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
+        texts = {name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in given.items()}
+        about = about._replace(**texts)
         # Mostly programs of others, which work side by side.
         with ThreadPoolExecutor(1) as beside:
             document = beside.submit(copy_context().run, to_pdf, content, about)
@@ -157,31 +137,32 @@ def render(
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:
-    """Return what the cells of an executed notebook show, in their order."""
+    """Return what an executed notebook shows; the cell tagged ``front`` fills the front page."""
+    return gather(
+        ("front" in cell.metadata.get("tags", []), output.get("data", {}), output.get("metadata", {}))
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+    )
+
+
+def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]]) -> Content:
+    """Return what outputs show, each given as whether it is on the front page, its data by media type, and metadata."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     figures: dict[str, Drawn] = {}
     slider = None
-    for cell in notebook.cells:
-        front = "front" in cell.metadata.get("tags", [])
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if "image/svg+xml" in data:
-                name = f"figure-{len(figures) + 1:02d}.svg"
-                about = output.metadata["image/svg+xml"]
-                narrow = data.get(NARROW, data["image/svg+xml"])
-                figures[name] = Drawn(
-                    data["image/svg+xml"], narrow, about.get("layers"), bool(about.get("own_limit"))
-                )
-                identifier = f"#{about['name']} " if about.get("name") else ""
-                texts[front].append(
-                    f'![{about["caption"]}]({name}){{{identifier}alt="{_attribute(about["alt"])}"}}'
-                )
-            elif STATES in data:
-                slider = data[STATES]
-            elif REPORT in data:
-                texts[front].append(data[REPORT])
-            elif "text/markdown" in data:
-                texts[front].append(data["text/markdown"])
+    for front, data, metadata in bundles:
+        if svg := data.get("image/svg+xml"):
+            name, about = f"figure-{len(figures) + 1:02d}.svg", metadata["image/svg+xml"]
+            layers, own_limit = about.get("layers"), bool(about.get("own_limit"))
+            figures[name] = Drawn(svg, data.get(NARROW, svg), layers, own_limit)
+            identifier = f"#{about['name']} " if about.get("name") else ""
+            texts[front].append(
+                f'![{about["caption"]}]({name}){{{identifier}alt="{_attribute(about["alt"])}"}}'
+            )
+        elif STATES in data:
+            slider = data[STATES]
+        elif text := data.get(REPORT, data.get("text/markdown")):
+            texts[front].append(text)
     return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures, slider)
 
 

@@ -16,7 +16,7 @@ import nbformat
 from reident.report import language
 from reident.report.edition.reading import FORMS, RECORD, Edition
 from reident.report.execute import execute
-from reident.report.render import Rendered, render
+from reident.report.render import About, Rendered, read, render
 from reident.report.sentences import Sentences
 
 TEXT = Sentences("edition-tables")
@@ -65,8 +65,7 @@ def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
     """Return the pages of an executed notebook of an edition."""
     record, policy = edition.record, edition.policy
     with language.use(edition.language):
-        return render(
-            notebook,
+        about = About(
             title=record["title"],
             subtitle=TEXT("page.subtitle"),
             agency=record.get("agency") or "",
@@ -78,6 +77,7 @@ def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
             style=STYLE.read_text(encoding="utf-8"),
             language=edition.language,
         )
+        return render(read(notebook), about)
 
 
 def _banner(edition: Edition) -> str:
