@@ -224,12 +224,6 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.fixture
-def results(tmp_path):
-    """Return a function that makes the results of a shape."""
-    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
-
-
 def printed(text: str, sentences: dict[str, str]) -> set[str]:
     """Return the names of the sentences that a text has."""
     plain = " ".join(text.replace("\u00a0", " ").split())

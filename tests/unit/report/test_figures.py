@@ -33,12 +33,6 @@ PAGE_HEIGHT = 9.2
 """Inches of a page between its margins, with room for a caption."""
 
 
-@pytest.fixture
-def results(tmp_path):
-    """Return a function that makes the results of a shape."""
-    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
-
-
 def with_variants(folder):
     return Results(add_variants(folder, [ALPHA], [{"alpha": alpha} for alpha in ALPHA["values"]]))
 

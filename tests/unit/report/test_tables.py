@@ -8,7 +8,7 @@ import re
 import nbformat
 import pytest
 from making.matching import write_matching
-from making.report import NOTEBOOK, PARTS, REGIONS, Shape, write_entry, write_results
+from making.report import NOTEBOOK, PARTS, REGIONS, write_entry, write_results
 from reident.errors import InputError
 from reident.intake import severity
 from reident.report import wording
@@ -17,12 +17,6 @@ from reident.report.parts.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results
 
 NB = wording.NO_BREAK
-
-
-@pytest.fixture
-def results(tmp_path):
-    """Return a function that makes the results of a shape."""
-    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ def _shown(results: Any, heading: str, pieces: Iterable[Piece], mark: str, level
         else:
             inside += _shown(results, piece[0], piece[1:], "", level + 1)
     if inside and heading:
-        title = heading if isinstance(heading, Text) else TITLE(heading)
+        title = heading if isinstance(heading, Text) else TITLE(f"{heading}")
         yield Text(f"{'#' * level} {title}{mark}")
     yield from inside
 

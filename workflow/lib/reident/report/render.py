@@ -126,7 +126,7 @@ PLAIN = ("title", "subtitle", "agency", "study", "footer", "front", "banner")
 def render(content: Content, about: About) -> Rendered:
     """Render what a notebook shows: the same bytes for the same content and texts."""
     with languages.use(about.language):
-        usual = {name: TEXT(name) for name in ("subtitle", "footer", "front")}
+        usual = {"subtitle": TEXT("subtitle"), "footer": TEXT("footer"), "front": TEXT("front")}
         given = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
         texts = {name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in given.items()}
         about = about._replace(**texts)

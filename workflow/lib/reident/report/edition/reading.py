@@ -128,11 +128,6 @@ class Policy:
         """Return the rule of small counts; empty without one."""
         return self.given.get("small") or {}
 
-    @property
-    def small_shown(self) -> str | None:
-        """Return the text that stands for a small count."""
-        return self.small.get("shown")
-
     def step(self, value: int) -> int:
         """Return the width to which counts as large as a published one are rounded; 1 where they are exact."""
         for band in self.bands:
@@ -218,7 +213,7 @@ class Edition:
             return Count(text, int(text), "number")
         if text == SUPPRESSED:
             return Count(text, None, "suppressed")
-        if text and text == self.policy.small_shown:
+        if text and text == self.policy.small.get("shown"):
             return Count(text, None, "small")
         if not text:
             return Count(text, None, "absent")

@@ -9,7 +9,7 @@ from reident.archive.comparison import MEASURES, SIDES, Comparison
 from reident.archive.differences import FELL, GREW, OPEN, RISK, UNCLEAR, Difference, Share
 from reident.report.layout import Column, block, items, paragraphs, table
 from reident.report.sentences import Sentences
-from reident.report.terms import some, title
+from reident.report.terms import metric_cells, some, title
 from reident.report.wording import (
     UNDEFINED,
     count,
@@ -23,6 +23,7 @@ from reident.report.wording import (
     percent,
     sentence,
     span,
+    without_repeats,
     without_unit,
 )
 
@@ -311,10 +312,8 @@ def reading(comparison: Comparison) -> str:
 
 def _columns(comparison: Comparison, lines: Sequence[Difference], *, own: bool = True) -> list[Column]:
     """Return the columns of a table of differences, with the interval of each release if `own`."""
-    names = [f"**{title(line.metric)}**" for line in lines]
-    shown = [name if at == 0 or names[at - 1] != name else "" for at, name in enumerate(names)]
     columns = [
-        Column(HEADING("metric"), shown, "l"),
+        Column(HEADING("metric"), without_repeats(metric_cells(line.metric for line in lines)), "l"),
         Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l", "1fr"),
         Column(TEXT("columns.before"), [_share(line.before, own=own) for line in lines]),
         Column(TEXT("columns.after"), [_share(line.after, own=own) for line in lines]),
