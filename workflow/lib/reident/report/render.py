@@ -128,7 +128,9 @@ def render(content: Content, about: About) -> Rendered:
     with languages.use(about.language):
         usual = {"subtitle": TEXT("subtitle"), "footer": TEXT("footer"), "front": TEXT("front")}
         given = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
-        texts = {name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in given.items()}
+        texts: dict[str, Any] = {
+            name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in given.items()
+        }
         about = about._replace(**texts)
         # Mostly programs of others, which work side by side.
         with ThreadPoolExecutor(1) as beside:
