@@ -12,33 +12,46 @@ def estimate(strata, near):
     says which variables have the level *partial*.
     """
     level = np.concatenate([levels(puf, eif, near) for puf, eif in strata])
-    pairs, v = level.shape
-    largest = sum(min(len(puf), len(eif)) for puf, eif in strata) / pairs
-    used = [[0, 1, 2] if partly else [0, 2] for partly in near]
-    m = np.zeros((v, 3))
-    for j, own in enumerate(used):
-        m[j, own] = 0.1 / (len(own) - 1)
-        m[j, 0] = 0.9
-    u = shares(level, np.ones(pairs), np.full((v, 3), 1 / 3))
-    prior, rounds = largest / 2, 0
-    while rounds < 10_000:
-        rounds += 1
-        g = probability(level, m, u, prior)
-        before = m, u, prior
-        m, u, prior = shares(level, g, m), shares(level, 1 - g, u), min(g.mean(), largest)
-        change = max(abs(m - before[0]).max(), abs(u - before[1]).max())
-        if change <= 1e-10 and abs(prior - before[2]) <= 1e-10 * prior:
-            break
-    g = probability(level, m, u, prior)  # the links that are expected after the last round
+    largest = sum(min(len(puf), len(eif)) for puf, eif in strata) / len(level)
+    g, prior, rounds = em(level, near, largest)
     weights = [{} for _ in near]
-    for j, own in enumerate(used):
-        links = np.array([g[level[:, j] == at].sum() for at in own]) + 0.5
-        others = np.array([(1 - g)[level[:, j] == at].sum() for at in own]) + 0.5
+    for j, own in enumerate(levels_used(near)):
+        links = expected(level[:, j], g, own) + 0.5
+        others = expected(level[:, j], 1 - g, own) + 0.5
         for at, weight in zip(
             own, np.log2(links / links.sum()) - np.log2(others / others.sum()), strict=True
         ):
             weights[j][LEVELS[at]] = weight
     return weights, prior, largest, rounds
+
+
+def em(level, near, largest, most_rounds=10_000, close=1e-10):
+    """Return the probability of each pair of being a link after the last round, the prior, and the rounds."""
+    m = np.zeros((len(near), 3))
+    for j, own in enumerate(levels_used(near)):
+        m[j, own] = 0.1 / (len(own) - 1)
+        m[j, 0] = 0.9
+    u = shares(level, np.ones(len(level)), np.full(m.shape, 1 / 3))
+    prior, rounds = largest / 2, 0
+    while rounds < most_rounds:
+        rounds += 1
+        g = probability(level, m, u, prior)
+        before = m, u, prior
+        m, u, prior = shares(level, g, m), shares(level, 1 - g, u), min(g.mean(), largest)
+        change = max(abs(m - before[0]).max(), abs(u - before[1]).max())
+        if change <= close and abs(prior - before[2]) <= close * prior:
+            break
+    return probability(level, m, u, prior), prior, rounds
+
+
+def levels_used(near):
+    """The places in `LEVELS` of the levels that each variable has where it is present."""
+    return [[0, 1, 2] if partly else [0, 2] for partly in near]
+
+
+def expected(level, amount, own):
+    """The amounts of one variable's pairs with each of some levels."""
+    return np.array([amount[level == at].sum() for at in own])
 
 
 def levels(puf, eif, near):
