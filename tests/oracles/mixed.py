@@ -73,6 +73,13 @@ def spreads(values):
     return found
 
 
+def arrays_of(puf, eif, numeric):
+    """Codes and values of both files from rows of numbers."""
+    codes = [np.where(numeric, -1, rows).astype(np.int32) for rows in (puf, eif)]
+    values = [np.where(numeric, rows, np.nan).astype(float) for rows in (puf, eif)]
+    return *codes, *values
+
+
 def as_rows(result):
     puf, eif, level, ambiguous = result
     return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), ambiguous.tolist()

@@ -7,21 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from making.codes import uniform_files
 from making.examples import examples
 from reident.filerisk import coarser, dis, dis_suda, matches, suda, uniques
 
-CODES = st.builds(
-    lambda seed, n, v, levels, missing: np.where(
-        np.random.default_rng(seed).random((n, v)) < missing,
-        -1,
-        np.random.default_rng(seed + 1).integers(0, levels, (n, v)),
-    ).astype(np.int32),
-    seed=st.integers(0, 2**32),
-    n=st.integers(0, 60),
-    v=st.integers(1, 5),
-    levels=st.integers(1, 6),
-    missing=st.sampled_from([0.0, 0.1]),
-)
+CODES = uniform_files((0, 60), 5, 6, [0.0, 0.1])
 FRACTIONS = st.sampled_from([0.01, 0.1, 0.5, 0.9, 1.0])
 
 

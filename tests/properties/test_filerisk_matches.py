@@ -4,33 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from making.codes import uniform_files
 from oracles import filerisk as oracle
 from reident.filerisk import coarser, dis, matches, uniques, wildcards
 
-
-def drawn(seed, n, v, levels, missing):
-    draw = np.random.default_rng(seed)
-    codes = draw.integers(0, levels, (n, v))
-    return np.where(draw.random((n, v)) < missing, -1, codes).astype(np.int32)
-
-
-MISSING = st.sampled_from([0.0, 0.2, 0.6, 1.0])
-CODES = st.builds(
-    drawn,
-    seed=st.integers(0, 2**32),
-    n=st.integers(0, 40),
-    v=st.integers(1, 5),
-    levels=st.integers(1, 4),
-    missing=MISSING,
-)
-SMALL = st.builds(
-    drawn,
-    seed=st.integers(0, 2**32),
-    n=st.integers(1, 5),
-    v=st.integers(1, 3),
-    levels=st.integers(1, 3),
-    missing=st.sampled_from([0.0, 0.3]),
-)
+CODES = uniform_files((0, 40), 5, 4, [0.0, 0.2, 0.6, 1.0])
+SMALL = uniform_files((1, 5), 3, 3, [0.0, 0.3])
 WILDCARD = st.booleans()
 FRACTIONS = st.sampled_from([0.1, 0.5, 1.0])
 

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from making.codes import skewed
 from making.examples import examples
 from oracles import minimal_uniques as oracle
 from reident.kernels.suda import minimal_uniques
@@ -13,12 +14,7 @@ SIZES = st.one_of(st.integers(0, 9), st.sampled_from([31, 63, 64, 65, 66, 130]))
 def draw_file(seed, n, v, levels, missing, copies):
     """A file with skewed categories, missing values and exact copies."""
     rng = np.random.default_rng(seed)
-    codes = (rng.random((n, v)) ** 2 * rng.integers(1, levels + 1, v)).astype(np.int32)
-    codes[rng.random((n, v)) < missing] = -1
-    if n:
-        again = rng.random(n) < copies
-        codes[again] = codes[rng.integers(0, n, again.sum())]
-    return codes
+    return skewed(rng, n, v, rng.integers(1, levels + 1, v), missing, copies)
 
 
 FILES = st.builds(

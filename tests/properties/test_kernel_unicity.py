@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from making.codes import skewed
 from making.examples import examples
 from oracles import unicity as oracle
 from reident.kernels import unicity
@@ -17,15 +18,7 @@ def draw_files(seed, sizes, v, levels, missing, copies):
     """Two files with skewed categories, missing values and exact copies."""
     rng = np.random.default_rng(seed)
     top = rng.integers(1, levels + 1, v)
-    files = []
-    for n in sizes:
-        codes = (rng.random((n, v)) ** 2 * top).astype(np.int32)
-        codes[rng.random((n, v)) < missing] = -1
-        if n:
-            again = rng.random(n) < copies
-            codes[again] = codes[rng.integers(0, n, again.sum())]
-        files.append(codes)
-    return files
+    return [skewed(rng, n, v, top, missing, copies) for n in sizes]
 
 
 FILES = st.builds(

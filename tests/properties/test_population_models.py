@@ -5,23 +5,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from making.codes import uniform_files
 from making.examples import examples
 from oracles import population as oracle
 from reident.filerisk import individual, log_linear, modelling, superpopulation, uniques
 from reident.filerisk.parts import Modelling
 
-CODES = st.builds(
-    lambda seed, n, v, levels, missing: np.where(
-        np.random.default_rng(seed).random((n, v)) < missing,
-        -1,
-        np.random.default_rng(seed + 1).integers(0, levels, (n, v)),
-    ).astype(np.int32),
-    seed=st.integers(0, 2**32),
-    n=st.integers(0, 40),
-    v=st.integers(1, 4),
-    levels=st.integers(1, 4),
-    missing=st.sampled_from([0.0, 0.15, 1.0]),
-)
+CODES = uniform_files((0, 40), 4, 4, [0.0, 0.15, 1.0])
 SIZES = st.lists(st.integers(1, 6), min_size=1, max_size=30)
 
 

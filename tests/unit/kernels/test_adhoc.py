@@ -1,19 +1,16 @@
 """Adhoc's kernel on large files, its bounds, and what it refuses (METHODS §4.4, §5); small files are properties."""
 
-import math
-
 import numpy as np
 import pytest
 from making.kernels import kernel_rule
 from oracles import adhoc as oracle
 from oracles.bounds import byte_sums
-from oracles.mixed import as_rows, records
+from oracles.mixed import arrays_of, as_rows, records
 from reident.kernels import adhoc, adhoc_rules
 from reident.kernels.adhoc_profiles import SPARE
 from reident.kernels.adhoc_query import empty_query
 from reident.kernels.buffers import Files
 
-NAN = math.nan
 ONE = 10**12
 HIGHEST = 5 * ONE
 
@@ -34,19 +31,6 @@ THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
 
 def nearest(*arrays, **options):
     return adhoc.nearest(*arrays, **{"scale": ONE} | options)
-
-
-def arrays_of(puf, eif, rules):
-    arrays = []
-    for rows in (puf, eif):
-        codes, values = np.full((len(rows), len(rules)), -1, np.int32), np.full((len(rows), len(rules)), NAN)
-        for i, row in enumerate(rows):
-            for j, value in enumerate(row):
-                if value is not None:
-                    (values if rules[j][0] == "bands" else codes)[i, j] = value
-        arrays.append((codes, values))
-    (puf_codes, puf_values), (eif_codes, eif_values) = arrays
-    return puf_codes, eif_codes, puf_values, eif_values
 
 
 ALL = {"above": -1, "keep": 100}
@@ -239,6 +223,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("words", "rules", "changed"), REFUSED)
 def test_invalid_rules_are_refused(words, rules, changed):
-    arrays = arrays_of([(1, 2.0)], [(1, 2.0)], [EXACT, STEPS])
+    arrays = arrays_of([(1, 2.0)], [(1, 2.0)], [False, True])
     with pytest.raises(ValueError, match=words):
         nearest(*arrays, [kernel_rule(rule) for rule in rules], **ALL | changed)

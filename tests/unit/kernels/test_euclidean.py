@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles import euclidean as oracle
 from oracles.bounds import bounds
-from oracles.mixed import as_rows, records, spreads
+from oracles.mixed import arrays_of, as_rows, records, spreads
 from reident.kernels import euclidean
 from reident.kernels.buffers import Files, empty_buffers
 from reident.kernels.euclidean_costs import SQUARE_ERROR, UNIT, float32_error
@@ -20,23 +20,6 @@ def nearest(*arrays, **options):
     alpha, norm = options["alpha"], options["norm"]
     threshold = oracle.threshold(alpha, norm) if math.isfinite(alpha) else 1
     return euclidean.nearest(*arrays, **{"threshold": threshold, "scale": SCALE} | options)
-
-
-def compared(puf, eif, kinds, spread=None, **options):
-    """Arrays and options from rows of values: a whole number or None for "c", a float or None for "n"."""
-    arrays = []
-    for rows in (puf, eif):
-        codes, values = np.full((len(rows), len(kinds)), -1, np.int32), np.full((len(rows), len(kinds)), NAN)
-        for i, row in enumerate(rows):
-            for j, value in enumerate(row):
-                if value is not None:
-                    (codes if kinds[j] == "c" else values)[i, j] = value
-        arrays.append((codes, values))
-    (puf_codes, puf_values), (eif_codes, eif_values) = arrays
-    spread = np.ones(len(kinds)) if spread is None else np.array(spread, float)
-    numeric = np.array([kind == "n" for kind in kinds], bool)
-    options = {"numeric": numeric, "alpha": 0.5, "norm": "rms", "keep": 5} | options
-    return (puf_codes, eif_codes, puf_values, eif_values, spread), options
 
 
 LARGE = [
@@ -235,6 +218,8 @@ REFUSED = [
 
 @pytest.mark.parametrize(("word", "changed"), REFUSED)
 def test_invalid_arguments_are_refused(word, changed):
-    arrays, options = compared([(1, 2.0)], [(1, 2.0)], "cn")
+    numeric = np.array([False, True])
+    arrays = *arrays_of([(1, 2.0)], [(1, 2.0)], numeric), np.ones(2)
+    options = {"numeric": numeric, "alpha": 0.5, "norm": "rms", "keep": 5}
     with pytest.raises(ValueError, match=word):
         nearest(*arrays, **options | changed)

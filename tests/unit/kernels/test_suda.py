@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from making.codes import skewed
 from oracles import minimal_uniques as oracle
 from reident.kernels import suda
 from reident.kernels.suda import minimal_uniques
@@ -63,19 +64,12 @@ def test_arguments_beyond_the_limits_are_refused():
         minimal_uniques(np.zeros((1, 5), np.int32), max_order=0)
 
 
-def _file(seed, n, v, levels, missing=0.05):
-    rng = np.random.default_rng(seed)
-    codes = (rng.random((n, v)) ** 2 * levels).astype(np.int32)
-    codes[rng.random((n, v)) < missing] = -1
-    return codes
-
-
 def _bytes(result):
     return [array.tobytes() for array in (result.counts, result.order, result.variables, *result.by_level)]
 
 
 def test_neither_threads_nor_blocks_change_a_byte(monkeypatch):
-    records = _file(3, 5000, 8, 6)
+    records = skewed(np.random.default_rng(3), 5000, 8, 6, 0.05)
     whole = minimal_uniques(records)
     assert whole.counts.sum() > 5000
     assert _bytes(minimal_uniques(records, threads=2)) == _bytes(whole)

@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from making.codes import skewed
 from oracles import unicity as oracle
 from reident.errors import InputError
 from reident.kernels.unicity import max_records, shared_uniques
@@ -80,20 +81,11 @@ def test_too_many_variables_or_records_are_refused():
         pairs(np.zeros((1, 64)), np.zeros((1, 64)), max_order=10)
 
 
-def _large(seed, n, v, levels, missing):
-    rng = np.random.default_rng(seed)
-    files = []
-    for _ in range(2):
-        codes = (rng.random((n, v)) ** 2 * levels).astype(np.int32)
-        codes[rng.random((n, v)) < missing] = -1
-        files.append(codes)
-    return files
-
-
 @pytest.mark.parametrize("sets", ["all", "full", "jointly_observed"])
 def test_threads_do_not_change_a_byte(sets):
     """Large enough for many tasks, and for cells far above one word."""
-    puf, eif = _large(7, 9000, 8, 6, 0.05)
+    rng = np.random.default_rng(7)
+    puf, eif = (skewed(rng, 9000, 8, 6, 0.05) for _ in range(2))
     one, two = (shared_uniques(puf, eif, sets=sets, threads=threads) for threads in (1, 2))
     assert len(one[0]) > 5
     assert [column.tobytes() for column in one] == [column.tobytes() for column in two]
