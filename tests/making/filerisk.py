@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from making.report import write_computed
 from reident.filerisk import assessment, modelling, numerical_study, scenarios
-from reident.filerisk.parts import FILE, ORIGINAL, RiskFiles
-from reident.filerisk.parts import POPULATION as POPULATION_FILE
-from reident.filerisk.prepare import prepare_files
-from reident.intake import records
+from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 from reident.study import model as study
 
@@ -84,26 +81,6 @@ def perturbed(people: pd.DataFrame, share: float = 0.2, seed: int = 8) -> pd.Dat
     return changed
 
 
-class Prepared(NamedTuple):
-    """The tables of `prepare_filerisk`."""
-
-    file: pa.Table
-    population: pa.Table
-    original: pa.Table
-    categories: pd.DataFrame
-    account: pd.DataFrame
-    warnings: pd.DataFrame
-
-
-def in_memory(
-    files: RiskFiles, text: pa.Table, population: pa.Table | None = None, original: pa.Table | None = None
-) -> Prepared:
-    """Return the prepared tables of texts that are in memory."""
-    texts = {FILE: text, POPULATION_FILE: population, ORIGINAL: original}
-    sources = {name: [source] for name, source in texts.items() if source is not None}
-    return Prepared(**records.in_memory(texts, lambda sinks: prepare_files(files, sources, sinks)))
-
-
 def prepared(
     section: dict[str, Any] = FILE_RISK,
     *,
@@ -111,12 +88,12 @@ def prepared(
     original: pd.DataFrame | None = None,
     n: int = 300,
     **keys: Any,
-) -> tuple[study.Study, Prepared]:
+) -> tuple[study.Study, intake.Prepared]:
     """Return a study and its prepared files; the population has ten times the records of the file."""
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)
     sample = people.sample(n, random_state=1) if file is None else file
-    return spec, in_memory(
+    return spec, intake.prepare(
         parts.risk_files(spec),
         text(sample),
         text(people) if spec.risk.population else None,

@@ -9,7 +9,7 @@ from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, prepared
 from oracles import filerisk as pairs
 from oracles import minimal_uniques as oracle
 from reident.filerisk import assessment, dis
-from reident.filerisk.prepare import codes_of
+from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 
 
@@ -107,9 +107,9 @@ def test_tables_add_up(usual):
 def test_the_truth_about_the_uniques_is_that_of_the_population(usual):
     spec, files, found = usual
     names = [variable.name for variable in spec.risk_key]
-    people = [tuple(row) for row in codes_of(files.population, names).tolist()]
+    people = [tuple(row) for row in intake.codes_of(files.population, names).tolist()]
     counts = pd.Series(people).value_counts().to_dict()
-    own = [tuple(row) for row in codes_of(files.file, names).tolist()]
+    own = [tuple(row) for row in intake.codes_of(files.file, names).tolist()]
     expected = [1 / counts[row] if -1 not in row else None for row in own]
     records = found.records.to_pandas()
     assert found.records["population_reciprocal"].to_pylist() == expected
@@ -231,8 +231,8 @@ def test_a_missing_value_that_matches_every_value():
 def test_with_wildcards_the_population_has_those_who_match():
     _, files, found = assess({**POPULATION, "missing": "wildcard"}, n=60)
     names = [name for name in files.population.column_names if not name.startswith(".")]
-    own = [tuple(row) for row in codes_of(files.file, names).tolist()]
-    people = [tuple(row) for row in codes_of(files.population, names).tolist()]
+    own = [tuple(row) for row in intake.codes_of(files.file, names).tolist()]
+    people = [tuple(row) for row in intake.codes_of(files.population, names).tolist()]
     expected = [1 / count for count in pairs.match_counts(own, people, wildcard=True)]
     assert found.records["population_reciprocal"].to_pylist() == expected
 

@@ -54,7 +54,7 @@ def assess(
     options : Assessment
     file, population, original : pyarrow.Table
     categories : pandas.DataFrame
-        As :func:`reident.filerisk.prepare.prepare_files` gives them.
+        As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int
         The result does not depend on it.
     progress : callable, optional

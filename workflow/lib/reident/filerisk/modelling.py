@@ -63,7 +63,7 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
     ----------
     options : Modelling
     file, population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare_files` gives them; without a population, no row.
+        As :func:`reident.filerisk.prepare.prepare` gives them; without a population, no row.
     """
     names = list(options.key)
     codes, people = codes_of(file, names), codes_of(population, names)

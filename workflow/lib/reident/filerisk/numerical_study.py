@@ -56,7 +56,7 @@ def run(
     ----------
     options : Sampling
     population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare_files` gives it.
+        As :func:`reident.filerisk.prepare.prepare` gives it.
     threads : int
         Samples at a time; the result does not depend on it, as each sample has a generator of its own.
     progress : callable, optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from reident.errors import Guard, InputError
 from reident.filerisk import coding, dis
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
-from reident.intake.records import Sink, require_records
+from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, Line, table
 from reident.intake.sources import Source, give
 from reident.intake.values import Place, typed
@@ -29,6 +30,28 @@ the household."""
 
 MAX_VARIATION = 0.1
 """Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
+
+
+class Prepared(NamedTuple):
+    """The coded files, with the columns that `reident.pipeline.tables.risk` declares.
+
+    Attributes
+    ----------
+    file : pyarrow.Table (n rows)
+        In the order of the names of its records, or of its rows.
+    population : pyarrow.Table (N rows)
+        In the order of its values; no row without a population.
+    original : pyarrow.Table (n rows, or none)
+        Row by row as ``file``; no row without an original file.
+    categories, account, warnings : pandas.DataFrame
+    """
+
+    file: pa.Table
+    population: pa.Table
+    original: pa.Table
+    categories: pd.DataFrame
+    account: pd.DataFrame
+    warnings: pd.DataFrame
 
 
 def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
@@ -63,6 +86,29 @@ def source_of(files: RiskFiles, table: str) -> SourceFile:
     return source
 
 
+def prepare(
+    files: RiskFiles,
+    text: pa.Table,
+    population: pa.Table | None = None,
+    original: pa.Table | None = None,
+    guard: Guard = contextlib.nullcontext,
+) -> Prepared:
+    """Type and code files that are in memory, as :func:`prepare_files` does.
+
+    Parameters
+    ----------
+    files : RiskFiles
+    text : pyarrow.Table
+        The text of the file, at least its :func:`columns_of`.
+    population, original : pyarrow.Table, optional
+        The same of the population, and of the records before perturbation.
+    guard : Guard
+    """
+    texts = {FILE: text, POPULATION: population, ORIGINAL: original}
+    sources = {name: [source] for name, source in texts.items() if source is not None}
+    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
+
+
 def prepare_files(
     files: RiskFiles,
     sources: Mapping[str, Iterable[pa.Table]],
@@ -78,9 +124,7 @@ def prepare_files(
     sources : mapping
         By prepared table, the text of its source in batches, see :func:`batches`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, whose columns `reident.pipeline.tables.risk` declares: the file in the
-        order of its names, or of its rows; the population in that of its values; the original file row by row as the
-        file. Without a population or an original file, these have no row.
+        Take the batches of the prepared tables, see :class:`Prepared`.
     folder : pathlib.Path, optional
         Where keys that do not fit into memory wait in files without a name.
     guard : Guard
@@ -89,7 +133,7 @@ def prepare_files(
     Returns
     -------
     dict of pandas.DataFrame
-        ``categories``, ``account`` and ``warnings``.
+        The other tables of :class:`Prepared`.
 
     Raises
     ------

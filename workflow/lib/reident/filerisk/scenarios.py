@@ -79,7 +79,7 @@ def assess(
     ----------
     rules : IntruderRules
     file, population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare_files` gives them.
+        As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int
         The result does not depend on it.
     progress : callable, optional
