@@ -33,9 +33,8 @@ class Code(NamedTuple):
     then: dict[str, Any]  # what made the sealed results
     now: dict[str, Any]  # what runs
     files: tuple[str, ...]  # the sources that differ
-    packages: tuple[
-        tuple[str, str, str], ...
-    ]  # those that differ: name, version then and now, empty if absent
+    # Those that differ: name, version then and now, empty if absent.
+    packages: tuple[tuple[str, str, str], ...]
 
     @property
     def same(self) -> bool:

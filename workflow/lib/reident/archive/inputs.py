@@ -21,9 +21,8 @@ class Input(NamedTuple):
     path: str  # as the study file has it
     sha256: str
     size: int
-    bag: (
-        str | None
-    )  # where the bag has it, from ``data/``; None for a file of which the bag has the hash alone
+    # Where the bag has it, from ``data/``; None for a file of which the bag has the hash alone.
+    bag: str | None
 
     @property
     def name(self) -> str:

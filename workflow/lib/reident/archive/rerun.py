@@ -49,9 +49,8 @@ class Placed(NamedTuple):
     """A study that is ready to be computed."""
 
     file: Path
-    renamed: dict[
-        str, str
-    ]  # the absolute paths that had to be replaced in the study file, by what replaced them
+    # The absolute paths that had to be replaced in the study file, by what replaced them.
+    renamed: dict[str, str]
 
 
 class Ended(NamedTuple):
