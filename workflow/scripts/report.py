@@ -14,6 +14,5 @@ with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
     render = beside.submit(import_module, "reident.report.render")
     notebook = execute.execute(step.path("notebook"), {"results": step.folder})
     step.write("notebook", nbformat.writes(notebook))
-    page = render.result()
-    about = page.About(study=step.called, live=True, **dataclasses.asdict(step.part))
-    step.write_all(page.render(page.read(notebook), about))
+    page, heading = render.result(), dataclasses.asdict(step.part)
+    step.write_all(page.render(page.read(notebook), page.About(study=step.called, live=True, **heading)))
