@@ -242,7 +242,7 @@ EDITS = [
     ("a section of the report", "report/parts/front.py", {"report"}),
     ("the pages of the edition", "report/edition/front.py", {"edition"}),
     ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
-    ("confirmation", "linkage/confirmation.py", {"confirm", "rate"}),
+    ("confirmation", "linkage/confirmation.py", {"confirm"}),
 ]
 
 
