@@ -18,8 +18,10 @@ JOIN_FILES = (
         text("files", "`file` (one file alone), `any`, `all` or `exactly`"),
         text("label", "the label of the file, or the number of files with `exactly`; otherwise empty"),
         _RATES["n_puf"],
-        _RATES["n_suspected"]._replace(meaning="PUF records that so many of the files suspect"),
-        _RATES["n_confirmed"]._replace(meaning="PUF records with a confirmed pair in so many of the files"),
+        _RATES["n_suspected"]._replace(meaning="PUF records that these files suspect, as `files` says"),
+        _RATES["n_confirmed"]._replace(
+            meaning="PUF records with a confirmed pair in these files, as `files` says"
+        ),
         _RATES["suspected_rate"],
         _RATES["confirmed_rate"],
         *(
