@@ -166,9 +166,9 @@ def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, An
     dimensions = dict(typed.fixed)
     for name, column in kinds.items():
         if isinstance(column.kind, Dimension):
-            known = dimensions.get(column.kind.name)
+            prefix = dimensions.get(column.kind.name)
             text = "" if pd.isna(line[name]) else str(line[name])
-            dimensions[column.kind.name] = text if known is None else f"{known}{SEPARATOR}{text}"
+            dimensions[column.kind.name] = text if prefix is None else f"{prefix}{SEPARATOR}{text}"
     if line.get("reference") == "yes":
         dimensions["variant"] = ""
     return dimensions

@@ -78,8 +78,8 @@ def read(path: Path) -> Edition:
     for name in COLUMNS:
         for line, row in _rows(path, name, files[name]):
             for cell, text in _counts(path, name, line, row, record):
-                one = _published(f"{path.name}/{name}, line {line}", policy, text)
-                if cells.setdefault(cell, one) != one:
+                count = _published(f"{path.name}/{name}, line {line}", policy, text)
+                if cells.setdefault(cell, count) != count:
                     raise _invalid(
                         f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition"
                     )
@@ -95,12 +95,12 @@ def places(inputs: Mapping[str, Sequence[Path]]) -> list[Path]:
     inputs : mapping
         The paths of every input, by name: ``edition_1`` for an archive, ``edition_1_attack`` … for a folder.
     """
-    found = {}
+    editions = {}
     for name, paths in inputs.items():
         if match := re.fullmatch(r"edition_(\d+)(_\w+)?", name):
             (path,) = paths
-            found[int(match[1])] = path.parent if match[2] else path
-    return [found[number] for number in sorted(found)]
+            editions[int(match[1])] = path.parent if match[2] else path
+    return [editions[number] for number in sorted(editions)]
 
 
 def is_own(cell: Cell) -> bool:
@@ -141,13 +141,13 @@ def _members(path: Path, archive: zipfile.ZipFile, names: Sequence[str]) -> Iter
     """Yield the member of an archive for each file of the one edition in it."""
     members = archive.namelist()
     suffix = f"{FOLDER}/{RECORD}"
-    found = [name for name in members if name == suffix or name.endswith(f"/{suffix}")]
-    if len(found) != 1:
+    records = [name for name in members if name == suffix or name.endswith(f"/{suffix}")]
+    if len(records) != 1:
         raise InputError(
             f"{path.name}: the archive must contain exactly one folder `{FOLDER}` with a `{RECORD}`, but has "
-            f"{len(found)}. Name the archive of one study."
+            f"{len(records)}. Name the archive of one study."
         )
-    folder = found[0].removesuffix(RECORD)
+    folder = records[0].removesuffix(RECORD)
     for name in names:
         if folder + name not in members:
             raise FileNotFoundError(2, "missing", name)

@@ -53,9 +53,9 @@ class Width(NamedTuple):
         """Whether the interval is known exactly."""
         return (self.low, self.high) == (self.outer_low, self.outer_high)
 
-    def possible(self, wanted: int) -> int:
-        """Return the proven width if it is what was wanted or all that is possible; otherwise the outer one."""
-        is_known = self.is_exact or self.proven >= wanted
+    def possible(self, required: int) -> int:
+        """Return the proven width if it is what is required or all that is possible; otherwise the outer one."""
+        is_known = self.is_exact or self.proven >= required
         return self.proven if is_known else self.outer_high - self.outer_low
 
 
@@ -131,10 +131,10 @@ def narrow(
         return {}
     search = _Search(system, point)
     search.is_exact = required is None
-    wanted = np.full(len(system.cells), np.iinfo(np.int64).max)
+    widths = np.full(len(system.cells), np.iinfo(np.int64).max)
     if required is not None:
-        wanted = np.array([required.get(cell, 0) for cell in system.cells], np.int64)
-    search.run(wanted)
+        widths = np.array([required.get(cell, 0) for cell in system.cells], np.int64)
+    search.run(widths)
     ends = zip(*(ends.tolist() for ends in (search.least, search.most, search.low, search.high)), strict=True)
     return {cell: Width(*four) for cell, four in zip(system.cells, ends, strict=True)}
 
@@ -170,7 +170,7 @@ class _Search:
         self.least, self.most = point.copy(), point.copy()
         self.quantity = np.unique([cell.quantity for cell in system.cells], return_inverse=True)[1]
         self.parts = [everything] if n <= PART else self._parts()
-        self.loose = [self._loose(part.own) for part in self.parts] if n > PART else []
+        self.loose = [self._loose(part.positions) for part in self.parts] if n > PART else []
 
     def _parts(self) -> list[Part]:
         """Return the strata in parts, each with all totals."""
@@ -180,8 +180,8 @@ class _Search:
         parts = []
         for number in np.unique(part_of):
             strata = np.flatnonzero(part_of == number)
-            own = np.flatnonzero((self.system.group < 0) | np.isin(self.system.group, strata))
-            parts.append(self._part(own))
+            positions = np.flatnonzero((self.system.group < 0) | np.isin(self.system.group, strata))
+            parts.append(self._part(positions))
         return parts
 
     def _central(self) -> np.ndarray | None:
@@ -193,67 +193,67 @@ class _Search:
         low[self.core], high[self.core] = box
         return Part(self.system.with_bounds(low, high), np.arange(len(low)), None).solve(np.zeros(len(low)))
 
-    def _loose(self, own: np.ndarray) -> Part:
+    def _loose(self, positions: np.ndarray) -> Part:
         """Return the strata of a part with the relations inside each stratum alone."""
-        part = Part(self.system, own[self.system.group[own] >= 0], None, self.by_column)
-        part.keep_groups(self.system.group[part.own])
+        part = Part(self.system, positions[self.system.group[positions] >= 0], None, self.by_column)
+        part.keep_groups(self.system.group[part.positions])
         return part
 
-    def _part(self, own: np.ndarray) -> Part:
-        return Part(self.system, own, self.point, self.by_column)
+    def _part(self, positions: np.ndarray) -> Part:
+        return Part(self.system, positions, self.point, self.by_column)
 
-    def run(self, wanted: np.ndarray) -> None:
+    def run(self, required: np.ndarray) -> None:
         """Look for witnesses until every cell is proven, too narrow for certain, or known exactly."""
         for seed in range(1 + 2 * ROUNDS):
-            self._together(wanted, seed)
+            self._together(required, seed)
         if len(self.parts) > 1:
-            self._by_stratum(wanted, self._bound)
-            self._by_stratum(wanted, self._reach)
-        for at in np.flatnonzero(self._open(wanted)):
-            self._single(int(at), wanted)
+            self._by_stratum(required, self._bound)
+            self._by_stratum(required, self._reach)
+        for at in np.flatnonzero(self._open(required)):
+            self._single(int(at), required)
 
-    def _open(self, wanted: np.ndarray) -> np.ndarray:
+    def _open(self, required: np.ndarray) -> np.ndarray:
         """Return which cells need a witness still; bool (cells,).
 
         In a system of several parts a cell that is too narrow for certain needs none; in a small one its interval is
         found exactly. None needs one when the solver calls are spent.
         """
         if self.system.calls.are_spent:
-            return np.zeros(len(wanted), bool)
-        known = (self.least == self.low) & (self.most == self.high)
+            return np.zeros(len(required), bool)
+        is_closed = (self.least == self.low) & (self.most == self.high)
         if len(self.parts) > 1 and not self.is_exact:
-            known |= self.high - self.low < wanted
-        return ~known & (self.most - self.least < wanted)
+            is_closed |= self.high - self.low < required
+        return ~is_closed & (self.most - self.least < required)
 
-    def _together(self, wanted: np.ndarray, seed: int) -> None:
+    def _together(self, required: np.ndarray, seed: int) -> None:
         """Draw all open cells up and down at once: all alike, by quantity, or each by chance."""
-        rng, n = np.random.default_rng(seed), len(wanted)
+        rng, n = np.random.default_rng(seed), len(required)
         signs = np.ones(n)
         if 0 < seed <= ROUNDS:
             signs = rng.choice([-1.0, 1.0], self.quantity.max() + 1)[self.quantity]
         elif seed:
             signs = rng.choice([-1.0, 1.0], n)
         for part in self.parts:
-            if (open_ones := self._open(wanted)[part.own]).any():
+            if (open_ones := self._open(required)[part.positions]).any():
                 for sign in (1, -1):
-                    self._add(part, part.solve(sign * np.where(open_ones, signs[part.own], 0.0)))
+                    self._add(part, part.solve(sign * np.where(open_ones, signs[part.positions], 0.0)))
 
-    def _by_stratum(self, wanted: np.ndarray, solve: Callable[[np.ndarray], None]) -> None:
+    def _by_stratum(self, required: np.ndarray, solve: Callable[[np.ndarray], None]) -> None:
         """Hand on one open cell of every stratum at a time, until each has been tried."""
         tried = self.system.group < 0
-        while len(rest := np.flatnonzero(self._open(wanted) & ~tried)):
-            chosen = rest[np.unique(self.system.group[rest], return_index=True)[1]]
+        while len(open_cells := np.flatnonzero(self._open(required) & ~tried)):
+            chosen = open_cells[np.unique(self.system.group[open_cells], return_index=True)[1]]
             tried[chosen] = True
             solve(chosen)
 
     def _bound(self, chosen: np.ndarray) -> None:
         """Draw the outer intervals of cells closer by the relations inside their strata."""
         for part in self.loose:
-            places = np.flatnonzero(np.isin(part.own, chosen))
+            places = np.flatnonzero(np.isin(part.positions, chosen))
             if len(places):
-                objective = np.zeros(len(part.own))
+                objective = np.zeros(len(part.positions))
                 objective[places] = 1.0
-                at = part.own[places]
+                at = part.positions[places]
                 if (values := part.relax(objective)) is not None:
                     self.low[at] = np.maximum(
                         self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64)
@@ -268,36 +268,36 @@ class _Search:
         signs = np.zeros(len(self.low))
         signs[chosen] = np.where(np.arange(len(chosen)) % 2, 1.0, -1.0)
         for part in self.parts:
-            if signs[part.own].any():
+            if signs[part.positions].any():
                 for sign in (1, -1):
-                    self._add(part, part.solve(sign * signs[part.own]))
+                    self._add(part, part.solve(sign * signs[part.positions]))
 
     def _add(self, part: Part, values: np.ndarray | None) -> None:
         """Count a witness: the values of the cells of a part, the others being those of the first witness."""
         if values is not None:
-            self.least[part.own] = np.minimum(self.least[part.own], values)
-            self.most[part.own] = np.maximum(self.most[part.own], values)
+            self.least[part.positions] = np.minimum(self.least[part.positions], values)
+            self.most[part.positions] = np.maximum(self.most[part.positions], values)
 
-    def _single(self, at: int, wanted: np.ndarray) -> None:
+    def _single(self, at: int, required: np.ndarray) -> None:
         """Find the interval of one cell: in its part, then beyond its part, then in the whole system."""
-        if not self._open(wanted)[at]:
+        if not self._open(required)[at]:
             return
         whole = len(self.parts) == 1
         if not whole:
             near = np.flatnonzero((self.system.group < 0) | (self.system.group == self.system.group[at]))
             self._ends(self._part(near), at, is_bound=False)
-            if self._open(wanted)[at]:
+            if self._open(required)[at]:
                 self._ends(Part(self.system, near, None, self.by_column), at, is_bound=True, is_witness=False)
-            if self._open(wanted)[at]:
-                fitting = next((part for part in self.parts if at in part.own), self.parts[0])
+            if self._open(required)[at]:
+                fitting = next((part for part in self.parts if at in part.positions), self.parts[0])
                 self._ends(fitting, at, is_bound=False)
-        if self._open(wanted)[at]:
+        if self._open(required)[at]:
             self._ends(self.everything, at, is_bound=True)
 
     def _ends(self, part: Part, at: int, *, is_bound: bool, is_witness: bool = True) -> None:
         """Solve a part for the smallest and the largest value of a cell."""
-        objective = (part.own == at).astype(float)
-        place = int(np.flatnonzero(part.own == at)[0])
+        objective = (part.positions == at).astype(float)
+        place = int(np.flatnonzero(part.positions == at)[0])
         for sign in (1, -1):
             if (self.least[at] == self.low[at]) if sign > 0 else (self.most[at] == self.high[at]):
                 continue

@@ -31,12 +31,12 @@ def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iter
         lines = {}
         for convention in (*CELLS, "wildcard"):
             line = [base._replace(quantity=name, other=convention) for name in FILE]
-            own = [cell if cell in cells else None for cell in line]
-            lines[convention] = own
-            for one, other in pairwise([cell for cell in own if cell]):
-                yield from at_most("smaller cells are part of larger ones", [(1, one)], [(1, other)])
+            counts = [cell if cell in cells else None for cell in line]
+            lines[convention] = counts
+            for smaller, larger in pairwise([cell for cell in counts if cell]):
+                yield from at_most("smaller cells are part of larger ones", [(1, smaller)], [(1, larger)])
             if convention in CELLS:
-                yield from _whole_cells(base._replace(other=convention), own)
+                yield from _whole_cells(base._replace(other=convention), counts)
         yield from _conventions(*(lines[name] for name in (*CELLS, "wildcard")))
         for convention in ("category", "wildcard"):
             yield from equal("the file is the PUF", [(1, lines[convention][3])], [(1, puf(base))])
@@ -50,9 +50,9 @@ def _sizes(base: Cell, sizes: Sequence[int]) -> list[tuple[int, Cell]]:
     return [(size, base._replace(quantity=f"cells_of_{size}")) for size in sizes]
 
 
-def _whole_cells(base: Cell, own: Sequence[Cell | None]) -> Iterator[Relation]:
+def _whole_cells(base: Cell, counts: Sequence[Cell | None]) -> Iterator[Relation]:
     """Yield that records come in whole cells: 3 and 4 for those of three or four, an even number for pairs."""
-    below_2, below_3, below_5, records = own
+    below_2, below_3, below_5, records = counts
     for name, more, fewer, sizes in (
         ("records in cells of two come in pairs", below_3, below_2, (2,)),
         ("records in cells of three and four come in threes and fours", below_5, below_3, (3, 4)),
@@ -82,11 +82,11 @@ def _conventions(
     for at, sizes in ((1, (2,)), (2, (3, 4))):
         if all((excluded[at - 1], excluded[at], category[at - 1], category[at])):
             for size in sizes:
-                one, all_of = (
+                complete, all_of = (
                     line[at]._replace(quantity=f"cells_of_{size}")  # type: ignore[union-attr]
                     for line in (excluded, category)
                 )
-                yield from at_most("complete cells are part of all cells", [(1, one)], [(1, all_of)])
+                yield from at_most("complete cells are part of all cells", [(1, complete)], [(1, all_of)])
 
 
 def of_matching(cells: Collection[Cell], nested: Sequence[tuple[str, str]]) -> Iterator[Relation]:
@@ -111,24 +111,24 @@ def of_matching(cells: Collection[Cell], nested: Sequence[tuple[str, str]]) -> I
             yield from equal("every target is in one class", [(1, cell) for cell in targets], [(1, total)])
         elif targets:
             yield from at_most("a target is in one class", [(1, cell) for cell in targets], [(1, total)])
-        for (low, _), one, own in zip(CLASSES, classes[0][1], classes[1][1], strict=True):
-            yield from at_most("own records are of targets", [(1, own)], [(1, one)])
+        for (low, _), count, hits in zip(CLASSES, classes[0][1], classes[1][1], strict=True):
+            yield from at_most("own records are of targets", [(1, hits)], [(1, count)])
             if low == 0:
-                yield from equal("who matches no record does not match the own one", [(1, own)], [])
+                yield from equal("who matches no record does not match the own one", [(1, hits)], [])
             elif base.other.endswith(f"|{CONFIDENTIAL}"):
-                yield from equal("a record that matches any record matches itself", [(1, own)], [(1, one)])
+                yield from equal("a record that matches any record matches itself", [(1, hits)], [(1, count)])
     for fewer, more in nested:
         yield from _nested(cells, sorted(groups), fewer, more)
 
 
 def _classes(cells: Collection[Cell], base: Cell, quantity: str) -> list[Cell | None]:
     """Return the cell of each class of a scenario and file, None where the edition lacks it."""
-    found = []
+    counts = []
     for low, high in CLASSES:
         other = f"{base.other}|{low}|{'' if high is None else high}"
         cell = base._replace(quantity=quantity, other=other)
-        found.append(cell if cell in cells else None)
-    return found
+        counts.append(cell if cell in cells else None)
+    return counts
 
 
 def _nested(cells: Collection[Cell], groups: Sequence[Cell], fewer: str, more: str) -> Iterator[Relation]:

@@ -92,21 +92,21 @@ def approve(
     limits = outcomes.of(
         tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
     )
-    known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
+    public_counts = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
     sums = _sums(counts)
-    work = _Audit(part, rounded, known, tuple(tables.strata.values()), sums, policy, after, progress)
-    audited = work.run(limits)
-    if limits and work.tell(audited):
+    work = _Audit(part, rounded, public_counts, tuple(tables.strata.values()), sums, policy, after, progress)
+    protection = work.run(limits)
+    if limits and work.tell(protection):
         limits = []
-        audited = work.run(limits)
+        protection = work.run(limits)
     texts = {
-        cell: policies.WITHHELD if cell in audited.suppressed else count for cell, count in rounded.items()
+        cell: policies.WITHHELD if cell in protection.suppressed else count for cell, count in rounded.items()
     }
     return Passed(
         _tables(part, tables, published.Rounded(texts, policy, part.interval, part.level), limits),
         _record(part, policy, texts, after, sums),
-        _audit(texts, audited, known),
-        audited.is_least,
+        _audit(texts, protection, public_counts),
+        protection.is_least,
     )
 
 
@@ -130,7 +130,7 @@ class _Audit(NamedTuple):
 
     part: Releasing
     rounded: Mapping[Cell, Published]
-    known: Mapping[Cell, int]
+    public_counts: Mapping[Cell, int]
     strata: tuple[str, ...]
     sums: Mapping[str, bool]
     policy: Policy
@@ -139,7 +139,7 @@ class _Audit(NamedTuple):
 
     def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
-        public = {cell: Published(str(n), n, n, n) for cell, n in self.known.items()}
+        public = {cell: Published(str(n), n, n, n) for cell, n in self.public_counts.items()}
         return relations({**cells, **public}, _facts(self.part, self.strata, limits, self.sums))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
@@ -155,14 +155,14 @@ class _Audit(NamedTuple):
         if self.after:
             cells = joint.in_strata(cells, self.strata)
         for edition in self.after:
-            other = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
-            after.append((other, relations(other.cells, _facts_of(other))))
+            earlier = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
+            after.append((earlier, relations(earlier.cells, _facts_of(earlier))))
         try:
             return joint.protect_jointly(
                 cells,
                 self.relations(limits, cells),
                 after,
-                self.known,
+                self.public_counts,
                 _required(policies_),
                 self.progress,
             )
@@ -173,19 +173,19 @@ class _Audit(NamedTuple):
                 else "rates.csv: no study has these counts. Run the study again in an empty folder."
             ) from None
 
-    def tell(self, audited: suppression.Protected) -> bool:
+    def tell(self, protection: suppression.Protected) -> bool:
         """Return whether outcomes tell a count closer than the policy asks, however many counts are suppressed."""
         capped = {
-            cell: found.asked
-            for cell, found in audited.audit.items()
-            if cell in self.rounded and found.required < found.asked
+            cell: audit.policy_width
+            for cell, audit in protection.audit.items()
+            if cell in self.rounded and audit.required < audit.policy_width
         }
         if not capped:
             return False
         unpublished = self.relations([], self.rounded)
-        widths = suppression.unpublished(self.rounded, unpublished, self.known, capped)
+        widths = suppression.unpublished(self.rounded, unpublished, self.public_counts, capped)
         return any(
-            widths[cell].possible(asked) > audited.audit[cell].required for cell, asked in capped.items()
+            widths[cell].possible(width) > protection.audit[cell].required for cell, width in capped.items()
         )
 
 
@@ -300,12 +300,12 @@ def _status(count: Published) -> str:
 
 
 def _audit(
-    texts: Mapping[Cell, Published], audited: suppression.Protected, known: Mapping[Cell, int]
+    texts: Mapping[Cell, Published], protection: suppression.Protected, public_counts: Mapping[Cell, int]
 ) -> pd.DataFrame:
     """Return what can be derived of each count of the edition, in sorted order."""
     rows = []
     for cell, count in sorted(texts.items()):
-        width = audited.audit[cell]
-        status = "public" if cell in known else _status(count)
-        rows.append([*cell, count.text, status, width.asked, width.required, width.width.proven])
+        audit = protection.audit[cell]
+        status = "public" if cell in public_counts else _status(count)
+        rows.append([*cell, count.text, status, audit.policy_width, audit.required, audit.width.proven])
     return pd.DataFrame(rows, columns=published.columns("audit"))

@@ -91,19 +91,19 @@ def _join(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
     editions: Sequence[tuple[Edition, Iterable[Relation]]],
-    known: Mapping[Cell, int],
+    public_counts: Mapping[Cell, int],
 ) -> Joined:
     """Put a new edition and earlier ones into one system, with the relations that link them."""
     joint, rows = dict(cells), list(relations)
     distances = []
-    for number, (edition, own) in enumerate(editions, start=1):
-        others = {of_edition(cell, number): one for cell, one in edition.cells.items()}
+    for number, (edition, edition_rows) in enumerate(editions, start=1):
+        others = {of_edition(cell, number): count for cell, count in edition.cells.items()}
         other_rows = [
             row._replace(terms={of_edition(cell, number): factor for cell, factor in row.terms.items()})
-            for row in own
+            for row in edition_rows
         ]
         pairs = [(cell, of_edition(cell, number)) for cell in _linked(cells, edition)]
-        distance = _smallest_distance({**cells, **others}, [*relations, *other_rows], pairs, known)
+        distance = _smallest_distance({**cells, **others}, [*relations, *other_rows], pairs, public_counts)
         joint |= others
         rows += other_rows + _links(pairs, distance)
         distances.append(distance)
@@ -120,16 +120,16 @@ def _smallest_distance(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
     pairs: Sequence[tuple[Cell, Cell]],
-    known: Mapping[Cell, int],
+    public_counts: Mapping[Cell, int],
 ) -> int:
     """Return the smallest D for which counts that satisfy everything differ by at most D in every pair."""
     if not pairs:
         return 0
     largest = BEYOND * max(
-        [100, *known.values(), *(one.high for one in cells.values() if one.high < UNKNOWN)]
+        [100, *public_counts.values(), *(count.high for count in cells.values() if count.high < UNKNOWN)]
     )
-    intervals = {cell: (one.low, min(one.high, largest)) for cell, one in cells.items()}
-    intervals |= {cell: (count, count) for cell, count in known.items()}
+    intervals = {cell: (count.low, min(count.high, largest)) for cell, count in cells.items()}
+    intervals |= {cell: (count, count) for cell, count in public_counts.items()}
     rows = list(relations)
     system = System(rows, intervals, largest)
     distance = math.ceil(_fractional_distance(system, pairs, largest) - TOLERANCE)
@@ -155,23 +155,23 @@ def _fractional_distance(system: System, pairs: Sequence[tuple[Cell, Cell]], lar
     column = sparse.csr_array(np.ones((m, 1)))
     none = sparse.csr_array((system.matrix.shape[0], 1))
     infinite = np.full(m, np.inf)
-    found = Program(
+    solution = Program(
         sparse.vstack(
             [sparse.hstack(pair) for pair in ((system.matrix, none), (apart, -column), (apart, column))]
         ).tocsr(),
         np.concatenate([system.row_low, -infinite, np.zeros(m)]),
         np.concatenate([system.row_high, np.zeros(m), infinite]),
     ).smallest(np.append(np.zeros(n), 1.0), np.append(low, 0), np.append(high, largest))
-    if found is None:
+    if solution is None:
         raise ContradictionError
-    return float(found.point[-1])
+    return float(solution.point[-1])
 
 
 def protect_jointly(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
     editions: Sequence[tuple[Edition, Iterable[Relation]]],
-    known: Mapping[Cell, int],
+    public_counts: Mapping[Cell, int],
     required: Callable[[Cell, Published], float],
     progress: Callable[[float], None] | None = None,
 ) -> Protected:
@@ -179,9 +179,9 @@ def protect_jointly(
 
     Parameters
     ----------
-    cells, relations, known
-        As in :func:`reident.release.suppression.protect`; `known` may be about cells of earlier editions too, under the
-        names of :func:`of_edition`.
+    cells, relations, public_counts
+        As in :func:`reident.release.suppression.protect`; `public_counts` may be about cells of earlier editions too,
+        under the names of :func:`of_edition`.
     editions : sequence of (Edition, iterable of Relation)
     required : callable
         The width that the interval of each count must have, earlier ones included; these cannot be suppressed.
@@ -199,19 +199,19 @@ def protect_jointly(
         If an edition contradicts its own relations.
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
-    weights = default_weights(cell for cell in cells if cell not in known)
+    weights = default_weights(cell for cell in cells if cell not in public_counts)
     published, suppressed, is_least = dict(cells), list[Cell](), True
-    joint = _join(published, relations, editions, known)
-    needs = {cell: required(cell, one) for cell, one in joint.cells.items()}
+    joint = _join(published, relations, editions, public_counts)
+    needs = {cell: required(cell, count) for cell, count in joint.cells.items()}
     calls = Calls(limit(len(joint.cells)), progress)
     while True:
         open_ones = {cell: weights[cell] for cell in weights if published[cell].text != SUPPRESSED}
-        found = protect(joint.cells, joint.relations, known, needs, open_ones, calls=calls)
-        suppressed += found.suppressed
-        is_least &= found.is_least
-        published |= dict.fromkeys(found.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))
-        after = _join(published, relations, editions, known)
+        protection = protect(joint.cells, joint.relations, public_counts, needs, open_ones, calls=calls)
+        suppressed += protection.suppressed
+        is_least &= protection.is_least
+        published |= dict.fromkeys(protection.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))
+        after = _join(published, relations, editions, public_counts)
         if after.distances == joint.distances:
             loss = math.fsum(weights[cell] for cell in suppressed)
-            return Protected(tuple(sorted(suppressed)), found.audit, loss, is_least)
+            return Protected(tuple(sorted(suppressed)), protection.audit, loss, is_least)
         joint = after

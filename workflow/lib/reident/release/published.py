@@ -98,12 +98,12 @@ def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
 def clusters(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
     """Return the counts and rates of clusters, one line per metric and stratum; parameters as :func:`attack`."""
     rows = []
-    found = {
+    cells = {
         (cell.metric, cell.stratum): cell for cell in rounded.cells if cell.quantity == "clusters_suspected"
     }
     for metric in metrics:
         for stratum in [WHOLE, *strata]:
-            if (suspected := found.get((metric, stratum))) is None:
+            if (suspected := cells.get((metric, stratum))) is None:
                 continue
             confirmed = suspected._replace(quantity="clusters_confirmed")
             whole = suspected._replace(quantity="n_clusters", metric="", rank_limit=0)
@@ -118,9 +118,9 @@ def clusters(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) ->
 
 def file(rounded: Rounded) -> pd.DataFrame:
     """Return the numbers of records with few matches, one line per convention for missing values."""
-    found = {cell.other for cell in rounded.cells if cell.quantity == "file_records"}
+    conventions = {cell.other for cell in rounded.cells if cell.quantity == "file_records"}
     rows = []
-    for convention in sorted(found, key=["excluded", "category", "wildcard"].index):
+    for convention in sorted(conventions, key=["excluded", "category", "wildcard"].index):
         whole = Cell("file_records", other=convention)
         below = [Cell(f"below_{k}", other=convention) for k in (2, 3, 5)]
         counts = [rounded.text(cell) for cell in (whole, *below)]
@@ -133,9 +133,9 @@ def matching(rounded: Rounded) -> pd.DataFrame:
     rows = []
     for cell in rounded.cells:
         if cell.quantity == "match_targets":
-            own = cell._replace(quantity="match_own")
-            counts = [rounded.text(cell), rounded.text(own)]
-            rows.append([*cell.other.rsplit(SEPARATOR, 3), *counts, rounded.rate(own, cell)])
+            hits = cell._replace(quantity="match_own")
+            counts = [rounded.text(cell), rounded.text(hits)]
+            rows.append([*cell.other.rsplit(SEPARATOR, 3), *counts, rounded.rate(hits, cell)])
     return pd.DataFrame(rows, columns=columns("matching"))
 
 

@@ -201,16 +201,16 @@ class _Edition:
         clusters, suspected, confirmed = (self.get(base, name) for name in CLUSTERS)
         records = [self.get(base, name) for name in ("n_puf", "n_suspected", "n_confirmed")]
         yield from self._chain(base, *CLUSTERS[::-1])
-        for cell, own, name in zip((clusters, suspected, confirmed), records, CLUSTERS, strict=True):
-            yield from at_most(f"{name} ≤ their records", [(1, cell)], [(1, own)])
+        for cell, count, name in zip((clusters, suspected, confirmed), records, CLUSTERS, strict=True):
+            yield from at_most(f"{name} ≤ their records", [(1, cell)], [(1, count)])
         lines = [
             pair for pair in zip((confirmed, suspected, clusters), records[::-1], strict=True) if all(pair)
         ]
-        for (few, own), (many, others) in pairwise(lines):
+        for (few, few_records), (many, many_records) in pairwise(lines):
             yield from at_most(
                 "further records of clusters: confirmed ≤ suspected ≤ all",
-                [(1, own), (-1, few)],
-                [(1, others), (-1, many)],
+                [(1, few_records), (-1, few)],
+                [(1, many_records), (-1, many)],
             )
 
     def _complete(self, whole: Cell, parts: Sequence[Cell]) -> bool:

@@ -101,13 +101,13 @@ class Program:
             model.setOptionValue("mip_rel_gap", gap)
             model.setOptionValue("mip_max_nodes", MAX_NODES if objective.any() else highspy.kHighsIInf)
             model.run()
-            status, found = model.getModelStatus(), model.getSolution()
+            status, point = model.getModelStatus(), model.getSolution()
             self.calls.add(WHOLE + max(0, model.getInfo().mip_node_count) if whole else LINEAR)
             is_best = status == highspy.HighsModelStatus.kOptimal
             # A point that is whole but perhaps not the best one is of use too.
-            if not is_best and not (status == highspy.HighsModelStatus.kSolutionLimit and found.value_valid):
+            if not is_best and not (status == highspy.HighsModelStatus.kSolutionLimit and point.value_valid):
                 return None
-            return Solution(np.array(found.col_value), np.array(found.row_dual), is_best)
+            return Solution(np.array(point.col_value), np.array(point.row_dual), is_best)
 
     def _model(self, whole: bool) -> highspy.Highs:
         rows, k = self.matrix.shape

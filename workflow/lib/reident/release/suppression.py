@@ -40,7 +40,7 @@ class Audit(NamedTuple):
 
     Attributes
     ----------
-    asked : int
+    policy_width : int
         The width that the policy asks for.
     required : int
         The same, or the width with all counts of the edition suppressed, if that is less.
@@ -48,7 +48,7 @@ class Audit(NamedTuple):
         The feasible interval, as far as it is proven.
     """
 
-    asked: int
+    policy_width: int
     required: int
     width: Width
 
@@ -85,17 +85,17 @@ def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
     others = {cell[1:4] for cell in cells if cell.rank_limit} & {line[:3] for line in in_force}
     weights = {}
     for cell in cells:
-        aside = (
+        is_alternative = (
             bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
         )
-        weights[cell] = CHEAP if cell.stratum != WHOLE or aside else DEAR
+        weights[cell] = CHEAP if cell.stratum != WHOLE or is_alternative else DEAR
     return weights
 
 
 def protect(
     cells: Mapping[Cell, Published],
     relations: Iterable[Relation],
-    known: Mapping[Cell, int],
+    public_counts: Mapping[Cell, int],
     required: Mapping[Cell, float],
     weights: Mapping[Cell, float] | None = None,
     largest: int | None = None,
@@ -108,7 +108,7 @@ def protect(
     cells : mapping of Published
         What is published of each count by the rounding rule alone.
     relations : iterable of Relation
-    known : mapping of int
+    public_counts : mapping of int
         Counts that the public knows exactly. They are neither protected nor suppressed.
     required : mapping of float
         The width that the feasible interval of each count must have; a cell that is absent needs none. Where a count
@@ -134,7 +134,7 @@ def protect(
     """
     calls = calls or Calls(limit(len(cells)))
     calls.renew()
-    work = _Work(cells, relations, known, required, weights, largest, calls)
+    work = _Work(cells, relations, public_counts, required, weights, largest, calls)
     while (bad := work.audit()).size:
         if calls.are_spent:
             work.suppress_groups()
@@ -146,7 +146,7 @@ def protect(
 def unpublished(
     cells: Iterable[Cell],
     relations: Iterable[Relation],
-    known: Mapping[Cell, int],
+    public_counts: Mapping[Cell, int],
     widths: Mapping[Cell, int],
 ) -> dict[Cell, Width]:
     """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
@@ -156,14 +156,16 @@ def unpublished(
     cells : iterable of Cell
         The edition.
     relations : iterable of Relation
-    known : mapping of int
+    public_counts : mapping of int
         Counts that the public knows exactly.
     widths : mapping of int
         The cells that are asked for, each with the width that is of interest: a wider one need not be proven.
     """
     calls = Calls(limit(len(widths)))
-    largest = BEYOND * max([100, *known.values(), *widths.values()])
-    intervals = dict.fromkeys(cells, (0, largest)) | {cell: (count, count) for cell, count in known.items()}
+    largest = BEYOND * max([100, *public_counts.values(), *widths.values()])
+    intervals = dict.fromkeys(cells, (0, largest)) | {
+        cell: (count, count) for cell, count in public_counts.items()
+    }
     return narrow(System(_in_order(relations), intervals, largest, calls), widths)
 
 
@@ -191,32 +193,32 @@ class _Work:
         self,
         cells: Mapping[Cell, Published],
         relations: Iterable[Relation],
-        known: Mapping[Cell, int],
+        public_counts: Mapping[Cell, int],
         required: Mapping[Cell, float],
         weights: Mapping[Cell, float] | None,
         largest: int | None,
         calls: Calls,
     ) -> None:
-        intervals = {cell: (one.low, one.high) for cell, one in cells.items()}
-        ends = [one.high for one in cells.values() if one.high < 2**53] + list(known.values())
+        intervals = {cell: (count.low, count.high) for cell, count in cells.items()}
+        ends = [count.high for count in cells.values() if count.high < 2**53] + list(public_counts.values())
         self.largest = largest or BEYOND * max([100, *ends])
         intervals = {cell: (low, min(high, self.largest)) for cell, (low, high) in intervals.items()}
-        intervals |= {cell: (count, count) for cell, count in known.items()}
+        intervals |= {cell: (count, count) for cell, count in public_counts.items()}
         self.system = System(_in_order(relations), intervals, self.largest, calls)
-        self.published, self.known, self.calls = cells, known, calls
+        self.published, self.public_counts, self.calls = cells, public_counts, calls
         n = len(self.system.cells)
-        self.weight, self.asked = np.full(n, math.inf), np.zeros(n, np.int64)
+        self.weight, self.policy_width = np.full(n, math.inf), np.zeros(n, np.int64)
         weights = default_weights(cells) if weights is None else weights
-        for cell in cells.keys() - known.keys():
+        for cell in cells.keys() - public_counts.keys():
             at = self.system.place[cell]
             self.weight[at] = weights.get(cell, math.inf)
-            self.asked[at] = math.ceil(min(required.get(cell, 0), self.largest) - TOLERANCE)
+            self.policy_width[at] = math.ceil(min(required.get(cell, 0), self.largest) - TOLERANCE)
         if (self.weight <= 0).any():
             raise ValueError("the weight of a suppression must be positive")
         self.free = np.isfinite(self.weight)
         self.full = self._system(self.free)
         low, high = propagate(self.full)
-        self.required = np.minimum(self.asked, high - low)
+        self.required = np.minimum(self.policy_width, high - low)
         self.suppressed = np.zeros(n, bool)
         self.by_column = self.system.matrix.tocsc()
         self.cuts: list[sparse.csr_array] = []
@@ -310,12 +312,12 @@ class _Work:
         if len(self.weight) <= PART:
             cuts = [self._proof_unless_safe(int(at)) for at in self.doubtful]
             return [cut for cut in cuts if cut is not None]
-        found, rest = [], self.doubtful
-        while rest.size:
-            first = np.unique(self.block[rest], return_index=True)[1]
-            chosen, rest = rest[first], np.delete(rest, first)
-            found += self._proofs_of_blocks(chosen)
-        return found or [
+        proofs, queue = [], self.doubtful
+        while queue.size:
+            first = np.unique(self.block[queue], return_index=True)[1]
+            chosen, queue = queue[first], np.delete(queue, first)
+            proofs += self._proofs_of_blocks(chosen)
+        return proofs or [
             cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None
         ]
 
@@ -347,7 +349,7 @@ class _Work:
         cuts = []
         for at in map(int, chosen):
             rows = np.flatnonzero(owner == group[at])
-            cut = self._cut(at, part.rows[rows], [None if one is None else one[rows] for one in duals])
+            cut = self._cut(at, part.rows[rows], [None if dual is None else dual[rows] for dual in duals])
             if cut is None:
                 self.protected[at] = self.suppressed[group == group[at]].tobytes()
             else:
@@ -370,8 +372,8 @@ class _Work:
         for sign, dual in zip((1.0, -1.0), duals, strict=True):
             if dual is None:
                 return None
-            used = np.flatnonzero(dual)
-            lines, values = rows[used], dual[used]
+            support = np.flatnonzero(dual)
+            lines, values = rows[support], dual[support]
             part = system.matrix[lines]
             columns = np.union1d(part.indices, at)
             terms = part.data * np.repeat(values, np.diff(part.indptr))
@@ -396,8 +398,8 @@ class _Work:
         if not self._is_narrow(part, at, others):
             return np.where(self.free & ~self.suppressed, 1.0, 0.0)
         # The farthest cells first, which are least likely to matter.
-        rest = np.flatnonzero(self.free & ~others)
-        queue = [rest[np.argsort(-self.ties.distances(at)[rest], kind="stable")]]
+        candidates = np.flatnonzero(self.free & ~others)
+        queue = [candidates[np.argsort(-self.ties.distances(at)[candidates], kind="stable")]]
         while queue and not self.calls.are_spent:
             cells = queue.pop()
             more = others.copy()
@@ -411,9 +413,9 @@ class _Work:
     def _is_narrow(self, part: Part, at: int, suppressed: np.ndarray) -> bool:
         """Return whether a cell is proven to be narrower than required with a pattern."""
         system = self._system(suppressed)
-        part.low, part.high = system.low[part.own], system.high[part.own]
-        place = int(np.searchsorted(part.own, at))
-        objective = np.eye(1, len(part.own), place)[0]
+        part.low, part.high = system.low[part.positions], system.high[part.positions]
+        place = int(np.searchsorted(part.positions, at))
+        objective = np.eye(1, len(part.positions), place)[0]
         ends = [part.relax(sign * objective) for sign in (1, -1)]
         if ends[0] is None or ends[1] is None:
             return False
@@ -428,16 +430,16 @@ class _Work:
         """Add cuts, and find the pattern of least weight that satisfies all of them."""
         self.cuts += [sparse.csr_array(cut[None]) for cut in cuts]
         matrix = sparse.vstack(self.cuts, format="csr")
-        used = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
+        columns = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
         ends = np.full(matrix.shape[0], 1 - TOLERANCE), np.full(matrix.shape[0], np.inf)
-        none, one = np.zeros(len(used)), np.ones(len(used))
-        program, task = Program(matrix[:, used], *ends, self.calls), (self.weight[used], none, one)
-        found = program.smallest(*task, whole=True) or program.smallest(*task, whole=True, presolve=False)
-        if found is None:  # Widths are required that no pattern gives, as a cap is not known exactly.
+        zeros, ones = np.zeros(len(columns)), np.ones(len(columns))
+        program, task = Program(matrix[:, columns], *ends, self.calls), (self.weight[columns], zeros, ones)
+        solution = program.smallest(*task, whole=True) or program.smallest(*task, whole=True, presolve=False)
+        if solution is None:  # Widths are required that no pattern gives, as a cap is not known exactly.
             self.calls.end()
             return
         self.suppressed = np.zeros(len(self.weight), bool)
-        self.suppressed[used[found.point > 0.5]] = True
+        self.suppressed[columns[solution.point > 0.5]] = True
 
     def result(self) -> Protected:
         """Return the pattern, and the audit of every published cell."""
@@ -450,20 +452,20 @@ class _Work:
             at, width = self.system.place[cell], widths[cell]
             # Of a cell that no suppression can widen, the width is the required one, whatever is proven of it.
             required = int(self.required[at] if is_open[at] else min(self.required[at], width.proven))
-            audit[cell] = Audit(int(self.asked[at]), required, width)
+            audit[cell] = Audit(int(self.policy_width[at]), required, width)
         return Protected(chosen, audit, float(self.weight[self.suppressed].sum()), self.is_least)
 
     def _final(self) -> dict[Cell, Width]:
         """Return the widths under the final pattern: those that are proven without suppressions hold with them too."""
         system, cells = self._system(self.suppressed), self.system.cells
-        found: dict[Cell, Width] = {}
+        widths: dict[Cell, Width] = {}
         if len(cells) <= PART:
             self.calls.renew()
-            found = narrow(system, dict(zip(cells, self.required.tolist(), strict=True)), self.point)
+            widths = narrow(system, dict(zip(cells, self.required.tolist(), strict=True)), self.point)
         low, high = propagate(system)
         for at, cell in enumerate(cells):
-            if cell not in found or found[cell].proven < self.required[at]:
-                one, other = self.widths[cell], self.final[cell]
-                ends = min(one.low, other.low), max(one.high, other.high)
-                found[cell] = Width(*ends, int(low[at]), int(high[at]))
-        return found
+            if cell not in widths or widths[cell].proven < self.required[at]:
+                initial, final = self.widths[cell], self.final[cell]
+                ends = min(initial.low, final.low), max(initial.high, final.high)
+                widths[cell] = Width(*ends, int(low[at]), int(high[at]))
+        return widths

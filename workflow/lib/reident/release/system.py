@@ -75,9 +75,9 @@ class System:
 
     def with_bounds(self, low: np.ndarray, high: np.ndarray) -> System:
         """Return the same relations with other intervals."""
-        other = object.__new__(System)
-        other.__dict__.update(self.__dict__, low=low, high=high)
-        return other
+        system = object.__new__(System)
+        system.__dict__.update(self.__dict__, low=low, high=high)
+        return system
 
 
 class Part:
@@ -86,7 +86,7 @@ class Part:
     Parameters
     ----------
     system : System
-    own : int64 (k,)
+    positions : int64 (k,)
         The positions of the cells, ascending.
     point : int64 (cells,) or None
         The values of the other cells; None where they are anywhere within their intervals.
@@ -97,19 +97,19 @@ class Part:
     def __init__(
         self,
         system: System,
-        own: np.ndarray,
+        positions: np.ndarray,
         point: np.ndarray | None,
         by_column: sparse.csc_array | None = None,
     ) -> None:
-        self.own, self.low, self.high = own, system.low[own], system.high[own]
+        self.positions, self.low, self.high = positions, system.low[positions], system.high[positions]
         matrix, low, high, self.calls = system.matrix, system.row_low, system.row_high, system.calls
         self.rows, self.program = np.arange(matrix.shape[0]), system.program
-        if len(own) < len(system.cells):
-            columns = (matrix.tocsc() if by_column is None else by_column)[:, own]
+        if len(positions) < len(system.cells):
+            columns = (matrix.tocsc() if by_column is None else by_column)[:, positions]
             self.rows = np.unique(columns.indices)
             matrix = matrix[self.rows]
             inside = np.zeros(len(system.cells), bool)
-            inside[own] = True
+            inside[positions] = True
             entries, owners = matrix.data, np.repeat(np.arange(len(self.rows)), np.diff(matrix.indptr))
             outside = ~inside[matrix.indices]
             least, most = (system.low, system.high) if point is None else (point, point)
@@ -131,11 +131,11 @@ class Part:
         is_exact : bool
             Whether the objective must be the smallest one.
         """
-        found = self.relax(objective)
-        if found is None:
+        solution = self.relax(objective)
+        if solution is None:
             return None
-        point = np.rint(found)
-        if abs(found - point).max(initial=0) > TOLERANCE or not self._holds(point):
+        point = np.rint(solution)
+        if abs(solution - point).max(initial=0) > TOLERANCE or not self._holds(point):
             whole = self._whole(objective, is_exact=is_exact)
             if whole is None or (is_exact and not whole.is_best):
                 return None
@@ -150,10 +150,10 @@ class Part:
         The solver can err where it simplifies a program of whole numbers: it has found no point where there is one, and
         2 where 0 is possible. What must be right is therefore solved as it is.
         """
-        found, program = None, (objective, self.low, self.high)
+        solution, program = None, (objective, self.low, self.high)
         if not is_exact:
-            found = self.program.smallest(*program, whole=True, gap=0.02)
-        return found or self.program.smallest(*program, whole=True, presolve=False)
+            solution = self.program.smallest(*program, whole=True, gap=0.02)
+        return solution or self.program.smallest(*program, whole=True, presolve=False)
 
     def keep_groups(self, group: np.ndarray) -> np.ndarray:
         """Keep the relations that are inside one group, by the group of each cell; return that of each relation."""
@@ -169,13 +169,13 @@ class Part:
 
     def inner_box(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return intervals inside those of the cells, up to a quarter of the width from each end; int64 (k,) each."""
-        k, width = len(self.own), (self.high - self.low).astype(float)
-        one = sparse.eye_array(k)
+        k, width = len(self.positions), (self.high - self.low).astype(float)
+        identity = sparse.eye_array(k)
         matrix = sparse.vstack(
             [
                 sparse.hstack([self.matrix, sparse.csr_array((len(self.rows), k))]),
-                sparse.hstack([one, -one]),
-                sparse.hstack([one, one]),
+                sparse.hstack([identity, -identity]),
+                sparse.hstack([identity, identity]),
             ]
         )
         infinite = np.full(k, np.inf)
@@ -185,14 +185,14 @@ class Part:
             np.concatenate([self.row_high, infinite, self.high]),
             self.calls,
         )
-        found = box.smallest(
+        solution = box.smallest(
             np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
             np.concatenate([self.low, np.zeros(k)]),
             np.concatenate([self.high, width / 4]),
         )
-        if found is None:
+        if solution is None:
             return None
-        room = found.point[k:] + TOLERANCE
+        room = solution.point[k:] + TOLERANCE
         return np.floor(self.low + room).astype(np.int64), np.ceil(self.high - room).astype(np.int64)
 
     def duals(self, objective: np.ndarray) -> np.ndarray | None:
@@ -200,13 +200,15 @@ class Part:
 
         A value is positive where the lower end of the relation holds the objective up, negative for the upper end.
         """
-        found = self.program.smallest(objective, self.low, self.high, presolve=False)
-        return None if found is None else np.where(abs(found.duals) < TOLERANCE / 1000, 0, found.duals)
+        solution = self.program.smallest(objective, self.low, self.high, presolve=False)
+        return (
+            None if solution is None else np.where(abs(solution.duals) < TOLERANCE / 1000, 0, solution.duals)
+        )
 
     def relax(self, objective: np.ndarray) -> np.ndarray | None:
         """Return a point with the smallest objective, whole numbers or not; None where the solver has none."""
-        found = self.program.smallest(objective, self.low, self.high)
-        return None if found is None else found.point
+        solution = self.program.smallest(objective, self.low, self.high)
+        return None if solution is None else solution.point
 
     def _holds(self, point: np.ndarray) -> bool:
         """Return whether a point of whole numbers satisfies everything."""
