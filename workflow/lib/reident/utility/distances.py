@@ -52,9 +52,11 @@ def kolmogorov_smirnov(original: np.ndarray, released: np.ndarray) -> Fraction:
 
     Missing values, NaN, are below all others.
     """
-    values = np.concatenate([np.where(np.isnan(own), -np.inf, own) for own in (original, released)])
+    values = np.concatenate(
+        [np.where(np.isnan(numbers), -np.inf, numbers) for numbers in (original, released)]
+    )
     distinct, code = np.unique(values, return_inverse=True)
-    counts = [np.bincount(own, minlength=len(distinct)) for own in np.split(code, 2)]
+    counts = [np.bincount(codes, minlength=len(distinct)) for codes in np.split(code, 2)]
     return Fraction(int(np.abs(np.cumsum(counts[0] - counts[1])).max()), len(original))
 
 

@@ -95,14 +95,14 @@ def label_of(both: Both, code: int) -> str:
 
 
 def _mean(values: np.ndarray, level: float) -> Interval | None:
-    known = values[~np.isnan(values)]
-    n = len(known)
+    numbers = values[~np.isnan(values)]
+    n = len(numbers)
     if n == 0:
         return None
-    mean = math.fsum(known) / n
+    mean = math.fsum(numbers) / n
     if n == 1:
         return Interval(mean, None, None)
-    return around(mean, math.sqrt(math.fsum(np.square(known - mean)) / (n - 1) / n), level)
+    return around(mean, math.sqrt(math.fsum(np.square(numbers - mean)) / (n - 1) / n), level)
 
 
 def _share(count: int, n: int, level: float) -> Interval:
@@ -121,9 +121,9 @@ def of_regression(variables: Mapping[str, Both], options: Regression, level: flo
         [variables[name] for name in options.predictors],
     )
     terms = [("(intercept)", ""), *(term for both in predictors for term, _ in _terms(both))]
-    found = [_least_squares(response, predictors, side, level) for side in (0, 1)]
+    coefficients = [_least_squares(response, predictors, side, level) for side in (0, 1)]
     return [
-        Estimate("coefficient", name, label, found[0][at], found[1][at])
+        Estimate("coefficient", name, label, coefficients[0][at], coefficients[1][at])
         for at, (name, label) in enumerate(terms)
     ]
 
@@ -161,21 +161,21 @@ def _least_squares(
 
 def _coefficients(design: np.ndarray, y: np.ndarray, level: float) -> list[Interval | None]:
     lengths = np.sqrt(np.square(design).sum(axis=0))
-    kept = _independent(design / np.where(lengths > 0, lengths, 1))
-    made: list[Interval | None] = [None] * design.shape[1]
-    if not kept:
-        return made
-    scaled = design[:, kept] / lengths[kept]
+    columns = _independent(design / np.where(lengths > 0, lengths, 1))
+    intervals: list[Interval | None] = [None] * design.shape[1]
+    if not columns:
+        return intervals
+    scaled = design[:, columns] / lengths[columns]
     q, r = np.linalg.qr(scaled)
     inverse = np.linalg.inv(r)
     values = inverse @ (q.T @ y)
-    free = len(y) - len(kept)
+    free = len(y) - len(columns)
     residuals = math.fsum(np.square(y - scaled @ values))
     errors = np.sqrt(residuals / free * np.square(inverse).sum(axis=1)) if free > 0 else None
-    for place, at in enumerate(kept):
+    for place, at in enumerate(columns):
         error = None if errors is None else float(errors[place] / lengths[at])
-        made[at] = around(float(values[place] / lengths[at]), error, level)
-    return made
+        intervals[at] = around(float(values[place] / lengths[at]), error, level)
+    return intervals
 
 
 def _independent(design: np.ndarray) -> list[int]:

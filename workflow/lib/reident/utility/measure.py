@@ -65,21 +65,23 @@ def measure(part: Measuring, original: pa.Table, released: pa.Table) -> Measured
             "`utility` must compare records that both files have: the file before protection has no key of the public "
             "use file. Correct the file, or remove `utility`."
         )
-    compared = [_compare(both, part.level) for both in joined.variables]
+    comparisons = [_compare(both, part.level) for both in joined.variables]
     pairs = _pairs(part, joined.variables)
-    lines = [line for own in compared for line in own.estimates]
+    lines = [line for comparison in comparisons for line in comparison.estimates]
     coefficients: list[Estimate] = []
     if (regression := part.options.regression) is not None:
         by_name = {both.variable.name: both for both in joined.variables}
         coefficients = estimates.of_regression(by_name, regression, part.level)
     return Measured(
-        pd.DataFrame([_summary(part, joined, compared, [distance for *_, distance in pairs], coefficients)]),
-        pd.DataFrame([_variable(own) for own in compared]),
         pd.DataFrame(
-            [(one, other, float(distance)) for one, other, distance in pairs],
+            [_summary(part, joined, comparisons, [distance for *_, distance in pairs], coefficients)]
+        ),
+        pd.DataFrame([_variable(comparison) for comparison in comparisons]),
+        pd.DataFrame(
+            [(first, second, float(distance)) for first, second, distance in pairs],
             columns=["variable", "other", "distance"],
         ),
-        pd.DataFrame([_line(one) for one in (*lines, *coefficients)]),
+        pd.DataFrame([_line(estimate) for estimate in (*lines, *coefficients)]),
     )
 
 
@@ -90,12 +92,12 @@ def rounded(value: float | None) -> float | None:
 
 def mean_overlap(lines: Iterable[Estimate]) -> float | None:
     """Return the mean overlap of the intervals of estimates; None where none is defined."""
-    return _average([one.overlap for one in lines])
+    return _average([line.overlap for line in lines])
 
 
 def _average(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return math.fsum(numbers) / len(numbers) if numbers else None
 
 
 def _compare(both: Both, level: float) -> _Compared:
@@ -116,8 +118,8 @@ def _pairs(part: Measuring, variables: Sequence[Both]) -> list[tuple[str, str, F
     ]
 
 
-def _variable(own: _Compared) -> dict[str, Any]:
-    both = own.both
+def _variable(comparison: _Compared) -> dict[str, Any]:
+    both = comparison.both
     before, after = (int(missing.sum()) for missing in distances.is_missing(both))
     hellinger = None if both.numeric else distances.hellinger(*both.sides, len(both.labels))
     return {
@@ -125,23 +127,23 @@ def _variable(own: _Compared) -> dict[str, Any]:
         "type": both.variable.type,
         "n_missing_original": before,
         "n_missing_released": after,
-        "n_changed": own.n_changed,
-        "values_changed": own.n_changed / len(both.original),
+        "n_changed": comparison.n_changed,
+        "values_changed": comparison.n_changed / len(both.original),
         "measure": "kolmogorov-smirnov" if both.numeric else "total-variation",
-        "distance": float(own.distance),
+        "distance": float(comparison.distance),
         "hellinger": rounded(hellinger),
-        "overlap": rounded(own.overlap),
+        "overlap": rounded(comparison.overlap),
     }
 
 
 def _summary(
     part: Measuring,
     joined: Joined,
-    compared: Sequence[_Compared],
+    comparisons: Sequence[_Compared],
     pairs: Sequence[Fraction],
     coefficients: Sequence[Estimate],
 ) -> dict[str, Any]:
-    n, univariate = joined.n_records, [own.distance for own in compared]
+    n, univariate = joined.n_records, [comparison.distance for comparison in comparisons]
     changed = np.zeros(n, bool)
     for both in joined.variables:
         changed |= distances.changed(both)
@@ -151,9 +153,9 @@ def _summary(
         "n_records": n,
         "n_original_only": joined.n_original,
         "n_released_only": joined.n_released,
-        "n_variables": len(compared),
+        "n_variables": len(comparisons),
         "n_records_changed": int(changed.sum()),
-        "values_changed": sum(own.n_changed for own in compared) / (n * len(compared)),
+        "values_changed": sum(comparison.n_changed for comparison in comparisons) / (n * len(comparisons)),
         "univariate": float(sum(univariate) / len(univariate)),
         "univariate_worst": float(max(univariate)),
         "pairwise": float(sum(pairs) / len(pairs)) if pairs else None,
@@ -162,7 +164,7 @@ def _summary(
         "pmse": rounded(fit.pmse),
         "pmse_expected": rounded(fit.expected),
         "pmse_ratio": rounded(fit.pmse / fit.expected) if fit.expected else None,
-        "overlap_means": rounded(_average([own.overlap for own in compared])),
+        "overlap_means": rounded(_average([comparison.overlap for comparison in comparisons])),
         "overlap_regression": rounded(mean_overlap(coefficients)),
     }
     return {**summary, "loss_measure": part.options.loss, "loss": _loss(part.options.loss, summary)}
@@ -176,14 +178,14 @@ def _loss(measure: str, summary: dict[str, Any]) -> float | None:
     return None if overlap is None else rounded(1 - overlap)
 
 
-def _line(one: Estimate) -> dict[str, Any]:
+def _line(estimate: Estimate) -> dict[str, Any]:
     return {
-        "estimate": one.kind,
-        "variable": one.variable,
-        "level": one.level,
-        **_ends("original", one.original),
-        **_ends("released", one.released),
-        "overlap": rounded(one.overlap),
+        "estimate": estimate.kind,
+        "variable": estimate.variable,
+        "level": estimate.level,
+        **_ends("original", estimate.original),
+        **_ends("released", estimate.released),
+        "overlap": rounded(estimate.overlap),
     }
 
 

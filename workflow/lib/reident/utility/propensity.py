@@ -75,7 +75,7 @@ def fit(variables: Sequence[Both], interactions: int) -> Fit:
     """
     n = len(variables[0].original)
     columns = [_numeric(both) if both.numeric else _categorical(both) for both in variables]
-    model = _design([own for own in columns if own.width], interactions, 2 * n)
+    model = _design([block for block in columns if block.width], interactions, 2 * n)
     coefficients = np.zeros(model.n_columns)
     at = sums(model, coefficients)
     terms = _rank(at.hessian)
@@ -114,7 +114,7 @@ def _descend(model: Design, start: np.ndarray, step: np.ndarray, at: Sums) -> tu
 
 def _design(columns: Sequence[_Columns], interactions: int, n_rows: int) -> Design:
     """Return the rows of the regression, which has the terms of variables that vary."""
-    width = np.array([own.width for own in columns], np.int64)
+    width = np.array([block.width for block in columns], np.int64)
     start = 1 + np.cumsum(width) - width
     n_columns = 1 + int(width.sum())
     products = np.full((len(columns), len(columns)), -1, np.int64)
@@ -127,8 +127,8 @@ def _design(columns: Sequence[_Columns], interactions: int, n_rows: int) -> Desi
             f"`utility.interactions` must not give the propensity model more than {MAX_TERMS:,} terms (it gives "
             f"{n_columns:,}). Set it to 1, or recode variables that have many codes."
         )
-    numeric = [at for at, own in enumerate(columns) if own.numbers is not None]
-    coded = [at for at, own in enumerate(columns) if own.indicator is not None]
+    numeric = [at for at, block in enumerate(columns) if block.numbers is not None]
+    coded = [at for at, block in enumerate(columns) if block.indicator is not None]
     numbers, codes = np.empty((n_rows, len(numeric))), np.empty((n_rows, len(coded)), np.int32)
     for place, at in enumerate(numeric):
         numbers[:, place] = columns[at].numbers
@@ -155,13 +155,13 @@ def _numeric(both: Both) -> _Columns:
     """Return a variable in units of its standard deviation, with 0 and an indicator where it is missing."""
     values = np.concatenate(both.sides)
     missing = np.isnan(values)
-    known = values[~missing]
+    data = values[~missing]
     numbers, gaps = None, None
-    if len(known) and known.min() < known.max():
-        mean = math.fsum(known) / len(known)
-        spread = math.sqrt(math.fsum(np.square(known - mean)) / len(known))
+    if len(data) and data.min() < data.max():
+        mean = math.fsum(data) / len(data)
+        spread = math.sqrt(math.fsum(np.square(data - mean)) / len(data))
         numbers = np.where(missing, 0.0, (values - mean) / spread)
-    if missing.any() and len(known):
+    if missing.any() and len(data):
         gaps = np.where(missing, 0, -1)
     return _Columns(numbers, gaps, (numbers is not None) + (gaps is not None))
 
