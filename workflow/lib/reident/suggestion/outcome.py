@@ -38,25 +38,26 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
     """Return what came of the search: `tried`, the best first, of the changes of each variable from fine to coarse."""
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
-    worse = dominated(tried, lambda one: math.inf if one.n_open else risk(one, decision))
+    worse = dominated(tried, lambda trial: math.inf if trial.n_open else risk(trial, decision))
     lines = [
         (
             place,
-            words(one, changes),
-            len(one.chosen),
-            OPEN if one.n_open else ABOVE if one.n_broken else WITHIN,
-            one.n_broken,
-            one.excess,
-            own,
-            one.result.losses["values_changed"],
-            one.result.losses["pmse"],
-            one.loss,
+            words(trial, changes),
+            len(trial.chosen),
+            OPEN if trial.n_open else ABOVE if trial.n_broken else WITHIN,
+            trial.n_broken,
+            trial.excess,
+            rate,
+            trial.result.losses["values_changed"],
+            trial.result.losses["pmse"],
+            trial.loss,
             "yes" if less else "no",
         )
-        for place, (one, own, less) in enumerate(zip(tried, risks, worse, strict=True), start=1)
+        for place, (trial, rate, less) in enumerate(zip(tried, risks, worse, strict=True), start=1)
     ]
     rates = pd.concat(
-        [one.result.rates.assign(place=place) for place, one in enumerate(tried, start=1)], ignore_index=True
+        [trial.result.rates.assign(place=place) for place, trial in enumerate(tried, start=1)],
+        ignore_index=True,
     )
     return Outcome(pd.DataFrame(lines, columns=SUGGESTIONS), rates[RATES], variants(tried, worse, changes))
 
@@ -74,8 +75,8 @@ def risk(one: Tried, decision: Decision) -> float:
     if column == "conditional_rate" and decision.by == "upper":
         column = "conditional_high"
     lines = one.result.rates
-    own = lines[[limit in decision.given("metrics", str(metric)) for metric in lines["metric"]]]
-    values = [float(value) for value in own[column] if not math.isnan(float(value))]
+    lines = lines[[limit in decision.given("metrics", str(metric)) for metric in lines["metric"]]]
+    values = [float(value) for value in lines[column] if not math.isnan(float(value))]
     return max(values, default=0.0)
 
 
@@ -93,12 +94,12 @@ def variants(tried: Sequence[Tried], worse: Sequence[bool], changes: Mapping[str
 
 def settings(one: Tried, changes: Mapping[str, Sequence[Change]]) -> dict[str, Any]:
     """Return a set as the settings of a variant."""
-    found: dict[str, Any] = {}
+    variant: dict[str, Any] = {}
     for variable, place in one.chosen:
         coarsening = changes[variable][place].coarsening
         key = f"linking_variables.{variable}"
-        found |= {key: None} if coarsening is None else {f"{key}.coarsen": plain(coarsening)}
-    return found
+        variant |= {key: None} if coarsening is None else {f"{key}.coarsen": plain(coarsening)}
+    return variant
 
 
 def sentence(suggestions: pd.DataFrame) -> str:

@@ -135,32 +135,33 @@ class Search:
 
     def _coarser(self, tried: Tried) -> list[Chosen]:
         """Return the sets with one more or a coarser change, first those that prevent most for their coarseness."""
-        own, moves = dict(tried.chosen), []
+        places, moves = dict(tried.chosen), []
         for variable, changes in self._changes.items():
-            for place in range(own.get(variable, -1) + 1, len(changes)):
+            for place in range(places.get(variable, -1) + 1, len(changes)):
                 worth = self._prevented.get((variable, place), 0.0)
-                moves.append((-worth / (place + 1), -place, self._with(own, variable, place)))
+                moves.append((-worth / (place + 1), -place, self._with(places, variable, place)))
         return [chosen for *_, chosen in sorted(moves)]
 
     def _finer(self, tried: Tried) -> Iterator[Chosen]:
         """Yield the sets with one change less, or the next finer one."""
-        own = dict(tried.chosen)
-        for variable in own:
-            yield self._with(own, variable, None)
-        for variable, place in own.items():
+        places = dict(tried.chosen)
+        for variable in places:
+            yield self._with(places, variable, None)
+        for variable, place in places.items():
             if place:
-                yield self._with(own, variable, place - 1)
+                yield self._with(places, variable, place - 1)
 
-    def _with(self, own: Mapping[str, int], variable: str, place: int | None) -> Chosen:
+    def _with(self, places: Mapping[str, int], variable: str, place: int | None) -> Chosen:
         """Return a set with another change of one variable; None for no change."""
-        places = {**own, variable: place}
-        found = [(name, places.get(name)) for name in self._changes]
-        return tuple((name, at) for name, at in found if at is not None)
+        new_places = {**places, variable: place}
+        pairs = [(name, new_places.get(name)) for name in self._changes]
+        return tuple((name, at) for name, at in pairs if at is not None)
 
 
 def dominated(tried: Sequence[Tried], risk: Callable[[Tried], float]) -> list[bool]:
     """Return for each set whether another one has at most its risk and its loss, and less of one of them."""
     points = [(risk(one), one.loss) for one in tried]
     return [
-        any(other[0] <= own[0] and other[1] <= own[1] and other != own for other in points) for own in points
+        any(other[0] <= point[0] and other[1] <= point[1] and other != point for other in points)
+        for point in points
     ]

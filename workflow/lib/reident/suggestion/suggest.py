@@ -30,7 +30,7 @@ def suggest(
     part: Suggesting,
     setting: Setting,
     positions: Mapping[str, Source],
-    kept: Path | None = None,
+    folder: Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
     """Search for sets of coarser values with which the attack meets the limits.
@@ -39,27 +39,27 @@ def suggest(
     ----------
     positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         By metric, the suspected pairs by row number.
-    kept : Path, optional
+    folder : Path, optional
         The folder that keeps what came of each set, so that an interrupted search goes on from there.
     progress : callable, optional
         Takes the share of the work that is done.
     """
     tried = changes_by_variable(part, setting)
-    done = 0
+    n_sets = 0
 
     def run(chosen: Chosen) -> Result | None:
-        nonlocal done
-        own = {variable: tried[variable][place].coarsening for variable, place in chosen}
-        file = None if kept is None else kept / f"{_name(chosen)}.json"
-        result = _kept(file) if file is not None and file.is_file() else None
+        nonlocal n_sets
+        coarsenings = {variable: tried[variable][place].coarsening for variable, place in chosen}
+        file = None if folder is None else folder / f"{_name(chosen)}.json"
+        result = _load(file) if file is not None and file.is_file() else None
         if result is None:
-            rates = trial.attack(part, setting, own)
-            result = None if rates is None else Result(rates, trial.loss(part, setting, own))
+            rates = trial.attack(part, setting, coarsenings)
+            result = None if rates is None else Result(rates, trial.loss(part, setting, coarsenings))
             if file is not None and result is not None:
                 _keep(file, result)
-        done += 1
+        n_sets += 1
         if progress is not None:
-            progress(min(done / (MAX_RUNS + 1), 1.0))
+            progress(min(n_sets / (MAX_RUNS + 1), 1.0))
         return result
 
     search = Search(tried, _prevented(part, setting, positions, tried), part.decision, run)
@@ -68,13 +68,15 @@ def suggest(
 
 def changes_by_variable(part: Suggesting, setting: Setting) -> dict[str, list[Change]]:
     """Return the changes of each variable from fine to coarse; leaving it out is the last."""
-    own = next(iter(part.attacks.values()))
-    found: dict[str, list[Change]] = {variable.name: [] for variable in own.variables}
-    for change in changes(own.variables, own.recodings, setting.files.prepared["puf"], own.coarsened):
-        found[change.variable].append(change)
+    attack = next(iter(part.attacks.values()))
+    groups: dict[str, list[Change]] = {variable.name: [] for variable in attack.variables}
+    for change in changes(
+        attack.variables, attack.recodings, setting.files.prepared["puf"], attack.coarsened
+    ):
+        groups[change.variable].append(change)
     return {
-        name: sorted(some, key=lambda change: change.title == LEFT_OUT and change.coarsening is None)
-        for name, some in found.items()
+        name: sorted(group, key=lambda change: change.title == LEFT_OUT and change.coarsening is None)
+        for name, group in groups.items()
     }
 
 
@@ -86,17 +88,17 @@ def _prevented(
 ) -> dict[tuple[str, int], float]:
     """Return the share of confirmed records that each change alone prevents, added up over the metrics with limits."""
     total: dict[tuple[str, int], float] = {}
-    for name, own in part.attacks.items():
+    for name, attack in part.attacks.items():
         if not part.decision.given("metrics", name):
             continue
         work = Work(setting.threads, setting.functions)
-        lines = explanation.prevented(own, REGISTRY[name], setting.files, positions[name], work)
+        lines = explanation.prevented(attack, REGISTRY[name], setting.files, positions[name], work)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
             for line in lines.itertuples()
         }
-        for variable, some in tried.items():
-            for place, change in enumerate(some):
+        for variable, candidates in tried.items():
+            for place, change in enumerate(candidates):
                 key = variable, place
                 total[key] = total.get(key, 0.0) + shares.get((variable, change.title), 0.0)
     return total
@@ -115,7 +117,7 @@ def _keep(file: Path, result: Result) -> None:
     temporary.replace(file)
 
 
-def _kept(file: Path) -> Result | None:
+def _load(file: Path) -> Result | None:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         rates = pd.read_csv(StringIO(content["rates"]), float_precision="round_trip")

@@ -50,44 +50,46 @@ def attack(part: Suggesting, setting: Setting, changes: Changes) -> pd.DataFrame
     A variable that is left out has None instead of its coarser values.
     """
     recoded: dict[str, Recoded] = {}
-    for name, own in part.attacks.items():
-        made = counterfactual.recode(own, REGISTRY[name], setting.files, changes, setting.threads)
-        if made is None:
+    for name, attack_part in part.attacks.items():
+        recoding = counterfactual.recode(attack_part, REGISTRY[name], setting.files, changes, setting.threads)
+        if recoding is None:
             return None
-        recoded[name] = made
+        recoded[name] = recoding
     pairs, limits, tolerances = {}, {}, {}
-    for name, made in recoded.items():
+    for name, recoding in recoded.items():
         metric = REGISTRY[name]
-        pairs[name], limits[name] = _pairs(part, part.attacks[name], name, setting, made)
+        pairs[name], limits[name] = _pairs(part, part.attacks[name], name, setting, recoding)
         if not metric.weighs:
-            variables = made.variables
+            variables = recoding.variables
             complete, incomplete = (
-                metric.tolerance(made.options, variables, missing) for missing in (False, True)
+                metric.tolerance(recoding.options, variables, missing) for missing in (False, True)
             )
             tolerances[name] = complete, incomplete
     names = tuple(variable.name for variable in next(iter(recoded.values())).variables)
     rating = Rating(tuple(recoded), tolerances, names, part.confirming.max_pairs, part.rates)
     files = setting.files
-    some = next(iter(part.attacks.values()))
-    prepared = counterfactual.recoded_tables(some.variables, files.prepared, changes)
-    model = next((made.weights.model for made in recoded.values() if made.weights is not None), None)
+    attack_part = next(iter(part.attacks.values()))
+    prepared = counterfactual.recoded_tables(attack_part.variables, files.prepared, changes)
+    model = next(
+        (recoding.weights.model for recoding in recoded.values() if recoding.weights is not None), None
+    )
     tables = prepared, files.iuf, files.strata, files.manifest, pairs, limits
-    found = rates.rate(rating, *tables, setting.clusters, model)
-    return found[found["stratum"] == ranking.WHOLE].reset_index(drop=True)
+    lines = rates.rate(rating, *tables, setting.clusters, model)
+    return lines[lines["stratum"] == ranking.WHOLE].reset_index(drop=True)
 
 
 def _pairs(
-    part: Suggesting, own: Explaining, name: str, setting: Setting, made: Recoded
+    part: Suggesting, attack_part: Explaining, name: str, setting: Setting, recoding: Recoded
 ) -> tuple[pa.Table, pd.DataFrame]:
     """Return the suspected pairs of a metric and the counts at every rank limit, as the steps make them."""
     metric, files = REGISTRY[name], setting.files
-    scored = Scoring(made.variables, own.scope, part.confirming.keep, made.options)
-    work = scoring.Work(setting.threads, setting.functions, None, made.weights)
+    scored = Scoring(recoding.variables, attack_part.scope, part.confirming.keep, recoding.options)
+    work = scoring.Work(setting.threads, setting.functions, None, recoding.weights)
     batches: list[pa.Table] = []
     scoring.score_shard(
         scored,
         metric,
-        made.tables,
+        recoding.tables,
         files.strata,
         files.manifest,
         pack(files.manifest, 1),
@@ -95,7 +97,7 @@ def _pairs(
         batches.append,
     )
     suspected, positions = list[pa.Table](), list[pa.Table]()
-    assigning = Assigning(part.confirming.max_pairs) if own.one_to_one else None
+    assigning = Assigning(part.confirming.max_pairs) if attack_part.one_to_one else None
     ranking.rank(
         metric, [pa.concat_tables(batches)], files.strata["puf"], files.manifest, suspected.append, assigning
     )
@@ -111,12 +113,12 @@ def loss(part: Suggesting, setting: Setting, changes: Changes) -> dict[str, floa
 
     A variable that is left out is missing in all records.
     """
-    own = next(iter(part.attacks.values()))
+    attack_part = next(iter(part.attacks.values()))
     released = setting.files.prepared["puf"]
-    coarser = counterfactual.recoded_tables(own.variables, {"puf": released}, changes)["puf"]
+    coarser = counterfactual.recoded_tables(attack_part.variables, {"puf": released}, changes)["puf"]
     for name in changes:
         nothing = pa.nulls(released.num_rows, released[name].type)
         column = coarser[name] if name in coarser.column_names else nothing
         released = released.set_column(released.column_names.index(name), name, column)
-    found = measure.measure(part.measuring, setting.files.prepared["puf"], released).summary.iloc[0]
-    return {name: float(found[name]) for name in LOSSES}
+    summary = measure.measure(part.measuring, setting.files.prepared["puf"], released).summary.iloc[0]
+    return {name: float(summary[name]) for name in LOSSES}
