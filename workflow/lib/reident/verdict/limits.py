@@ -99,31 +99,31 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
 
 def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]) -> Iterator[Outcome]:
     """Yield every limit; nothing that a warning invalidates has a verdict."""
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     if "rates" in tables:
         rates = tables["rates"]
         for _, line in rates[rates["stratum"] == WHOLE].iterrows():
-            found += [
+            outcomes += [
                 judge_metric(line, *limit, decision.by)
                 for limit in decision.given("metrics", line["metric"]).items()
             ]
     if "together" in tables:
-        found += _of_joint(decision, tables["together"], tables["rates"])
+        outcomes += _of_joint(decision, tables["together"], tables["rates"])
     if "cells" in tables:
-        found += _of_file(decision, tables["cells"], tables["summary"])
+        outcomes += _of_file(decision, tables["cells"], tables["summary"])
     if "known" in tables:
-        found += _of_scenarios(decision, tables["known"])
+        outcomes += _of_scenarios(decision, tables["known"])
     if "scenarios" in tables:
-        found += _of_matching(decision, tables["scenarios"], tables["pooled"])
+        outcomes += _of_matching(decision, tables["scenarios"], tables["pooled"])
     if "closest" in tables and (bound := decision.nearer_excess_at_most) is not None:
         lines = tables["closest"]
         value = float((lines["share"] - lines["expected"]).max())
         outcome = BREAKS if round(value, DECIMALS) > bound else PASSES
-        found.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
+        outcomes.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
     if "learnt" in tables:
-        found += _of_targets(decision, tables["learnt"])
-    for one in found:
-        yield one._replace(outcome=NONE) if WARNED.get(one.about, one.about) in invalid else one
+        outcomes += _of_targets(decision, tables["learnt"])
+    for row in outcomes:
+        yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row
 
 
 def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:
@@ -183,9 +183,9 @@ def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> 
         yield Outcome(FILE, "dis_at_most", "", value, bound, outcome if records else NONE)
 
 
-def _of_scenarios(decision: Decision, known: pd.DataFrame) -> Iterator[Outcome]:
+def _of_scenarios(decision: Decision, scenarios: pd.DataFrame) -> Iterator[Outcome]:
     """Yield the limits for every scenario of the risk of one file; without a record in a cell there is no verdict."""
-    for row in known[known["scenario"].fillna("") != ""].to_dict("records"):
+    for row in scenarios[scenarios["scenario"].fillna("") != ""].to_dict("records"):
         compared = int(row["n_compared"])
         value = int(row["n_unique"]) / compared if compared else float("nan")
         for limit, bound in decision.given("file_risk.scenarios", row["scenario"]).items():
@@ -233,11 +233,11 @@ def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame
     abouts = [about for about in ABOUT if about in set(limits["about"])]
     parts = []
     for about in abouts:
-        own, others = (
+        part_limits, part_warnings = (
             limits[limits["about"] == about],
             warning_lines[warning_lines["about"] == WARNED.get(about, about)],
         )
-        parts.append(_line(about, _verdict(own, others), own, others))
+        parts.append(_line(about, _verdict(part_limits, part_warnings), part_limits, part_warnings))
     kinds = {part["verdict"] for part in parts}
     whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
     return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *parts])

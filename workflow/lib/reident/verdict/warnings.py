@@ -51,10 +51,10 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         which stay with the tables of reading.
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
-    own = table([*_links(tables), *_thresholds(part, tables), *_default_scores(part)])
-    every = pd.concat([*parts, own.assign(about=ATTACK)], ignore_index=True)
-    order = every["severity"].map(SEVERITIES.index)
-    return every.loc[order.sort_values(kind="stable").index, ["about", *Line._fields[:-1]]].reset_index(
+    attack_warnings = table([*_links(tables), *_thresholds(part, tables), *_default_scores(part)])
+    lines = pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True)
+    order = lines["severity"].map(SEVERITIES.index)
+    return lines.loc[order.sort_values(kind="stable").index, ["about", *Line._fields[:-1]]].reset_index(
         drop=True
     )
 
