@@ -50,15 +50,15 @@ class Made(NamedTuple):
 def columns_of(masking: Masking) -> list[str]:
     """Return the columns of the original file that the files of the study hold, beside its key."""
     options = masking.options
-    used = [getattr(column, side) for column in masking.columns for side in ("puf", "eif")]
-    return [name for name in dict.fromkeys([*options.variables, *used]) if name not in options.key]
+    names = [getattr(column, side) for column in masking.columns for side in ("puf", "eif")]
+    return [name for name in dict.fromkeys([*options.variables, *names]) if name not in options.key]
 
 
 def read_original(masking: Masking, path: Path) -> pa.Table:
     """Return the text of what the study needs of the original file."""
     options = masking.options
-    own = [] if not options.id and options.path else list(options.key)
-    return reading.read(path, options.source, [*own, *columns_of(masking)], own)
+    key = [] if not options.id and options.path else list(options.key)
+    return reading.read(path, options.source, [*key, *columns_of(masking)], key)
 
 
 def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Made:
@@ -89,7 +89,7 @@ def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Ma
             values[name] = _numbers(options, original, name)[order]
     names = [name for name in names if name in values or name not in options.variables]
     original = original.take(pa.array(order))
-    masked = {name: microaggregate(own, options.k, options.aggregate) for name, own in values.items()}
+    masked = {name: microaggregate(column, options.k, options.aggregate) for name, column in values.items()}
     text = {name: np.array(original[name].to_pylist(), object) for name in (*options.key, *names)}
     held = dict(values)
     if options.corresponding is not None and values:
@@ -136,36 +136,36 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
     place = Place(file, name, name, options.source.first_row, takes_decimal=False)
     column = typed(original[name], Coding("numeric", options.missing), place)
     values = column.to_numpy(zero_copy_only=False).astype(np.float64)
-    known = int((~np.isnan(values)).sum())
-    if known < options.k:
+    n_values = int((~np.isnan(values)).sum())
+    if n_values < options.k:
         raise InputError(
-            f"{file}, column `{name}`: at least k = {options.k} values must not be missing ({known} are not). "
+            f"{file}, column `{name}`: at least k = {options.k} values must not be missing ({n_values} are not). "
             "Lower `k`, or remove the column from `variables`."
         )
     return values
 
 
 def _check_codes(
-    masking: Masking, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]], guard: Guard
+    masking: Masking, values: dict[str, np.ndarray], files: dict[str, dict[str, np.ndarray]], guard: Guard
 ) -> None:
     """Refuse numbers that are no missing values here and would become such where the files are read."""
     file = masking.options.source.file_name
-    for own in masking.columns:
-        for side, changed in made.items():
-            if (name := getattr(own, side)) not in values:
+    for column in masking.columns:
+        for side, changed in files.items():
+            if (name := getattr(column, side)) not in values:
                 continue
-            coding, where = own.coding(side), f"{file}, column `{name}`"
+            coding, where = column.coding(side), f"{file}, column `{name}`"
             if n := _of_codes(values[name], coding):
                 with guard():
                     raise InputError(
-                        f"{where}: {n:,} values are a code that the variable `{own.name}` declares missing and "
+                        f"{where}: {n:,} values are a code that the variable `{column.name}` declares missing and "
                         "`microaggregate.missing` does not. Add the code to `microaggregate.missing`."
                     )
             elif n := _of_codes(changed[name], coding):
                 with guard():
                     raise InputError(
-                        f"{where}: {n:,} values equal, after masking, a code that the variable `{own.name}` declares "
-                        "missing. Use another code for missing values in the file, such as an empty cell."
+                        f"{where}: {n:,} values equal, after masking, a code that the variable `{column.name}` "
+                        "declares missing. Use another code for missing values in the file, such as an empty cell."
                     )
 
 
@@ -181,9 +181,9 @@ def _of_codes(values: np.ndarray, coding: Coding) -> int:
 def _written(values: dict[str, np.ndarray], text: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return numbers in their shortest text; a missing value in its own code."""
     out = {}
-    for name, own in values.items():
-        out[name] = np.array([repr(value) for value in own.tolist()], object)
-        missing = np.isnan(own)
+    for name, column in values.items():
+        out[name] = np.array([repr(value) for value in column.tolist()], object)
+        missing = np.isnan(column)
         out[name][missing] = text[name][missing]
     return out
 
@@ -200,7 +200,7 @@ def _deviating(
     near = streams("near").uniform(options.others_from, options.others_to, (n, v))
     near *= np.where(streams("sign").random((n, v)) < 0.5, -1, 1)
     share = np.where(place < number[:, None], far, near)
-    return {name: own * (1 + share[:, at]) for at, (name, own) in enumerate(values.items())}
+    return {name: column * (1 + share[:, at]) for at, (name, column) in enumerate(values.items())}
 
 
 def _about(
@@ -208,23 +208,23 @@ def _about(
 ) -> pd.DataFrame:
     lines = []
     between = {pair: r2(*(values[name] for name in pair)) for pair in combinations(values, 2)}
-    for name, own in values.items():
-        known = own[~np.isnan(own)]
-        groups = sizes(len(known), options.k)
+    for name, column in values.items():
+        numbers = column[~np.isnan(column)]
+        groups = sizes(len(numbers), options.k)
         others = [share for pair, share in between.items() if name in pair]
-        spread = _variance(known)
+        spread = _variance(numbers)
         lines.append(
             {
                 "variable": name,
-                "n_records": len(own),
-                "n_missing": len(own) - len(known),
-                "n_distinct": len(np.unique(known)),
+                "n_records": len(column),
+                "n_missing": len(column) - len(numbers),
+                "n_distinct": len(np.unique(numbers)),
                 "n_masked": len(np.unique(masked[name][~np.isnan(masked[name])])),
                 "n_groups": len(groups),
                 "n_smallest": int(groups.min()),
                 "n_largest": int(groups.max()),
                 "variance_kept": _rounded(
-                    _variance(masked[name][~np.isnan(own)]) / spread if spread else None
+                    _variance(masked[name][~np.isnan(column)]) / spread if spread else None
                 ),
                 "largest_r2": _rounded(max((one for one in others if one is not None), default=None)),
             }
@@ -245,6 +245,6 @@ def r2(one: np.ndarray, other: np.ndarray) -> float | None:
     both = ~(np.isnan(one) | np.isnan(other))
     if not both.any():
         return None
-    x, y = (own[both] - own[both].mean() for own in (one, other))
+    x, y = (values[both] - values[both].mean() for values in (one, other))
     spread = float(np.square(x).sum()) * float(np.square(y).sum())
     return float((x * y).sum()) ** 2 / spread if spread else None
