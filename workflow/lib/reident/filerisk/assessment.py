@@ -14,7 +14,7 @@ from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
 from reident.filerisk.dis_suda import DEFINITIONS, Definition, DisSuda
 from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import ROW, codes_of, weighted
-from reident.filerisk.quantities import ANONYMITY, DIGITS, shown
+from reident.filerisk.quantities import ANONYMITY, DIGITS, format_value
 from reident.filerisk.suda import Suda
 from reident.sections.codes import Coding
 from reident.sections.recodes import Recoding
@@ -86,7 +86,7 @@ def assess(
     unfound = _unfound(scores, sizes)
     return Assessed(
         _records(options, file, scores, sizes, compared, definitions, reciprocal),
-        pd.DataFrame([(name, shown(value)) for name, value in lines], columns=["quantity", "value"]),
+        pd.DataFrame([(name, format_value(value)) for name, value in lines], columns=["quantity", "value"]),
         _definitions(options.dis_suda, definitions, reciprocal),
         pd.DataFrame(
             [(name, hazard) for name in DEFINITIONS for hazard in [*definitions[name].hazards, *unfound]],
@@ -182,17 +182,17 @@ def _definitions(
             "chosen": name == chosen,
             "U": result.n_unique,
             "P": result.n_in_pairs,
-            "f": shown(result.fraction),
-            "Q": shown(result.q),
-            "dis": shown(result.dis),
-            "sum": shown(total),
-            "mean": shown(round(total / result.n_unique, 9) if result.n_unique else None),
-            "largest": shown(float(result.risk.max(initial=0.0))),
+            "f": format_value(result.fraction),
+            "Q": format_value(result.q),
+            "dis": format_value(result.dis),
+            "sum": format_value(total),
+            "mean": format_value(round(total / result.n_unique, 9) if result.n_unique else None),
+            "largest": format_value(float(result.risk.max(initial=0.0))),
             "n_one": int((result.risk >= 1).sum()),
             "correlation": "",
         }
         if reciprocal is not None:
-            line["correlation"] = shown(dis_suda.correlation(result.risk, reciprocal))
+            line["correlation"] = format_value(dis_suda.correlation(result.risk, reciprocal))
         lines.append(line)
     return pd.DataFrame(lines)
 

@@ -19,8 +19,8 @@ Lines = list[tuple[str, float | int | str | None]]
 """Quantities by name."""
 
 
-def shown(value: float | int | str | None) -> str:
-    """A quantity as the table writes it: whole numbers as such, others with 12 decimals, nothing if undefined."""
+def format_value(value: float | int | str | None) -> str:
+    """Return a quantity as in the table: whole numbers as such, others with 12 decimals, empty if undefined."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return repr(round(value, DIGITS)) if isinstance(value, float) else str(value)
@@ -53,7 +53,10 @@ def dis_lines(
     special = _special(options, cell_fraction, codes)
     return [
         ("f", fraction),
-        ("f_from", f"mean weight {shown(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
+        (
+            "f_from",
+            f"mean weight {format_value(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared",
+        ),
         ("dis", special.general),
         *_special_lines("dis_special", special),
     ]
