@@ -130,25 +130,29 @@ def measure(
     """
     n, n_files = confidential.num_rows, synthetic.num_rows // confidential.num_rows
     tables = [confidential, holdout, *(synthetic.slice(at * n, n) for at in range(n_files))]
-    own, held, *copies = encode(rules, tables)
+    original, held, *copies = encode(rules, tables)
     level = 1 - (1 - rules.level) / n_files  # all files together (Bonferroni)
     records, lines, percentiles = [], [], []
     for number, copy in enumerate(copies, start=1):
         scale = spread(copy.numbers[copy.place])
-        near = nearest(rules, copy, own, scale, **workers)
-        other = nearest(rules, copy, held, scale, **workers) if holdout.num_rows else None
-        line = {"file": str(number), **_described(copy, own, near, ""), "nearer": False, "copied": False}
+        near = nearest(rules, copy, original, scale, **workers)
+        near_held = nearest(rules, copy, held, scale, **workers) if holdout.num_rows else None
+        line = {"file": str(number), **_described(copy, original, near, ""), "nearer": False, "copied": False}
         line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
-        if other is not None:
-            line |= _described(copy, held, other, "_holdout") | _compared(copy, own, held, near, other, level)
+        if near_held is not None:
+            line |= _described(copy, held, near_held, "_holdout") | _compared(
+                copy, original, held, near, near_held, level
+            )
         lines.append(line)
         distances = {"confidential": _distance(near.level), "second": _distance(near.second)}
-        distances["holdout"] = np.full(len(near.level), np.nan) if other is None else _distance(other.level)
+        distances["holdout"] = (
+            np.full(len(near.level), np.nan) if near_held is None else _distance(near_held.level)
+        )
         names = {"file": str(number), "percent": np.arange(101)}
-        shown = {
+        columns = {
             kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")
         }
-        percentiles.append(pd.DataFrame(names | shown))
+        percentiles.append(pd.DataFrame(names | columns))
         rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
         records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
@@ -217,22 +221,22 @@ def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[st
     times, kind = file.occurrences(copy.pattern), end or "_confidential"
     with np.errstate(invalid="ignore"):
         ratio = np.where(near.second == 0, 1.0, near.level / near.second)
-    found = {
+    line = {
         f"distance{kind}": _percentile(copy, _distance(near.level)),
         f"ratio{kind}": _percentile(copy, np.where(near.second < 0, np.nan, ratio)),
         f"n_identical{end}": int(copy.times[times > 0].sum()),
     }
-    return found if end else found | {"n_identical_unique": int(copy.times[times == 1].sum())}
+    return line if end else line | {"n_identical_unique": int(copy.times[times == 1].sum())}
 
 
 def _compared(
-    copy: Records, own: Records, held: Records, near: Nearest, other: Nearest, level: float
+    copy: Records, original: Records, held: Records, near: Nearest, near_held: Nearest, level: float
 ) -> dict[str, Any]:
     """Return what the confidential file and the holdout differ in, and the conclusions."""
-    n, n_own, n_held = (int(file.times.sum()) for file in (copy, own, held))
-    nearer, tied = near.level < other.level, near.level == other.level
-    share, expected = float((nearer + tied / 2) @ copy.times) / n, n_own / (n_own + n_held)
-    cluster = np.where(nearer | tied, near.place, len(own.times) + other.place)
+    n, n_original, n_held = (int(file.times.sum()) for file in (copy, original, held))
+    nearer, tied = near.level < near_held.level, near.level == near_held.level
+    share, expected = float((nearer + tied / 2) @ copy.times) / n, n_original / (n_original + n_held)
+    cluster = np.where(nearer | tied, near.place, len(original.times) + near_held.place)
     k = len(np.unique(cluster))
     excess = share - expected
     half = math.inf
@@ -244,7 +248,7 @@ def _compared(
         variance = max(math.fsum(sums**2) * k / (k - 1), expected * (1 - expected) * float(untied @ untied))
         half = float(stdtrit(k - 1, (1 + level) / 2)) * math.sqrt(variance) / n
     low, high = max(excess - half, -expected), min(excess + half, 1 - expected)
-    counts = own.occurrences(copy.pattern), held.occurrences(copy.pattern)
+    counts = original.occurrences(copy.pattern), held.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]
     chance = float(betainc(alone[0], alone[1] + 1, expected)) if alone[0] else 1.0
     n_tied = int(copy.times[tied].sum())

@@ -64,7 +64,7 @@ class Correspondence(NamedTuple):
 
 
 def compare(
-    confidential: pa.Table, synthetic: pa.Table, known: Sequence[str], *, keyed: bool
+    confidential: pa.Table, synthetic: pa.Table, variables: Sequence[str], *, keyed: bool
 ) -> tuple[Correspondence, dict[str, int]]:
     """Compare two typed files on the known variables, and count the rows in which each variable differs.
 
@@ -72,13 +72,14 @@ def compare(
     ----------
     confidential, synthetic : pyarrow.Table (n rows)
         Row i of one corresponds to row i of the other.
-    known : sequence of str
+    variables : sequence of str
+        The known variables.
     keyed : bool
         Whether a key says which rows correspond.
     """
     n = confidential.num_rows
-    joint, size, differ, by_chance_only = np.zeros((2, n), np.int64), 1, {}, bool(known)
-    for name in known:
+    joint, size, differ, by_chance_only = np.zeros((2, n), np.int64), 1, {}, bool(variables)
+    for name in variables:
         codes = _coded(confidential[name], synthetic[name])
         differ[name] = int((codes[0] != codes[1]).sum())
         chance = _products(codes) / n
@@ -103,27 +104,27 @@ def compare(
             finding = "another_order"
         elif by_chance_only:
             finding = "fully_synthetic"
-    found = Correspondence(n, agree, possible, products / n, value, finding)
-    return found, {name: rows for name, rows in differ.items() if rows}
+    comparison = Correspondence(n, agree, possible, products / n, value, finding)
+    return comparison, {name: rows for name, rows in differ.items() if rows}
 
 
-def warnings(file: str, found: Correspondence, differ: Mapping[str, int], *, keyed: bool) -> list[Line]:
+def warnings(file: str, comparison: Correspondence, differ: Mapping[str, int], *, keyed: bool) -> list[Line]:
     """Return what the analyst should read about a synthetic file."""
-    n, agree = found.n_records, found.n_agree
+    n, agree = comparison.n_records, comparison.n_agree
     severity = INVALIDATES
-    if found.finding == "another_order":
+    if comparison.finding == "another_order":
         text = (
             f"known variables are released as they are, but only {agree:,} of {n:,} rows agree with the confidential "
-            f"file, and {found.n_possible:,} would in another order. The rows do not seem to correspond, so every "
+            f"file, and {comparison.n_possible:,} would in another order. The rows do not seem to correspond, so every "
             "number here is too low. Correct the order, or give both files an `id`."
         )
-    elif found.finding == "fully_synthetic":
-        other = "the keys do not name the same people" if keyed else "its rows do not correspond"
+    elif comparison.finding == "fully_synthetic":
+        reason = "the keys do not name the same people" if keyed else "its rows do not correspond"
         text = (
             "no known variable agrees with the confidential file in more rows than by chance. Either the file is fully "
-            f"synthetic, and matching does not apply to it, or {other}. Remove the file, or correct it."
+            f"synthetic, and matching does not apply to it, or {reason}. Remove the file, or correct it."
         )
-    elif found.finding == "differ":
+    elif comparison.finding == "differ":
         listed = ", ".join(f"{name} ({rows:,})" for name, rows in differ.items())
         severity, remedy = NOTABLE, "Name them under `synthesized` if a model drew them."
         if not keyed:
@@ -133,7 +134,7 @@ def warnings(file: str, found: Correspondence, differ: Mapping[str, int], *, key
             f"known variables differ from the confidential file in these numbers of rows: {listed}. Known variables "
             f"are not synthesized. {remedy}"
         )
-    elif found.finding == "unknown" and not keyed:
+    elif comparison.finding == "unknown" and not keyed:
         text = (
             "rows correspond by order, and no known variable can confirm the order. Check it, or add an `id`."
         )
@@ -166,6 +167,6 @@ def _products(codes: np.ndarray) -> int:
 def _common(codes: np.ndarray) -> tuple[int, int]:
     """Return the sums of the products and of the minima of both files' counts, of codes of any size."""
     (values, counts), (others, other_counts) = (np.unique(file, return_counts=True) for file in codes)
-    _, own, other = np.intersect1d(values, others, assume_unique=True, return_indices=True)
-    counts, other_counts = counts[own], other_counts[other]
+    _, place, other_place = np.intersect1d(values, others, assume_unique=True, return_indices=True)
+    counts, other_counts = counts[place], other_counts[other_place]
     return int((counts * other_counts).sum()), int(np.minimum(counts, other_counts).sum())

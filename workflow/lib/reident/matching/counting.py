@@ -48,11 +48,11 @@ class Matches(NamedTuple):
     Attributes
     ----------
     c : int64 (m + 1, N)
-    own : bool (m + 1, N)
+    t : bool (m + 1, N)
     """
 
     c: np.ndarray
-    own: np.ndarray
+    t: np.ndarray
 
 
 def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
@@ -66,8 +66,8 @@ def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> 
             radius = options.radius[name]
             values = np.concatenate([_floats(column) for column in columns]).reshape(-1, n)
             reach = Reach(radius.size, radius.relative is not None, options.interval)
-            found: Ranked = ranked(list(values), reach, missing_match=each_other)
-            numbers[name] = np.stack(found.ranks), found.low, found.high
+            ranking: Ranked = ranked(list(values), reach, missing_match=each_other)
+            numbers[name] = np.stack(ranking.ranks), ranking.low, ranking.high
             continue
         parts, labels = keys.text_codes(columns)
         code = np.concatenate(parts).astype(np.int32).reshape(-1, n)
@@ -84,7 +84,7 @@ def _floats(column: pa.ChunkedArray) -> np.ndarray:
     return column.to_numpy().astype(np.float64)
 
 
-class Asked(NamedTuple):
+class Regions(NamedTuple):
     """Where the matches of the targets lie: in a group, inside a box.
 
     Attributes
@@ -93,7 +93,7 @@ class Asked(NamedTuple):
         Equal where all variables without a radius are; −1 matches nothing.
     ranks : int32 (m + 1, n, q)
         Of the variables with a radius.
-    wanted : int64 (N,)
+    target_groups : int64 (N,)
         The group of each target.
     low, high : int32 (N, q)
         The box of each target.
@@ -101,12 +101,12 @@ class Asked(NamedTuple):
 
     groups: np.ndarray
     ranks: np.ndarray
-    wanted: np.ndarray
+    target_groups: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
 
-def ask(encoded: Encoded, names: Sequence[str]) -> Asked:
+def locate(encoded: Encoded, names: Sequence[str]) -> Regions:
     """Return where the matches of the targets on these variables lie, known and synthesized ones."""
     exact = [name for name in names if name in encoded.codes]
     near = [encoded.numbers[name] for name in names if name in encoded.numbers]
@@ -114,7 +114,7 @@ def ask(encoded: Encoded, names: Sequence[str]) -> Asked:
     groups = pack(
         [encoded.codes[name] for name in exact], [encoded.sizes[name] for name in exact], encoded.shape
     )
-    return Asked(
+    return Regions(
         groups,
         _stacked([ranks for ranks, _, _ in near], encoded.shape),
         groups[0, targets],
@@ -123,18 +123,18 @@ def ask(encoded: Encoded, names: Sequence[str]) -> Asked:
     )
 
 
-def match(encoded: Encoded, asked: Asked) -> Matches:
+def match(encoded: Encoded, regions: Regions) -> Matches:
     """Count the matches of the targets."""
     from reident.kernels import matching as kernel  # noqa: PLC0415 - compiled code: loaded where it runs
 
-    groups, ranks, wanted, low, high = asked
-    c, own = [], []
+    groups, ranks, target_groups, low, high = regions
+    c, t = [], []
     for file in range(len(groups)):
-        c.append(kernel.count(groups[file], ranks[file], wanted, low, high))
-        mine = ranks[file, encoded.targets]
-        is_near = ((low <= mine) & (mine < high)).all(axis=1)
-        own.append((wanted >= 0) & (groups[file, encoded.targets] == wanted) & is_near)
-    return Matches(np.stack(c), np.stack(own))
+        c.append(kernel.count(groups[file], ranks[file], target_groups, low, high))
+        target_ranks = ranks[file, encoded.targets]
+        is_near = ((low <= target_ranks) & (target_ranks < high)).all(axis=1)
+        t.append((target_groups >= 0) & (groups[file, encoded.targets] == target_groups) & is_near)
+    return Matches(np.stack(c), np.stack(t))
 
 
 def _stacked(columns: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.matching.counting import Asked, Encoded, Matches
+from reident.matching.counting import Encoded, Matches, Regions
 from reident.matching.prepare import exact
 
 _CLOSE = 1e-9
@@ -26,20 +26,20 @@ class Pooled(NamedTuple):
     c : int64
         Records with the largest probability; 0 if no record matches in any file, or if it is more probable that the
         target is not in the file.
-    own : bool
+    t : bool
         Whether the target's own record is among them.
     probability : float64
         The probability of the target's own record.
     """
 
     c: np.ndarray
-    own: np.ndarray
+    t: np.ndarray
     probability: np.ndarray
 
 
 def pool(
     encoded: Encoded,
-    asked: Asked,
+    regions: Regions,
     matches: Matches,
     population: np.ndarray | None = None,
     fraction: Fraction | None = None,
@@ -48,24 +48,24 @@ def pool(
 
     Parameters
     ----------
-    encoded, asked, matches
+    encoded, regions, matches
         The files, and where and how often the targets match.
     population : float64 (N,), optional
         P, the number of people who match each target; positive.
     fraction : Fraction, optional
         The sampling fraction f in (0, 1]: P is c / f in every file. Without both, targets are known to be in the file.
     """
-    c, own = matches.c[1:], matches.own[1:]
+    c, t = matches.c[1:], matches.t[1:]
     certain = population is None and fraction is None
     people = np.zeros(c.shape[1]) if population is None else population
     divisors = np.ascontiguousarray(np.maximum(c, people).T)  # 0 where nothing matches
     weights = np.divide(1, divisors, out=np.zeros(divisors.shape), where=divisors > 0)
     share = fraction or Fraction(1)
     n_files = np.maximum((c > 0).sum(axis=0), 1) if certain else len(c)
-    probability = np.where(own, weights.T, 0.0).sum(axis=0) * float(share) / n_files
-    count, is_own, pattern = c[0], own[0], np.ones((len(people), 1), np.int64)
+    probability = np.where(t, weights.T, 0.0).sum(axis=0) * float(share) / n_files
+    count, is_own, pattern = c[0], t[0], np.ones((len(people), 1), np.int64)
     if len(c) > 1:
-        count, is_own, pattern = _largest(encoded, asked, divisors, people)
+        count, is_own, pattern = _largest(encoded, regions, divisors, people)
     if not certain:
         named = _is_named(c.T, divisors, pattern, share)
         count, is_own = np.where(named, count, 0), is_own & named
@@ -73,7 +73,7 @@ def pool(
 
 
 def _largest(
-    encoded: Encoded, asked: Asked, divisors: np.ndarray, people: np.ndarray
+    encoded: Encoded, regions: Regions, divisors: np.ndarray, people: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return for every target how many records have the largest probability, whether its own has, and in which files.
 
@@ -81,7 +81,7 @@ def _largest(
     """
     from reident.kernels import pooling as kernel  # noqa: PLC0415 - compiled code: loaded where it runs
 
-    columns = np.column_stack([asked.wanted, asked.low, asked.high, people.view(np.int64)])
+    columns = np.column_stack([regions.target_groups, regions.low, regions.high, people.view(np.int64)])
     _, at, query, sizes = np.unique(
         columns, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
@@ -89,30 +89,30 @@ def _largest(
     in_order = np.argsort(query, kind="stable")
     first = np.concatenate([[0], np.cumsum(sizes)])
     queries = kernel.Queries(
-        asked.wanted[at], asked.low[at], asked.high[at], np.maximum(divisors[at], 1e-300)
+        regions.target_groups[at], regions.low[at], regions.high[at], np.maximum(divisors[at], 1e-300)
     )
     rows = encoded.targets[in_order]
-    best = kernel.pool(asked.groups[1:], asked.ranks[1:], queries, first, rows)
+    best = kernel.pool(regions.groups[1:], regions.ranks[1:], queries, first, rows)
     for u in np.flatnonzero(best.is_close):
         inside = slice(first[u], first[u + 1])
         near = [order[a:b] for order, a, b in zip(best.order, best.start[:, u], best.stop[:, u], strict=True)]
         best.n_best[u], best.pattern[u], best.own[inside] = _exactly(
-            asked, int(at[u]), np.unique(np.concatenate(near)), divisors[at[u]], rows[inside]
+            regions, int(at[u]), np.unique(np.concatenate(near)), divisors[at[u]], rows[inside]
         )
-    own = np.empty(len(rows), bool)
-    own[in_order] = best.own
-    return best.n_best[query], own, best.pattern[query]
+    is_own = np.empty(len(rows), bool)
+    is_own[in_order] = best.own
+    return best.n_best[query], is_own, best.pattern[query]
 
 
 def _exactly(
-    asked: Asked, target: int, near: np.ndarray, divisors: np.ndarray, rows: np.ndarray
+    regions: Regions, target: int, near: np.ndarray, divisors: np.ndarray, rows: np.ndarray
 ) -> tuple[int, np.ndarray, np.ndarray]:
     """Do the work of the kernel for one query, in fractions; its candidates are among the records `near`."""
     from reident.kernels.pooling import BITS  # noqa: PLC0415 - compiled code: loaded where it runs
 
-    ranks = asked.ranks[1:, near]
-    is_candidate = asked.groups[1:, near] == asked.wanted[target]
-    is_candidate &= ((asked.low[target] <= ranks) & (ranks < asked.high[target])).all(axis=2)
+    ranks = regions.ranks[1:, near]
+    is_candidate = regions.groups[1:, near] == regions.target_groups[target]
+    is_candidate &= ((regions.low[target] <= ranks) & (ranks < regions.high[target])).all(axis=2)
     is_any = is_candidate.any(axis=0)
     records = near[is_any]
     patterns, of_record = np.unique(is_candidate[:, is_any].T, axis=0, return_inverse=True)

@@ -136,11 +136,11 @@ def prepare_files(
     """
     with contextlib.ExitStack() as stack:
         texts = []
-        for at, own in enumerate(sources):
+        for at, tables in enumerate(sources):
             file = at - 1 if at else None
-            others = columns_of(options, file)[len(options.key(file)) :]
-            text = Source(options.file(file), options.key(file), others, folder)
-            texts.append(stack.enter_context(contextlib.closing(text)).read(own))
+            columns = columns_of(options, file)[len(options.key(file)) :]
+            text = Source(options.file(file), options.key(file), columns, folder)
+            texts.append(stack.enter_context(contextlib.closing(text)).read(tables))
         held = None
         if holdout is not None and options.holdout is not None:
             held = stack.enter_context(contextlib.closing(Source(options.holdout, (), options.closest)))
@@ -165,7 +165,7 @@ def _prepared(
     targets = np.ones(n, bool)
     with guard():
         targets = _targets(options, confidential, file)
-    own = _typed(options, confidential)
+    original = _typed(options, confidential)
     copies = {}
     for place, text in enumerate(synthetic):
         if options.key(place):
@@ -182,14 +182,14 @@ def _prepared(
     if options.population_count:
         with guard():
             counts[POPULATION] = _population(options, options.population_count, confidential, targets)
-    warnings, correspondences = _compare(options, own, copies, guard)
-    held = own.slice(0, 0)
+    warnings, correspondences = _compare(options, original, copies, guard)
+    held = original.slice(0, 0)
     if holdout is not None:
         account.open("holdout", holdout.num_rows).close("holdout")
-        held, more = _held(options, own, holdout, guard)
+        held, more = _held(options, original, holdout, guard)
         warnings += more
     give(sinks["holdout"], held, np.arange(held.num_rows))
-    together = {**counts, **dict(zip(own.column_names, own.columns, strict=True))}
+    together = {**counts, **dict(zip(original.column_names, original.columns, strict=True))}
     give(sinks["confidential"], together, np.arange(n), _marks(options, confidential, targets))
     for place, copy in copies.items():
         numbered = copy.add_column(0, FILE, pa.array(np.full(n, place + 1, np.int32)))
@@ -197,7 +197,9 @@ def _prepared(
     return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
 
 
-def _held(options: MatchedFiles, own: pa.Table, text: Source, guard: Guard) -> tuple[pa.Table, list[Line]]:
+def _held(
+    options: MatchedFiles, original: pa.Table, text: Source, guard: Guard
+) -> tuple[pa.Table, list[Line]]:
     """Return the variables of the holdout, typed, and warnings; refuse a category without a code in common."""
     columns, warnings = {}, []
     for variable in options.variables:
@@ -207,7 +209,7 @@ def _held(options: MatchedFiles, own: pa.Table, text: Source, guard: Guard) -> t
                 with guard():
                     names = options.file().file_name, text.source.file_name
                     warnings += _common_codes(
-                        *names, variable.name, own[variable.name], columns[variable.name]
+                        *names, variable.name, original[variable.name], columns[variable.name]
                     )
     return pa.table(columns), warnings
 
@@ -258,29 +260,29 @@ def _typed(options: MatchedFiles, text: Source, order: np.ndarray | None = None)
 
 def _order(options: MatchedFiles, place: int, confidential: Source, text: Source) -> np.ndarray | None:
     """Return the row of each confidential record's synthetic record; None if the rows are in the same order."""
-    file, wanted = options.file(place).file_name, options.file().file_name
+    file, original = options.file(place).file_name, options.file().file_name
     if not options.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
-                f"{file}: the number of records ({text.num_rows:,}) must be that of {wanted} "
+                f"{file}: the number of records ({text.num_rows:,}) must be that of {original} "
                 f"({confidential.num_rows:,}), because rows correspond by order. "
                 "Correct the file, or give both files an `id`."
             )
         return None
-    found = text.rows(confidential)
-    if (found < 0).any():
+    rows = text.rows(confidential)
+    if (rows < 0).any():
         raise InputError(
-            f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
-            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record."
+            f"{original}, row {int((rows < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
+            f"({int((rows < 0).sum()):,} such records). Give every record its own synthetic record."
         )
     if text.num_rows != confidential.num_rows:
         back = confidential.rows(text)
         row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
-            f"{file}, row {row}: the record's key is not in {wanted} "
+            f"{file}, row {row}: the record's key is not in {original} "
             f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys."
         )
-    return found
+    return rows
 
 
 def _targets(options: MatchedFiles, text: Source, file: str) -> np.ndarray:
@@ -300,15 +302,15 @@ def _meets(options: MatchedFiles, target: Target, text: Source) -> np.ndarray:
     integer_coded = declared.integer_coded and not target.numeric
     kind = coding(options, declared).kind if not target.numeric else "numeric"
     source = options.file()
-    how = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=source.decimal)
-    values = typed(text[name], how, Place.of(source, name, name))
+    target_coding = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=source.decimal)
+    values = typed(text[name], target_coding, Place.of(source, name, name))
     if target.equals is not None:
-        normal = normaliser(how)
+        normal = normaliser(target_coding)
         codes = [normal(clean(code)) for code in target.equals]
-        shown = (
+        labels = (
             pa.array([float(code) for code in codes]) if kind == "numeric" else pa.array(codes, pa.string())
         )
-        return pc.fill_null(pc.is_in(values, shown), False).to_numpy(zero_copy_only=False)
+        return pc.fill_null(pc.is_in(values, labels), False).to_numpy(zero_copy_only=False)
     numbers = values.to_numpy(zero_copy_only=False)
     distinct, at = np.unique(numbers, return_inverse=True)
     meets = [
@@ -340,40 +342,42 @@ def _population(options: MatchedFiles, name: str, confidential: Source, targets:
 
 
 def _compare(
-    options: MatchedFiles, own: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
+    options: MatchedFiles, original: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
 ) -> tuple[list[Line], pd.DataFrame]:
     """Refuse a category without a code in common; return warnings, and how the rows of each file correspond."""
     warnings, lines = [], []
-    known = [name for name in own.column_names if name not in options.synthesized]
+    variables = [name for name in original.column_names if name not in options.synthesized]
     keyed = bool(options.key())
     for place, copy in copies.items():
         file = options.file(place).file_name
-        for name in own.column_names:
+        for name in original.column_names:
             if name not in options.numeric:
                 with guard():
-                    warnings += _common_codes(options.file().file_name, file, name, own[name], copy[name])
-        found, differ = correspondence.compare(own, copy, known, keyed=keyed)
-        lines.append((str(place + 1), *found))
-        warnings += correspondence.warnings(file, found, differ, keyed=keyed)
+                    warnings += _common_codes(
+                        options.file().file_name, file, name, original[name], copy[name]
+                    )
+        comparison, differ = correspondence.compare(original, copy, variables, keyed=keyed)
+        lines.append((str(place + 1), *comparison))
+        warnings += correspondence.warnings(file, comparison, differ, keyed=keyed)
     return warnings, pd.DataFrame(lines, columns=["file", *correspondence.Correspondence._fields])
 
 
 def _common_codes(
-    confidential: str, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray | pa.Array
+    confidential: str, file: str, name: str, original: pa.ChunkedArray, copy: pa.ChunkedArray | pa.Array
 ) -> list[Line]:
-    ours, theirs = (set(pc.unique(column).drop_null().to_pylist()) for column in (own, copy))
-    if not ours or not theirs:
+    codes, copy_codes = (set(pc.unique(column).drop_null().to_pylist()) for column in (original, copy))
+    if not codes or not copy_codes:
         warning = f"{file}: {name} is missing in every record of this file or of the confidential file."
         return [Line(UNDERSTATES, warning)]
-    if not ours & theirs:
+    if not codes & copy_codes:
         raise InputError(
             f"{file}, column `{name}`: no code is also in {confidential}. Code both files alike, "
             "or give a numeric variable a `radius`."
         )
-    if 2 * len(ours & theirs) >= len(ours | theirs):
+    if 2 * len(codes & copy_codes) >= len(codes | copy_codes):
         return []
     warning = (
         f"{file}: fewer than half of the codes of {name} are also in the confidential file "
-        f"({len(ours & theirs)} of {len(ours | theirs)}). Check the codes."
+        f"({len(codes & copy_codes)} of {len(codes | copy_codes)}). Check the codes."
     )
     return [Line(NOTABLE, warning)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage import sums
-from reident.matching.counting import Asked, Encoded, Matches, MatchRules, ask, encode, match
+from reident.matching.counting import Encoded, Matches, MatchRules, Regions, encode, locate, match
 from reident.matching.pooling import pool
 from reident.matching.prepare import POPULATION, ROW
 from reident.sections.matching import NamedSet
@@ -82,14 +82,14 @@ class Matched(NamedTuple):
     pooled: pd.DataFrame
 
 
-def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
+def summarise(c: np.ndarray, t: np.ndarray) -> Risk:
     """Return the summaries of one file, from c and T of its targets; all zero and NaN without a target."""
-    c, own = np.asarray(c), np.asarray(own, bool)
+    c, t = np.asarray(c), np.asarray(t, bool)
     n = len(c)
     unique = c == 1
-    true, s = int((unique & own).sum()), int(unique.sum())
+    true, s = int((unique & t).sum()), int(unique.sum())
     # Grouped by c and summed with one rounding: the same on every machine, whatever the order of records.
-    expected = sums.of_shares(np.bincount(c[own & (c > 0)]))
+    expected = sums.of_shares(np.bincount(c[t & (c > 0)]))
     nan = float("nan")
     return Risk(expected, true / n if n else nan, (s - true) / s if s else nan, s, n)
 
@@ -104,36 +104,38 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
     """Match every scenario of a study in the prepared files."""
     encoded = encode(options, confidential, synthetic)
     risks: list[list[Risk]] = []
-    kept: list[tuple[NamedSet, Matches]] = []
+    set_matches: list[tuple[NamedSet, Matches]] = []
     pooled: list[pd.DataFrame] = []
     sets = options.sets
 
-    def keep(one: NamedSet, asked: Asked, found: Matches) -> None:
-        kept.append((one, found))
-        pooled.append(_pooled(options, confidential, encoded, one.name, asked, found))
+    def keep(named_set: NamedSet, regions: Regions, matches: Matches) -> None:
+        set_matches.append((named_set, matches))
+        pooled.append(_pooled(options, confidential, encoded, named_set.name, regions, matches))
 
-    for one in sets:
-        asked = ask(encoded, one.known + options.synthesized)
-        found = match(encoded, asked)
-        risks.append([summarise(*file) for file in zip(*found, strict=True)])
-        if one.listed:
-            keep(one, asked, found)
-    order = danger([mean_of(own[1:]) for own in risks], sets)
-    if any(not one.listed for one in sets):
+    for named_set in sets:
+        regions = locate(encoded, named_set.known + options.synthesized)
+        matches = match(encoded, regions)
+        risks.append([summarise(*file) for file in zip(*matches, strict=True)])
+        if named_set.listed:
+            keep(named_set, regions, matches)
+    order = danger([mean_of(set_risks[1:]) for set_risks in risks], sets)
+    if any(not named_set.listed for named_set in sets):
         worst = next(at for at in order if not sets[at].listed)
-        asked = ask(encoded, sets[worst].known + options.synthesized)
-        keep(sets[worst], asked, match(encoded, asked))
+        regions = locate(encoded, sets[worst].known + options.synthesized)
+        keep(sets[worst], regions, match(encoded, regions))
     place = {at: rank for rank, at in enumerate(order, start=1)}
     scenarios = pd.concat(
-        [_lines(one, place[at], risks[at]) for at, one in enumerate(sets)], ignore_index=True
+        [_lines(named_set, place[at], risks[at]) for at, named_set in enumerate(sets)], ignore_index=True
     )
-    first = kept[0][0].name
+    first = set_matches[0][0].name
     summary = scenarios.loc[scenarios["scenario"] == first, ["file", *Risk._fields]].reset_index(drop=True)
     return Matched(
-        pa.concat_tables([_records(options, confidential, encoded, one.name, m) for one, m in kept]),
+        pa.concat_tables(
+            [_records(options, confidential, encoded, named_set.name, m) for named_set, m in set_matches]
+        ),
         summary,
         scenarios,
-        pd.concat([_distribution(one.name, m) for one, m in kept], ignore_index=True),
+        pd.concat([_distribution(named_set.name, m) for named_set, m in set_matches], ignore_index=True),
         _variables(options, confidential, synthetic, encoded),
         pd.concat(pooled, ignore_index=True),
     )
@@ -159,17 +161,17 @@ def _names(m: int) -> dict[int, str]:
     return {**{number: str(number) for number in range(1, m + 1)}, 0: CONFIDENTIAL}
 
 
-def _lines(one: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
+def _lines(named_set: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
     """Return the lines of one set: each synthetic file, their mean, the confidential file."""
-    own, *copies = risks
-    lines = pd.DataFrame([*copies, mean_of(copies), own], columns=list(Risk._fields))
+    confidential, *copies = risks
+    lines = pd.DataFrame([*copies, mean_of(copies), confidential], columns=list(Risk._fields))
     lines.insert(0, "file", [*map(str, range(1, len(risks))), MEAN, CONFIDENTIAL])
-    known = " + ".join(one.known)
+    variables = " + ".join(named_set.known)
     front = {
-        "scenario": one.name,
-        "listed": one.listed,
-        "size": len(one.known),
-        "known": known,
+        "scenario": named_set.name,
+        "listed": named_set.listed,
+        "size": len(named_set.known),
+        "known": variables,
         "danger": place,
     }
     for at, (name, value) in enumerate(front.items()):
@@ -182,25 +184,25 @@ def _pooled(
     confidential: pa.Table,
     encoded: Encoded,
     scenario: str,
-    asked: Asked,
-    found: Matches,
+    regions: Regions,
+    matches: Matches,
 ) -> pd.DataFrame:
     """Return the lines of one set: targets known to be in the file, and targets that may not be in it."""
-    results = {CERTAIN: pool(encoded, asked, found)}
+    results = {CERTAIN: pool(encoded, regions, matches)}
     if (uncertain := options.uncertain_targets) is not None:
         people = None
         if uncertain.population_count:
             people = confidential[POPULATION].to_numpy()[encoded.targets].astype(np.float64)
-        results[UNCERTAIN] = pool(encoded, asked, found, people, uncertain.sampling_fraction)
+        results[UNCERTAIN] = pool(encoded, regions, matches, people, uncertain.sampling_fraction)
     lines = [
         (
             scenario,
             membership,
-            *summarise(one.c, one.own),
-            math.fsum(one.probability),
-            int((one.c == 0).sum()),
+            *summarise(result.c, result.t),
+            math.fsum(result.probability),
+            int((result.c == 0).sum()),
         )
-        for membership, one in results.items()
+        for membership, result in results.items()
     ]
     return pd.DataFrame(
         lines, columns=["scenario", "membership", *Risk._fields, "own_probability", "no_record"]
@@ -208,33 +210,33 @@ def _pooled(
 
 
 def _records(
-    options: MatchRules, confidential: pa.Table, encoded: Encoded, scenario: str, found: Matches
+    options: MatchRules, confidential: pa.Table, encoded: Encoded, scenario: str, matches: Matches
 ) -> pa.Table:
     n = len(encoded.targets)
     chosen = confidential.select(list(options.key) or [ROW]).take(encoded.targets)
     data = {"scenario": pa.array([scenario] * n, pa.string())}
     names = [name.removeprefix(".") for name in chosen.column_names]
     data |= dict(zip(names, chosen.columns, strict=True))
-    m = len(found.c) - 1
-    share = np.where(found.own, 1 / np.maximum(found.c, 1), 0.0)
+    m = len(matches.c) - 1
+    share = np.where(matches.t, 1 / np.maximum(matches.c, 1), 0.0)
     for place, file in _names(m).items():
-        c, own = found.c[place], found.own[place]
+        c, t = matches.c[place], matches.t[place]
         data[f"c_{file}"] = pa.array(c)
-        data[f"T_{file}"] = pa.array(own)
-        data[f"K_{file}"] = pa.array((c == 1) & own)
-        data[f"F_{file}"] = pa.array((c == 1) & ~own)
+        data[f"T_{file}"] = pa.array(t)
+        data[f"K_{file}"] = pa.array((c == 1) & t)
+        data[f"F_{file}"] = pa.array((c == 1) & ~t)
     data["risk"] = pa.array(share[1:].mean(axis=0) if n else np.zeros(0))
     return pa.table(data)
 
 
-def _distribution(scenario: str, found: Matches) -> pd.DataFrame:
-    m, lines = len(found.c) - 1, []
+def _distribution(scenario: str, matches: Matches) -> pd.DataFrame:
+    m, lines = len(matches.c) - 1, []
     for place, file in _names(m).items():
-        c, own = found.c[place], found.own[place]
+        c, t = matches.c[place], matches.t[place]
         for low, high in CLASSES:
             inside = (c >= low) & (c <= (np.inf if high is None else high))
-            line = summarise(c[inside], own[inside])
-            n_own = int((inside & own).sum())
+            line = summarise(c[inside], t[inside])
+            n_own = int((inside & t).sum())
             lines.append((scenario, file, low, high, int(inside.sum()), n_own, line.expected_match_risk))
     columns = ["scenario", "file", "matches_from", "matches_to", "n_records", "n_own", "risk"]
     return pd.DataFrame(lines, columns=columns).astype({"matches_to": "Int64"})
