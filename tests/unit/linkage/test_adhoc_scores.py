@@ -163,7 +163,7 @@ def test_a_function_asked_once_for_each_pair_of_values_scores_as_if_asked_for_ea
     rng = np.random.default_rng(n_puf)
     for missing in (values, ["~"]):
         puf, eif = (rng.choice(missing, n).tolist() for n in (n_puf, n_eif))
-        monkeypatch.setattr(adhoc, "ASKED", 2)
+        monkeypatch.setattr(adhoc, "MAX_PUF_VALUES", 2)
         monkeypatch.setattr(adhoc, "LEAST_CELLS", 4)
         by_pair = every_score(rule, puf, eif, [file], kind)
         monkeypatch.setattr(adhoc, "MAX_TABULATED", 0)

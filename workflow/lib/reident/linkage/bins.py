@@ -52,8 +52,8 @@ def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | N
     -------
     float64 (bins − 1,), ascending; empty if every value is missing.
     """
-    known = ascending([(values, np.zeros(len(values), np.int64))], np.array([len(values)]))
-    cuts = cut_points_of(known, bins, ranks)[0]
+    sorted_values = ascending([(values, np.zeros(len(values), np.int64))], np.array([len(values)]))
+    cuts = cut_points_of(sorted_values, bins, ranks)[0]
     return np.empty(0) if np.isnan(cuts[0]) else cuts
 
 
@@ -155,11 +155,11 @@ class Bins:
         bins = np.where(np.isnan(values), -1, OUTSIDE)
         for cut in cuts:
             if side in cut.counts:
-                found = bins_of(values, scope, cut.cuts)
-                cut.counts[side][:] += _counts(found, scope, cut.cuts.shape)
+                codes = bins_of(values, scope, cut.cuts)
+                cut.counts[side][:] += _counts(codes, scope, cut.cuts.shape)
                 # Without a record in the cutting file nothing is compared: the values stay outside, not missing.
                 inside = (scope >= 0) & cut.held[scope]
-                bins[inside] = found[inside]
+                bins[inside] = codes[inside]
         return pa.array(bins.astype(np.int32), mask=bins < 0)
 
     def cutpoints(self) -> pd.DataFrame:
@@ -184,7 +184,7 @@ def cut(
     cuts: dict[str, list[_Cut]] = {
         variable.name: [] for variable in part.variables if variable.type == "numeric"
     }
-    for name, own in cuts.items():
+    for name, variable_cuts in cuts.items():
         for cutter, sides in _cutters(options.cutpoints):
             records = np.sum([sizes[side] for side in sides], axis=0)
             values = (
@@ -195,7 +195,7 @@ def cut(
             points = cut_points_of(ascending(values, records), options.bins, options.ranks)
             cut_sides = sides if options.cutpoints == "each" else files
             counts = {side: np.zeros((len(scopes), options.bins), np.int64) for side in cut_sides}
-            own.append(_Cut(cutter, points, records > 0, counts))
+            variable_cuts.append(_Cut(cutter, points, records > 0, counts))
     return Bins(part, scopes, cuts)
 
 
@@ -257,19 +257,19 @@ def _bin_lines(
     scopes: np.ndarray, variable: str, cutter: str, cuts: np.ndarray, counts: dict[str, np.ndarray]
 ) -> pd.DataFrame:
     """Return one line per scope and bin, by the place of the scope; without cut points a single one, with counts 0."""
-    known, outside = ~np.isnan(cuts[:, 0]), np.full((len(cuts), 1), np.nan)
-    shown = np.tile(known[:, np.newaxis], (1, cuts.shape[1] + 1))
-    shown[:, 0] = True
-    scope, place = np.nonzero(shown)
-    number = np.where(known[scope], place + 1.0, np.nan)
+    is_cut, outside = ~np.isnan(cuts[:, 0]), np.full((len(cuts), 1), np.nan)
+    has_line = np.tile(is_cut[:, np.newaxis], (1, cuts.shape[1] + 1))
+    has_line[:, 0] = True
+    scope, place = np.nonzero(has_line)
+    number = np.where(is_cut[scope], place + 1.0, np.nan)
     of_bins = {
-        side: np.where(known[scope], counts[side][scope, place], 0)
+        side: np.where(is_cut[scope], counts[side][scope, place], 0)
         if side in counts
         else np.full(len(scope), np.nan)
         for side in ("puf", "eif")
     }
     if "eif" not in counts:
-        of_bins["eif"][~known[scope]] = 0
+        of_bins["eif"][~is_cut[scope]] = 0
     return pd.DataFrame(
         {
             "scope": scopes[scope],
@@ -289,6 +289,6 @@ def bin_labels(cuts: np.ndarray) -> list[str]:
     """Return bins in words; a bin holds what is above one cut point and up to the next."""
     if not len(cuts):
         return []
-    shown = [f"{cut:,.6g}" for cut in cuts.tolist()]
-    between = [f"above {low} to {high}" for low, high in pairwise(shown)]
-    return [f"up to {shown[0]}", *between, f"above {shown[-1]}"]
+    texts = [f"{cut:,.6g}" for cut in cuts.tolist()]
+    between = [f"above {low} to {high}" for low, high in pairwise(texts)]
+    return [f"up to {texts[0]}", *between, f"above {texts[-1]}"]

@@ -42,18 +42,18 @@ def coded(
     """
     if variable.type == "numeric":
         values = {
-            name: own.to_numpy(zero_copy_only=False).astype(np.float64) for name, own in columns.items()
+            name: column.to_numpy(zero_copy_only=False).astype(np.float64) for name, column in columns.items()
         }
         cuts = cut_points(values[first], bins, ranks)
-        binned = (bin_values(own, cuts) for own in values.values())
-        codes = [np.where(own < 0, -1, own - 1) for own in binned]
+        binned = (bin_values(column, cuts) for column in values.values())
+        codes = [np.where(column < 0, -1, column - 1) for column in binned]
         labels = bin_labels(cuts)
     else:
-        codes, found = keys.text_codes(list(columns.values()))
-        labels = [str(label) for label in found.to_pylist()]
+        codes, texts = keys.text_codes(list(columns.values()))
+        labels = [str(label) for label in texts.to_pylist()]
         if variable.order is not None:
             order = [*map(normaliser(variable.coding(decimal)), variable.order)]
             place = {label: at for at, label in enumerate(order)}
             new = np.array([*(place[label] for label in labels), -1], np.int64)
-            codes, labels = [new[own] for own in codes], order
-    return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, labels
+            codes, labels = [new[code] for code in codes], order
+    return {name: code.astype(np.int32) for name, code in zip(columns, codes, strict=True)}, labels

@@ -47,20 +47,21 @@ class Clusters:
         """
         n_lines = 1 + self._n_strata
         for low in range(0, self._n, RANGE):
-            found, strata, start = _Numbers(), batches.SortedRows(self._strata, ["stratum"]), 0
+            tally, strata, start = _Numbers(), batches.SortedRows(self._strata, ["stratum"]), 0
             for batch in batches.split(self._numbers, columns=["cluster"]):
                 cluster = batch["cluster"].to_numpy() - low
-                wanted = (cluster >= 0) & (cluster < RANGE)
+                inside = (cluster >= 0) & (cluster < RANGE)
                 if chosen is not None:
-                    wanted &= chosen[start : start + len(cluster)]
-                rows = np.flatnonzero(wanted)
+                    inside &= chosen[start : start + len(cluster)]
+                rows = np.flatnonzero(inside)
                 cell = cluster[rows] * n_lines + lines(strata.take(rows + start)) + 1
-                found.add(2 * cell + (0 if marked is None else marked[rows + start]))
+                tally.add(2 * cell + (0 if marked is None else marked[rows + start]))
                 start += len(cluster)
-            number, times = found.counted()
+            number, times = tally.counted()
             first = np.flatnonzero(batches.is_new(number // 2))
             counts = [
-                np.add.reduceat(own, first) if len(first) else own for own in (times, times * (number % 2))
+                np.add.reduceat(amounts, first) if len(first) else amounts
+                for amounts in (times, times * (number % 2))
             ]
             cluster, line = np.divmod(number[first] // 2, n_lines)
             columns = {"cluster": cluster + low, "line": line, "records": counts[0], "marked": counts[1]}
@@ -71,39 +72,39 @@ class Clusters:
 
         Of the whole study, where a cluster counts once, and of each stratum.
         """
-        found = np.zeros((len(Spread._fields), 1 + self._n_strata), np.int64)
+        totals = np.zeros((len(Spread._fields), 1 + self._n_strata), np.int64)
         for cells in self.cells(chosen, marked):
-            for own, line in _by_line(cells):
-                x, y = own["records"].to_numpy(), own["marked"].to_numpy()
+            for table, line in _by_line(cells):
+                x, y = table["records"].to_numpy(), table["marked"].to_numpy()
                 values_of_fields = np.ones_like(x), y > 0, x, y, x * x, x * y, y * y
-                for total, values in zip(found, values_of_fields, strict=True):
+                for total, values in zip(totals, values_of_fields, strict=True):
                     np.add.at(total, line, values)
-        return [Spread(*line) for line in found.T.tolist()]
+        return [Spread(*line) for line in totals.T.tolist()]
 
 
 class _Numbers:
     """Whole numbers, of which only the different ones are kept, with how often each has come."""
 
     def __init__(self) -> None:
-        self._known = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._tally = np.empty(0, np.int64), np.empty(0, np.int64)
         self._waiting: list[np.ndarray] = []
 
     def add(self, numbers: np.ndarray) -> None:
         """Take further numbers; int64 (n,)."""
         self._waiting.append(numbers)
-        if sum(map(len, self._waiting)) > max(4 * batches.ROWS, len(self._known[0])):
+        if sum(map(len, self._waiting)) > max(4 * batches.ROWS, len(self._tally[0])):
             self.counted()
 
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the different numbers, ascending, and how often each has come; int64 (m,)."""
         new = np.concatenate([np.empty(0, np.int64), *self._waiting])
         self._waiting = []
-        numbers = np.concatenate([self._known[0], new])
-        times = np.concatenate([self._known[1], np.ones(len(new), np.int64)])
+        numbers = np.concatenate([self._tally[0], new])
+        times = np.concatenate([self._tally[1], np.ones(len(new), np.int64)])
         order = np.argsort(numbers, kind="stable")
         first = np.flatnonzero(batches.is_new(numbers[order]))
-        self._known = numbers[order[first]], np.add.reduceat(times[order], first) if len(first) else times
-        return self._known
+        self._tally = numbers[order[first]], np.add.reduceat(times[order], first) if len(first) else times
+        return self._tally
 
 
 def _by_line(cells: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:

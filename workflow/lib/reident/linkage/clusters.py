@@ -54,8 +54,8 @@ def rate(
     n_puf = batches.size(numbers)
     if not n_puf:
         return pd.DataFrame(columns=COLUMNS)
-    of_records = Clusters(numbers, strata, len(manifest))
-    everyone = of_records.spreads()
+    clusters = Clusters(numbers, strata, len(manifest))
+    all_spreads = clusters.spreads()
     rates = []
     for metric, source in pairs.items():
         suspected, confirmed = (np.zeros(n_puf, bool) for _ in range(2))
@@ -63,9 +63,9 @@ def rate(
             puf = batch["puf"].to_numpy()
             suspected[puf] = True
             confirmed[puf[batch["confirmed"].to_numpy()]] = True
-        found = of_records.spreads(suspected, confirmed)
-        for name, all_of_them, own in zip([WHOLE, *manifest["stratum"]], everyone, found, strict=True):
-            counts = all_of_them.clusters, own.clusters, own.hit
+        spreads = clusters.spreads(suspected, confirmed)
+        for name, total, spread in zip([WHOLE, *manifest["stratum"]], all_spreads, spreads, strict=True):
+            counts = total.clusters, spread.clusters, spread.hit
             rates.append({"metric": metric, "stratum": name, **_rates(part, *counts)})
     return pd.DataFrame(rates, columns=COLUMNS)
 

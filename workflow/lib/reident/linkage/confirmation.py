@@ -74,8 +74,8 @@ def confirm(
     names = pa.array(manifest["stratum"].astype(object), pa.string())
     strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], part.keys["puf"])
     links, limits = SortedLinks(iuf), _Limits(len(manifest), part.keep)
-    wanted = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
-    with keys_of(files["eif"], part.keys["eif"], wanted, folder) as eif_keys:
+    requests = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
+    with keys_of(files["eif"], part.keys["eif"], requests, folder) as eif_keys:
         for batch in merge([suspected]):
             stratum = lines(strata_of.take(batch["puf"].to_numpy()))
             rows = batch.append_column("stratum", pa.array(stratum))
@@ -107,7 +107,7 @@ def _within(part: Confirming, metric: Metric, rows: pa.Table) -> pa.Table:
 def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Table:
     """Replace row numbers by keys."""
     columns: dict[str, pa.ChunkedArray | pa.Array] = {
-        name: own[name] for own in keys for name in own.column_names
+        name: table[name] for table in keys for name in table.column_names
     }
     columns["stratum"] = strata.take(pairs["stratum"].combine_chunks())
     for name in ("score", "order", "rank", "confirmed"):

@@ -85,8 +85,8 @@ def recode(
         names = [variable.name for variable in variables]
         near = tuple(name for name in part.weighing.partial if name in names)
         weighing = dataclasses.replace(part.weighing, variables=variables, partial=near)
-        known = files.iuf if weighing.informed else None
-        estimates = weights.estimate(weighing, tables, files.strata, files.manifest, known, threads)
+        links = files.iuf if weighing.informed else None
+        estimates = weights.estimate(weighing, tables, files.strata, files.manifest, links, threads)
     return Recoded(variables, options, tables, estimates)
 
 
@@ -94,9 +94,9 @@ def recoded_tables(
     variables: Sequence[OrderedVariable], prepared: Mapping[str, pa.Table], changes: Changes
 ) -> dict[str, pa.Table]:
     """Return the linking variables of both files after changes."""
-    kept = [variable for variable in variables if changes.get(variable.name, "") is not None]
+    remaining = [variable for variable in variables if changes.get(variable.name, "") is not None]
     return {
-        side: pa.table({variable.name: _column(table, variable, changes) for variable in kept})
+        side: pa.table({variable.name: _column(table, variable, changes) for variable in remaining})
         for side, table in prepared.items()
     }
 
@@ -166,20 +166,20 @@ def suspected(
     setting = Setting(
         part.max_pairs, threads, comparison.any_missing, tuple(functions), None, recoded.weights
     )
-    found = [(*NO_PAIRS, np.empty(0))]
+    results = [(*NO_PAIRS, np.empty(0))]
     for stratum in range(len(files.manifest)):
         rows = comparison.rows("puf", stratum)
-        wanted = np.full(len(rows), True) if part.one_to_one else records[rows]
+        chosen = np.full(len(rows), True) if part.one_to_one else records[rows]
         held = comparison.rows("eif", stratum)
-        if not wanted.any() or not len(held):
+        if not chosen.any() or not len(held):
             continue
         pairing = comparison.pairing(stratum)
         if metric.splits:
-            rows = rows[wanted]
-            pairing = pairing._replace(puf=pairing.puf.take(np.flatnonzero(wanted)))
+            rows = rows[chosen]
+            pairing = pairing._replace(puf=pairing.puf.take(np.flatnonzero(chosen)))
         scored = metric.score(pairing, recoded.options, setting)
-        found.append((rows[scored.puf], held[scored.eif], scored.score))
-    puf, eif, score = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        results.append((rows[scored.puf], held[scored.eif], scored.score))
+    puf, eif, score = (np.concatenate(arrays) for arrays in zip(*results, strict=True))
     if metric.ranked:
         puf, eif = _within(part, puf, eif, score)
     of_records = records[puf]

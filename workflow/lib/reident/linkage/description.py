@@ -81,16 +81,16 @@ def describe(
 
 def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dict[str, np.ndarray]:
     """Return the codes of the binned records, equal across the files, -1 for missing; int16 or int32 (v, n)."""
-    found: dict[str, np.ndarray] = {}
+    codes: dict[str, np.ndarray] = {}
     for at, variable in enumerate(variables):
-        codes, _ = coded([batches.column(binned[side], variable.name) for side in ("puf", "eif")])
-        for side, own in zip(("puf", "eif"), codes, strict=True):
+        columns, _ = coded([batches.column(binned[side], variable.name) for side in ("puf", "eif")])
+        for side, column in zip(("puf", "eif"), columns, strict=True):
             if at == 0:
-                found[side] = np.full((len(variables), len(own)), -1, np.int16)
-            if own.max(initial=-1) > np.iinfo(found[side].dtype).max:
-                found[side] = found[side].astype(np.int32)
-            found[side][at] = own
-    return found
+                codes[side] = np.full((len(variables), len(column)), -1, np.int16)
+            if column.max(initial=-1) > np.iinfo(codes[side].dtype).max:
+                codes[side] = codes[side].astype(np.int32)
+            codes[side][at] = column
+    return codes
 
 
 class _Agreement:
@@ -106,7 +106,7 @@ class _Agreement:
         rows = [pairs[side].to_numpy() for side in self.codes]
         self.n += len(pairs)
         for at, columns in enumerate(zip(*self.codes.values(), strict=True)):
-            puf, eif = (codes.take(own) for codes, own in zip(columns, rows, strict=True))
+            puf, eif = (codes.take(row) for codes, row in zip(columns, rows, strict=True))
             self.agree[at] += np.count_nonzero((puf == eif) & (puf >= 0))
             self.missing[at] += np.count_nonzero((puf < 0) | (eif < 0))
 

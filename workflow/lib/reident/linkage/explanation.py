@@ -165,11 +165,13 @@ def _effects(
     before, links = _marked(files, pairs.puf), Links(files.iuf)
     lost, counts = np.zeros((len(pairs.puf), len(tried)), bool), np.zeros((2, len(tried)), np.int64)
     for at, change in enumerate(tried if records.any() else ()):
-        own = {change.variable: change.coarsening}
-        recoded = counterfactual.recode(part, metric, files, own, work.threads)
-        found = counterfactual.suspected(part, metric, files, recoded, records, work.functions, work.threads)
-        lost[:, at] = ~np.isin(numbers(*pairs), numbers(*found))
-        after = _marked(files, found.puf[links.hold(pa.table(found._asdict()))])
+        recoding = {change.variable: change.coarsening}
+        recoded = counterfactual.recode(part, metric, files, recoding, work.threads)
+        new_pairs = counterfactual.suspected(
+            part, metric, files, recoded, records, work.functions, work.threads
+        )
+        lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
+        after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
         counts[:, at] = (before & ~after).sum(), (after & ~before).sum()
         if work.progress is not None:
             work.progress((at + 1) / len(tried))

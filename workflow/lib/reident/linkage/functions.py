@@ -35,16 +35,16 @@ def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, colum
     try:
         with _silenced():
             raw = np.asarray(function(p, e), np.float64)
-        found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
+        scores = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
         raise InputError(
             f"{_line(error)}the scoring function of `{name}` failed ({type(error).__name__}). It must take two arrays "
             "that broadcast (PUF values as a column, EIF values as a row) and return their scores; correct it."
         ) from None
     missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
-    if not ((found >= 0) & (found <= 5))[~missing].all():
+    if not ((scores >= 0) & (scores <= 5))[~missing].all():
         raise InputError(f"the scoring function of `{name}` gives a score outside 0…5; correct the function.")
-    return np.where(missing, 0, np.rint(np.where(missing, 0, found) * SCALE)).astype(np.int64)
+    return np.where(missing, 0, np.rint(np.where(missing, 0, scores) * SCALE)).astype(np.int64)
 
 
 def _values(pairing: Pairing, side: str, at: int) -> np.ndarray:
@@ -88,8 +88,8 @@ def _line(error: BaseException) -> str:
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):  # of the file itself, which has no frame yet
         places.append((error.filename or "", error.lineno or 1))
-    own = [(name.removeprefix(_MARK), line) for name, line in places if name.startswith(_MARK)]
-    return f"{own[-1][0]}, line {own[-1][1]}: " if own else ""
+    lines = [(name.removeprefix(_MARK), line) for name, line in places if name.startswith(_MARK)]
+    return f"{lines[-1][0]}, line {lines[-1][1]}: " if lines else ""
 
 
 @contextlib.contextmanager
@@ -97,7 +97,7 @@ def _silenced() -> Iterator[None]:
     """What foreign code prints, or warns of, may hold data: it is dropped, by whatever way it leaves the process."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    kept = [os.dup(descriptor) for descriptor in (1, 2)]
+    copies = [os.dup(descriptor) for descriptor in (1, 2)]
     mute()
     try:
         with (
@@ -107,9 +107,9 @@ def _silenced() -> Iterator[None]:
         ):
             yield
     finally:
-        for descriptor, own in zip((1, 2), kept, strict=True):
-            os.dup2(own, descriptor)
-            os.close(own)
+        for descriptor, copy in zip((1, 2), copies, strict=True):
+            os.dup2(copy, descriptor)
+            os.close(copy)
 
 
 def mute() -> None:

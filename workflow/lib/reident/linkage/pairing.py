@@ -168,8 +168,8 @@ class Comparison:
             self._rows[side].several(strata) for side in ("puf", "eif")
         )
         puf, eif = self._records["puf"].take(puf_rows), self._records["eif"].take(eif_rows)
-        own = spreads(puf.values, puf_starts) if self._whole is None else self._whole[0]
-        scale = np.broadcast_to(own, (len(strata), len(self.variables)))
+        deviations = spreads(puf.values, puf_starts) if self._whole is None else self._whole[0]
+        scale = np.broadcast_to(deviations, (len(strata), len(self.variables)))
         return Pairings(self.variables, puf, eif, puf_starts, eif_starts, self._labels, scale)
 
 
@@ -229,13 +229,13 @@ def spreads(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """
     out = np.full((len(starts) - 1, values.shape[1]), np.nan)
     for at in range(values.shape[1]):
-        known = ~np.isnan(values[:, at])
-        if not known.any():
+        present = ~np.isnan(values[:, at])
+        if not present.any():
             continue
-        bounds = np.append(0, np.cumsum(known))[starts]
-        n, present = np.diff(bounds), values[known, at]
+        bounds = np.append(0, np.cumsum(present))[starts]
+        n, column = np.diff(bounds), values[present, at]
         enough = n > 1
-        mean = sums.of_segments(present, bounds) / np.maximum(n, 1)
-        squares = (present - np.repeat(mean, n)) ** 2
+        mean = sums.of_segments(column, bounds) / np.maximum(n, 1)
+        squares = (column - np.repeat(mean, n)) ** 2
         out[enough, at] = np.sqrt(sums.of_segments(squares, bounds)[enough] / (n[enough] - 1))
     return out

@@ -42,11 +42,15 @@ def ascending(parts: Iterable[tuple[np.ndarray, np.ndarray]], sizes: np.ndarray)
     starts, counts = ends - sizes, np.zeros(len(sizes), np.int64)
     ordered = np.full(int(ends[-1]) if len(ends) else 0, np.nan)
     for values, scope in parts:
-        known = np.flatnonzero(~np.isnan(values) & (scope >= 0))
-        own = scope[known].astype(np.min_scalar_type(-max(len(sizes), 1)))  # small numbers are sorted faster
-        n = np.bincount(own, minlength=len(sizes))
+        rows = np.flatnonzero(~np.isnan(values) & (scope >= 0))
+        scopes = scope[rows].astype(
+            np.min_scalar_type(-max(len(sizes), 1))
+        )  # small numbers are sorted faster
+        n = np.bincount(scopes, minlength=len(sizes))
         first = starts + counts - (np.cumsum(n) - n)  # less those of the scopes before it
-        ordered[np.repeat(first, n) + np.arange(len(own))] = values[known[np.argsort(own, kind="stable")]]
+        ordered[np.repeat(first, n) + np.arange(len(scopes))] = values[
+            rows[np.argsort(scopes, kind="stable")]
+        ]
         counts += n
     _sort(ordered, np.append(0, ends))
     return Ascending(ordered, starts, counts)
@@ -68,21 +72,23 @@ def _sort(values: np.ndarray, bounds: np.ndarray) -> None:
             at = end
 
 
-def cut_points_of(known: Ascending, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
+def cut_points_of(
+    sorted_values: Ascending, bins: int, ranks: Literal["mean", "high"] | None = None
+) -> np.ndarray:
     """Return :func:`reident.linkage.bins.cut_points` of the values of each scope.
 
     The rows ascend, float64 (n_scopes, bins − 1); they are NaN if every value of the scope is missing.
     """
-    cuts, held = np.full((len(known.counts), bins - 1), np.nan), np.flatnonzero(known.counts)
+    cuts, held = np.full((len(sorted_values.counts), bins - 1), np.nan), np.flatnonzero(sorted_values.counts)
     if not len(held):
         return cuts
-    first, n = known.starts[held, np.newaxis], known.counts[held, np.newaxis]
+    first, n = sorted_values.starts[held, np.newaxis], sorted_values.counts[held, np.newaxis]
     if ranks is not None:
-        cuts[held] = _group_ends(known.values, first, n, bins, ranks)
+        cuts[held] = _group_ends(sorted_values.values, first, n, bins, ranks)
         return cuts
-    rank, rest = np.divmod(n * np.arange(1, bins), bins)
-    low = known.values[first + np.where(rest == 0, rank - 1, rank)]
-    high = known.values[first + rank]
+    rank, remainder = np.divmod(n * np.arange(1, bins), bins)
+    low = sorted_values.values[first + np.where(remainder == 0, rank - 1, rank)]
+    high = sorted_values.values[first + rank]
     cuts[held] = np.where(low == high, low, low / 2 + high / 2)
     return cuts
 
@@ -116,7 +122,7 @@ def _search(
     """Return where each value would go between `low` and `high` to keep the order: before equal values, or after."""
     while (low < high).any():
         middle = (low + high) // 2
-        own = ordered[np.minimum(middle, len(ordered) - 1)]
-        right = (low < high) & ((own <= values) if after else (own < values))
+        pivots = ordered[np.minimum(middle, len(ordered) - 1)]
+        right = (low < high) & ((pivots <= values) if after else (pivots < values))
         low, high = np.where(right, middle + 1, low), np.where(right, high, np.minimum(middle, high))
     return low

@@ -85,12 +85,12 @@ class Truth:
         stratum = lines(self._strata.take(record))
         inside, linked = np.zeros(len(record), np.int64), np.zeros(len(record), bool)
         for rows, puf, eif in self._links.of(record):
-            own = record[rows]
-            place = np.minimum(np.searchsorted(own, puf), len(own) - 1)
-            wanted = own[place] == puf
-            place, other = place[wanted] + rows.start, self._eif[eif[wanted]]
+            block = record[rows]
+            place = np.minimum(np.searchsorted(block, puf), len(block) - 1)
+            is_inside = block[place] == puf
+            place, eif_stratum = place[is_inside] + rows.start, self._eif[eif[is_inside]]
             linked[place] = True
-            same = (stratum[place] == other) & (other >= 0)
+            same = (stratum[place] == eif_stratum) & (eif_stratum >= 0)
             inside += np.bincount(place[same], minlength=len(record))
         return Linked(stratum, inside, linked)
 
@@ -194,9 +194,9 @@ def rate(
     for metric, source in pairs.items():
         tolerance = _tolerance(part, metric, prepared, model)
         counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
-        own = _suspected(source, truth(), manifest, of_clusters)
-        found = _rates(part, own, counts)
-        tables.append(found.assign(metric=metric, stratum=names, tolerance=tolerance))
+        tallies = _suspected(source, truth(), manifest, of_clusters)
+        table = _rates(part, tallies, counts)
+        tables.append(table.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True)[COLUMNS]
 
 
@@ -205,9 +205,9 @@ def _count_linked(iuf: Source, truth: Truth, n_strata: int) -> dict[str, np.ndar
     counts = {name: np.zeros(1 + n_strata, np.int64) for name in ("n_linked", "n_findable")}
     for table in batches.merge([iuf]):
         puf = table["puf"].to_numpy()
-        own = truth.of(puf[batches.is_new(puf)])
-        for name, which in (("n_linked", own.any), ("n_findable", own.inside > 0)):
-            counts[name] += by_line(own.stratum, which, n_strata)
+        links = truth.of(puf[batches.is_new(puf)])
+        for name, which in (("n_linked", links.any), ("n_findable", links.inside > 0)):
+            counts[name] += by_line(links.stratum, which, n_strata)
     return counts
 
 
@@ -239,13 +239,13 @@ def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, clusters: C
     marks = np.zeros((2, clusters.n_records if clusters is not None else 0), bool)
     for batch in batches.merge([source]):
         record, counts = count_pairs(batch)
-        own = truth.of(record)
+        links = truth.of(record)
         hit = counts["confirmed"] > 0
-        case = {"stratum": own.stratum, "pairs": counts["pairs"], "inside": own.inside}
-        amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~own.any}
+        case = {"stratum": links.stratum, "pairs": counts["pairs"], "inside": links.inside}
+        amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~links.any}
         tallies[0].add({**case, **amounts, "confirmed": counts["confirmed"]})
         tallies[1].add(
-            {"stratum": own.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]}
+            {"stratum": links.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]}
         )
         if clusters is not None:
             marks[0, record], marks[1, record[hit]] = True, True
@@ -260,7 +260,7 @@ def _chances(n_eif: np.ndarray, table: pd.DataFrame) -> np.ndarray:
     columns = n_eif, table["inside"].to_numpy(), table["pairs"].to_numpy()
     first, case = cases(*columns)
     numbers = zip(*(column[first].tolist() for column in columns), strict=True)
-    return np.array([hit_by_chance(*own) for own in numbers], float)[case]
+    return np.array([hit_by_chance(*line) for line in numbers], float)[case]
 
 
 def count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -282,10 +282,10 @@ def count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "level": level[start]}
 
 
-def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Return the counts and rates of a metric, one line for the whole study and one for each stratum."""
     n_strata = len(counts["n_puf"]) - 1
-    case = {name: own.to_numpy() for name, own in found.cases.items()}
+    case = {name: column.to_numpy() for name, column in tallies.cases.items()}
     lines, times = Lines(case["stratum"], n_strata), case["records"]
     suspected, confirmed, n_confirmed_pairs = (
         lines.sum(case[name]) for name in ("records", "hits", "confirmed")
@@ -301,11 +301,11 @@ def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> 
             "suspected_rate": shares(suspected, counts["n_puf"]),
             "confirmed_rate": shares(confirmed, counts["n_puf"]),
             "conditional_rate": shares(confirmed, suspected),
-            **conditional_interval(part.rates, confirmed, suspected, found.spreads),
+            **conditional_interval(part.rates, confirmed, suspected, tallies.spreads),
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
             "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
-            **_claims(found, lines, suspected),
+            **_claims(tallies, lines, suspected),
             "passing_rate": shares(suspected + counts["n_ambiguous"], counts["n_compared"]),
         }
     )
@@ -319,18 +319,18 @@ def conditional_interval(
     `spreads` tells how the records of each line spread over clusters; it is empty where records are independent.
     """
     if spreads:
-        known = [intervals.of_clusters(spread, rates.level) for spread in spreads]
+        estimates = [intervals.of_clusters(spread, rates.level) for spread in spreads]
     else:  # Small strata have few different counts.
         uncertainty = cache(partial(intervals.uncertainty, rates=rates))
-        known = [uncertainty(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
-    ends = np.array([(*ends, bound) for ends, bound in known], float)
+        estimates = [uncertainty(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
+    ends = np.array([(*ends, bound) for ends, bound in estimates], float)
     return dict(zip(("conditional_low", "conditional_high", "conditional_bound"), ends.T, strict=True))
 
 
-def _claims(found: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
+def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
     """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
     case, best = (
-        {name: own.to_numpy() for name, own in table.items()} for table in (found.cases, found.best)
+        {name: column.to_numpy() for name, column in table.items()} for table in (tallies.cases, tallies.best)
     )
     single = case["pairs"] == 1
     n_single, n_single_confirmed = (lines.sum(case[name] * single) for name in ("records", "confirmed"))

@@ -54,17 +54,20 @@ def changes(
     The recodings are those of the study, or the usual ones (None), for which round units are taken from the numbers of
     the prepared records. Variables that have coarser values already are only left out.
     """
-    found = []
+    candidates = []
     for variable in variables:
-        found.append(Change(variable.name, LEFT_OUT, None))
+        candidates.append(Change(variable.name, LEFT_OUT, None))
         if variable.name in coarsened:
             continue
         if recodings is None:
-            found += _usual(variable, puf)
+            candidates += _usual(variable, puf)
         else:
-            own = [one for one in recodings if one.variable == variable.name]
-            found += [Change(one.variable, one.title, one.coarsening) for one in own]
-    return found
+            candidates += [
+                Change(recoding.variable, recoding.title, recoding.coarsening)
+                for recoding in recodings
+                if recoding.variable == variable.name
+            ]
+    return candidates
 
 
 def _usual(variable: OrderedVariable, puf: pa.Table) -> Iterator[Change]:

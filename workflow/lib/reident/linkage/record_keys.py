@@ -23,7 +23,7 @@ RANGE = 2**24
 
 @contextlib.contextmanager
 def keys_of(
-    source: Source, columns: Sequence[str], wanted: Iterable[np.ndarray], folder: Path | None = None
+    source: Source, columns: Sequence[str], requests: Iterable[np.ndarray], folder: Path | None = None
 ) -> Iterator[Callable[[np.ndarray], pa.Table]]:
     """Give what returns the keys of the next batch of records.
 
@@ -33,7 +33,7 @@ def keys_of(
         A table with a row for each record.
     columns : sequence of str
         The parts of a key.
-    wanted : iterable of int32 (m,)
+    requests : iterable of int32 (m,)
         The records of each batch, in the order in which their keys will be taken. It is read only if the table has
         more than `RANGE` records: the keys are then fetched range by range, and wait on the disk for their batch.
     folder : pathlib.Path, optional
@@ -49,15 +49,15 @@ def keys_of(
         Spool(pa.schema([("record", pa.int32())]), folder) as records,
         Spool(pa.schema([schema.field(name) for name in columns]), folder) as fetched,
     ):
-        for batch in wanted:
+        for batch in requests:
             order, bounds = _by_range(batch, n_ranges)
             for start, stop in itertools.pairwise(bounds):
                 records.append(pa.record_batch({"record": batch[order[start:stop]]}))
         n_batches = len(records) // n_ranges
         for at, keys in enumerate(_ranges(source, columns)):
             for number in range(n_batches):
-                own = records.table([number * n_ranges + at])["record"].to_numpy() - at * RANGE
-                taken = [column.combine_chunks() for column in keys.take(pa.array(own)).columns]
+                rows = records.table([number * n_ranges + at])["record"].to_numpy() - at * RANGE
+                taken = [column.combine_chunks() for column in keys.take(pa.array(rows)).columns]
                 fetched.append(pa.RecordBatch.from_arrays(taken, schema=fetched.schema))
         numbers = itertools.count()
 

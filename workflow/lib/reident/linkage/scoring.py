@@ -140,20 +140,20 @@ def _hold(
 ) -> _Held:
     """Return the records of some strata; all records where a score depends on those of other strata too."""
     names = [variable.name for variable in part.variables]
-    wanted = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
-    wanted[line] = True
-    wanted |= part.scope == "study"
+    chosen = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
+    chosen[line] = True
+    chosen |= part.scope == "study"
     rows, records, any_missing = {}, {}, False
     for side, source in files.items():
-        keep, start, batches = wanted[lines(strata[side])], 0, []
+        keep, start, batches = chosen[lines(strata[side])], 0, []
         for batch in split(source, columns=names):
-            own = keep[start : start + batch.num_rows]
+            mask = keep[start : start + batch.num_rows]
             start += batch.num_rows
             any_missing |= any(column.null_count for column in batch.columns)
-            batches.append(batch if own.all() else batch.filter(pa.array(own)))
+            batches.append(batch if mask.all() else batch.filter(pa.array(mask)))
         rows[side], records[side] = np.flatnonzero(keep), pa.concat_tables(batches)
-    own_strata = {side: strata[side].take(pa.array(own)) for side, own in rows.items()}
-    comparison = Comparison(part.variables, records, own_strata, n_strata, part.scope)
+    held_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
+    comparison = Comparison(part.variables, records, held_strata, n_strata, part.scope)
     return _Held(comparison, rows, any_missing)
 
 
@@ -170,17 +170,19 @@ def _score_small(
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
         return None
-    kept, comparison = [], held.comparison
+    pairs, comparison = [], held.comparison
     for start in range(0, len(line), MAX_TOGETHER):
-        own = line[start : start + MAX_TOGETHER]
-        progress = progress_of_part(setting.progress, start / len(line), len(own) / len(line))
+        strata = line[start : start + MAX_TOGETHER]
+        progress = progress_of_part(setting.progress, start / len(line), len(strata) / len(line))
         scored = metric.score_small(
-            comparison.pairings(own), part.options, setting._replace(progress=progress)
+            comparison.pairings(strata), part.options, setting._replace(progress=progress)
         )
         if scored is None:
             return None
-        kept.append(held.located(comparison.rows_of("puf", own), comparison.rows_of("eif", own), scored))
-    return kept
+        pairs.append(
+            held.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored)
+        )
+    return pairs
 
 
 def _records(block: Block, *, splits: bool) -> slice:

@@ -41,8 +41,8 @@ def of_shares(totals: np.ndarray) -> float:
 
 def mean_of_known(values: Iterable[float]) -> float:
     """Return the mean of the numbers that are not NaN, whose sum is rounded once; NaN without any."""
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else math.nan
+    numbers = [value for value in values if not math.isnan(value)]
+    return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

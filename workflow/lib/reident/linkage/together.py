@@ -98,8 +98,8 @@ def join(
         claims = claims_of(sources, len(stratum), low_is_best=part.low_is_best[metric])
         lines = _Lines(part, stratum, n_puf, spread)
         shared = corroborated(sources, codes, len(stratum)) if codes else None
-        found = pd.concat(lines.of(claims, shared)).sort_index(kind="stable")
-        tables.append(found.assign(metric=metric, stratum=names[found.index]))
+        rates = pd.concat(lines.of(claims, shared)).sort_index(kind="stable")
+        tables.append(rates.assign(metric=metric, stratum=names[rates.index]))
     table = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
     return table.astype({name: "Int64" for name in COLUMNS if name.startswith("n_")})
 
@@ -117,10 +117,10 @@ def persons(part: Joining, prepared: Sequence[Source]) -> list[pa.ChunkedArray]:
 
 def check_released(part: Joining, released: Sequence[Source]) -> None:
     """Refuse attacks on other released records than those of the study."""
-    for label, other in zip(part.files, released[1:], strict=True):
+    for label, variant in zip(part.files, released[1:], strict=True):
         for name in part.released:
-            own = batches.column(released[0], name)
-            if len(own) != batches.size(other) or not own.equals(batches.column(other, name)):
+            column = batches.column(released[0], name)
+            if len(column) != batches.size(variant) or not column.equals(batches.column(variant, name)):
                 raise InputError(
                     f"`together`: the variant `{label}` must have the released records of the study, with their keys "
                     "and strata. Vary the external file and its links only."
@@ -186,9 +186,9 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
 
 def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
     """Return a number for each person, the same in all files; -1 for none. The order of the numbers means nothing."""
-    texts = pa.concat_arrays([chunk for own in persons for chunk in own.chunks])
+    texts = pa.concat_arrays([chunk for column in persons for chunk in column.chunks])
     numbers = pc.fill_null(texts.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
-    return np.split(numbers.astype(np.int64), np.cumsum([len(own) for own in persons])[:-1])
+    return np.split(numbers.astype(np.int64), np.cumsum([len(column) for column in persons])[:-1])
 
 
 class _Lines:
@@ -212,7 +212,7 @@ class _Lines:
                 label,
                 is_suspected[at],
                 is_confirmed[at],
-                self._guesses(Claims(*(own[at : at + 1] for own in claims))),
+                self._guesses(Claims(*(values[at : at + 1] for values in claims))),
             )
             for at, label in enumerate(self._part.files)
         ]

@@ -79,6 +79,6 @@ def alone(codes: np.ndarray, group: np.ndarray) -> np.ndarray:
     columns = [group, *codes.T]
     cells, _ = number_cells(columns, [int(column.max(initial=0)) + 1 for column in columns])
     inside = cells >= 0
-    found = np.zeros(len(codes), bool)
-    found[inside] = np.bincount(cells[inside])[cells[inside]] == 1
-    return found
+    is_alone = np.zeros(len(codes), bool)
+    is_alone[inside] = np.bincount(cells[inside])[cells[inside]] == 1
+    return is_alone

@@ -40,7 +40,7 @@ PRESENT = len(LEVELS) - 1
 """The levels of values that are present come first."""
 
 
-class Found(NamedTuple):
+class LinkModel(NamedTuple):
     """The links by variable and level of :data:`LEVELS`, (v, 4), and the prior, as known or as EM expects them.
 
     The prior is the share of links among all pairs, and `largest_prior` its bound in EM, NaN without EM.
@@ -92,24 +92,24 @@ def estimate(
     occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
     n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
     tally = None if part.informed else _tally(part, comparison, manifest, near, incomplete, threads)
-    done = 0.0
+    start = 0.0
     for stratum in occupied.tolist():
         records = fellegi_sunter.compared(comparison.pairing(stratum), part.partial)
         pairs += _level_counts(records)
         if tally is not None:
             share = int(manifest["pairs"].iloc[stratum]) / n_pairs
-            tally.add(records.puf, records.eif, progress_of_part(progress, done, share))
-            done += share
+            tally.add(records.puf, records.eif, progress_of_part(progress, start, share))
+            start += share
     if tally is None:
         if iuf is None:
             raise ValueError("an informed intruder needs the links")
         links, n_links = _link_counts(part, comparison, strata, iuf)
-        found = Found(links, (n_links + 0.5) / (n_pairs + 1))
+        model = LinkModel(links, (n_links + 0.5) / (n_pairs + 1))
     else:
         sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
         most = int(sizes.iloc[occupied].sum()) / n_pairs
-        found = maximise(tally.counts(), near, incomplete, most)
-    return _estimates(part, n_pairs, pairs, found, incomplete)
+        model = maximise(tally.counts(), near, incomplete, most)
+    return _estimates(part, n_pairs, pairs, model, incomplete)
 
 
 def _tally(
@@ -163,7 +163,7 @@ def _link_counts(
     return counts, int(inside.sum())
 
 
-def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> Found:
+def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> LinkModel:
     """Estimate the links among all pairs by the EM algorithm, with levels that are independent given the status.
 
     Parameters
@@ -177,7 +177,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
 
     Returns
     -------
-    Found
+    LinkModel
         The expected links and the prior.
 
     Notes
@@ -200,7 +200,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
         ]
         converged = max(changes) <= TOLERANCE and abs(prior - before[2]) <= TOLERANCE * prior
     links = pairs * _probability(level, m, u, prior)
-    return Found(_sums(level, links), prior, most, rounds, converged)
+    return LinkModel(_sums(level, links), prior, most, rounds, converged)
 
 
 def _occurring(
@@ -225,14 +225,14 @@ def _start(near: Sequence[bool]) -> np.ndarray:
     """Return the probabilities among links with which EM starts; float64 (v, 4)."""
     m = np.ones((len(near), len(LEVELS)))
     for at, partly in enumerate(near):
-        rest = (1 - START) / (1 + bool(partly))
-        m[at, :PRESENT] = START, rest if partly else 0.0, rest
+        share = (1 - START) / (1 + bool(partly))
+        m[at, :PRESENT] = START, share if partly else 0.0, share
     return m
 
 
 def _sums(level: np.ndarray, amounts: np.ndarray) -> np.ndarray:
     """Add up an amount of each pattern by variable and level; float64 (v, 4)."""
-    return np.stack([np.bincount(own, amounts, minlength=len(LEVELS)) for own in level])
+    return np.stack([np.bincount(row, amounts, minlength=len(LEVELS)) for row in level])
 
 
 def _shares(level: np.ndarray, amounts: np.ndarray, otherwise: np.ndarray | None) -> np.ndarray:
@@ -254,14 +254,14 @@ def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) 
     ):  # levels that no link has, or that a variable has not
         evidence = np.log(m) - np.log(u)
         total = np.full(level.shape[1], np.log(prior) - np.log1p(-prior))
-    for at, own in enumerate(level):
-        total += evidence[at][own]
+    for at, row in enumerate(level):
+        total += evidence[at][row]
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-total))
 
 
 def _estimates(
-    part: Weighing, n_pairs: int, pairs: np.ndarray, found: Found, incomplete: list[bool]
+    part: Weighing, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]
 ) -> Estimates:
     """Turn counts of links and of other pairs into probabilities and weights.
 
@@ -270,23 +270,23 @@ def _estimates(
     rows: list[tuple[str, str, int, float | None, float | None, float]] = []
     for at, variable in enumerate(part.variables):
         near = variable.name in part.partial
-        used = [0, 1, 2] if near else [0, 2]
-        m = _smoothed(found.links[at, used])
-        u = _smoothed(pairs[at, used] - found.links[at, used])
-        for place, own_m, own_u in zip(used, m, u, strict=True):
+        places = [0, 1, 2] if near else [0, 2]
+        m = _smoothed(model.links[at, places])
+        u = _smoothed(pairs[at, places] - model.links[at, places])
+        for place, level_m, level_u in zip(places, m, u, strict=True):
             n = int(pairs[at, place])
-            rows.append((variable.name, LEVELS[place], n, own_m, own_u, weight(own_m, own_u)))
+            rows.append((variable.name, LEVELS[place], n, level_m, level_u, weight(level_m, level_u)))
         if incomplete[at]:
             rows.append((variable.name, LEVELS[PRESENT], int(pairs[at, PRESENT]), None, None, 0.0))
     levels = pd.DataFrame(rows, columns=["variable", "level", "n_pairs", "m", "u", "weight"])
-    prior = _rounded(max(found.prior, 0.5 / (n_pairs + 1)))
+    prior = _rounded(max(model.prior, 0.5 / (n_pairs + 1)))
     least = fellegi_sunter.least_weight(part.probability, part.weight, prior)
     line = {
         "n_pairs": n_pairs,
         "prior": prior,
-        "largest_prior": _rounded(found.largest_prior),
-        "rounds": found.rounds,
-        "converged": "yes" if found.converged else "no",
+        "largest_prior": _rounded(model.largest_prior),
+        "rounds": model.rounds,
+        "converged": "yes" if model.converged else "no",
         "least_weight": least / SCALE,
         "tolerance": fellegi_sunter.largest_tolerance(levels, least),
     }

@@ -217,8 +217,8 @@ LEAST_CELLS = 512**2
 _CELL = 24
 """Bytes of a score in a table, of its cost as the kernel has it, and of what is made of them."""
 
-ASKED = 512
-"""PUF values that a function is asked about at a time."""
+MAX_PUF_VALUES = 512
+"""PUF values for which a scoring function is called at a time."""
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
@@ -230,13 +230,15 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         If a study's own function is not the approved one, or gives something else than scores 0 to 5.
     """
     declared = [options.scores.get(variable.name) for variable in pairing.variables]
-    own = {
+    function_rules = {
         at: (rule.function, rule.sha256)
         for at, rule in enumerate(declared)
         if rule is not None and rule.function is not None
     }
-    rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
-    own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in own.items()}
+    rules = [
+        _rule(pairing, at, rule if at not in function_rules else None) for at, rule in enumerate(declared)
+    ]
+    own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in function_rules.items()}
     tables = _tabulate(pairing, own_functions)
     if tables is None:
         scored = _score_all_pairs(pairing, rules, own_functions, options, setting)
@@ -327,8 +329,8 @@ def _tabulate(
         if len(puf) and len(eif):
             few = pairing._replace(puf=pairing.puf.take(puf), eif=pairing.eif.take(eif))
             columns = slice(0, len(eif))
-            for start in range(0, len(puf), ASKED):
-                rows = slice(start, min(start + ASKED, len(puf)))
+            for start in range(0, len(puf), MAX_PUF_VALUES):
+                rows = slice(start, min(start + MAX_PUF_VALUES, len(puf)))
                 scores[rows, columns] = functions.own_scores(few, at, function, rows, columns)
         tables[at] = puf_codes, eif_codes, Table(scores)
     return tables

@@ -79,14 +79,14 @@ class Options(Section):
 def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Refuse partial agreement of unknown variables, and of those without neighbours."""
     refuse_repeats(options.partial, "metrics.fellegi_sunter.partial")
-    known = {variable.name: variable for variable in variables}
+    by_name = {variable.name: variable for variable in variables}
     for name in options.partial:
-        if name not in known:
+        if name not in by_name:
             raise ValueError(
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, which is not a linking variable. Correct "
                 "the name."
             )
-        if known[name].type == "categorical" and not getattr(known[name], "order", ()):
+        if by_name[name].type == "categorical" and not getattr(by_name[name], "order", ()):
             raise ValueError(
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, whose categories have no order. Declare "
                 "its `order`, or remove it."

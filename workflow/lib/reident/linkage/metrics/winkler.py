@@ -136,16 +136,16 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     if isinstance(agreement, Closest):
         among = held if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
         m = agreement.closest
-        found = closest.closest(masked, held, among, numeric=numeric, m=m, slack=ULPS, **limits)
+        pairs = closest.closest(masked, held, among, numeric=numeric, m=m, slack=ULPS, **limits)
     else:
         low, high = masked.copy(), masked.copy()  # a category agrees with itself
         for at in np.flatnonzero(numeric):
-            own = ranges(pairing.scope.puf[:, at], pairing.scope.eif[:, at], agreement)
-            known = ~np.isnan(masked[:, at])
-            place = np.searchsorted(own.masked, masked[known, at])
-            low[known, at], high[known, at] = own.low[place], own.high[place]
-        found = winkler.most_agreements(low, high, held, min_agree=options.min_agree, **limits)
-    puf, eif, level, ambiguous = found
+            bounds = ranges(pairing.scope.puf[:, at], pairing.scope.eif[:, at], agreement)
+            present = ~np.isnan(masked[:, at])
+            place = np.searchsorted(bounds.masked, masked[present, at])
+            low[present, at], high[present, at] = bounds.low[place], bounds.high[place]
+        pairs = winkler.most_agreements(low, high, held, min_agree=options.min_agree, **limits)
+    puf, eif, level, ambiguous = pairs
     return Scored(puf, eif, level.astype(np.float64), ambiguous)
 
 
