@@ -99,7 +99,7 @@ def test_links_that_are_no_sample_grow_in_proportion(population, consistent):
 
 
 def test_the_model_is_that_of_sampling():
-    """The chances of a grid point are binomial; found() is what brute force counts."""
+    """The chances of a grid point are binomial; confirmation_chances() is what brute force counts."""
     known = rarity.rarity(np.array([5, 3, 2, 1, 1]), 0.3)
     rng = np.random.default_rng(3)
     for at in (0, 1, 5, 12):
@@ -108,9 +108,9 @@ def test_the_model_is_that_of_sampling():
         share = np.bincount(np.minimum(drawn, 4), minlength=5) / 40_000
         assert known.chances[:, at] == pytest.approx(share, abs=0.012)
         more = rng.binomial(n, 0.9, 40_000) < 3
-        assert rarity.found(known, 0.9, 3)[at] == pytest.approx(more.mean(), abs=0.012)
+        assert rarity.confirmation_chances(known, 0.9, 3)[at] == pytest.approx(more.mean(), abs=0.012)
     assert known.chances.sum(axis=0) == pytest.approx(1)
-    assert (rarity.found(known, 1.0, 3)[:-1] == (known.people < 3)).all()
+    assert (rarity.confirmation_chances(known, 1.0, 3)[:-1] == (known.people < 3)).all()
     assert known.chances[:, -1].tolist() == [0, 0, 0, 0, 1]
 
 
@@ -118,11 +118,11 @@ def test_the_range_holds_the_likely_and_shrinks_with_the_records():
     sizes = {}
     for n in (1, 10):
         known = rarity.rarity(n * np.array([40, 20, 8, 4, 3, 30]), 0.1)
-        values = rarity.found(known, 0.5, 2)
+        values = rarity.confirmation_chances(known, 0.5, 2)
         low, high = rarity.likely(known, values, 1.92)
         assert 0 <= low <= high <= 1
         sizes[n] = high - low
         assert low - 0.02 <= float(values @ rarity.smooth(known)) <= high + 0.02
     assert sizes[10] < sizes[1]
     certain = rarity.rarity(np.array([0, 0, 0, 50]), 0.1)
-    assert rarity.likely(certain, rarity.found(certain, 0.1, 1), 1.92)[1] < 0.1
+    assert rarity.likely(certain, rarity.confirmation_chances(certain, 0.1, 1), 1.92)[1] < 0.1

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import chdtri, comb, ndtri
 
 from reident.larger.parts import Extrapolating
-from reident.larger.rarity import Rarity, found, likely, rarity, smooth
+from reident.larger.rarity import Rarity, confirmation_chances, likely, rarity, smooth
 
 COLUMNS = ["metric", "quantity", "times", "n_eif", "draws", "observed", "estimate", "low", "high", "status"]
 FITTED = ("confirmed_rate", "best_guess_rate")
@@ -239,7 +239,7 @@ def _estimate(
     """Return the rate with a file of a multiple of the size, and its interval where that is above 1."""
     held = fitted.held
     linked = held.linked(times, part.population)
-    values = found(rarity_, times * held.share, fitted.limit)
+    values = confirmation_chances(rarity_, times * held.share, fitted.limit)
     estimate = linked * float(values @ weight)
     if times <= 1:
         return {"estimate": round(estimate, DECIMALS)}

@@ -78,7 +78,7 @@ def _binomial(k: int, n: np.ndarray, p: float) -> np.ndarray:
     return np.where(n >= k, np.exp(logarithm), 0.0)
 
 
-def found(rarity_: Rarity, share: float, limit: int) -> np.ndarray:
+def confirmation_chances(rarity_: Rarity, share: float, limit: int) -> np.ndarray:
     """Return the probability that at most `limit` − 1 rivals are among those held; float64 (J + 1,).
 
     `share` is the share of the population that the intruder holds, and `limit` the rank limit.
