@@ -90,17 +90,20 @@ def assess(
     targets = [_target(rules, files, name) for name in rules.targets]
     columns = _columns(rules, files)
     sets = [(), *rules.sets]
-    done = [0]
+    n_done = [0]
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
         results_of_set = [
-            [measures.of(told, linked=files.linked) for told in _told(files, cells, target)]
+            [
+                measures.of(disclosure, linked=files.linked)
+                for disclosure in _disclosures(files, cells, target)
+            ]
             for target in targets
         ]
-        done[0] += 1
+        n_done[0] += 1
         if progress is not None:
-            progress(done[0] / len(sets))
+            progress(n_done[0] / len(sets))
         return results_of_set
 
     with ThreadPoolExecutor(threads) as pool:
@@ -113,7 +116,7 @@ def assess(
     parts, lines = [], []
     for at, target in enumerate(targets):
         keys = next(candidates for candidates in rules.sets if joined(candidates) == worst[target.name])
-        disclosed = _told(files, _cells(files, columns, keys), target, keep=True)
+        disclosed = _disclosures(files, _cells(files, columns, keys), target, keep=True)
         parts.append(_records(rules, original, target, keys, disclosed))
         baseline = measures.mean_of(results[0][at])
         lines.append(_target_line(target, keys, disclosed, baseline, categories))
@@ -203,7 +206,7 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
     return _Target(name, radius, ranks, present, *windows, own_ranks, guesses, n_values)
 
 
-def _told(
+def _disclosures(
     files: _Files, cells: tuple[list[np.ndarray], int], target: _Target, *, keep: bool = False
 ) -> list[Told]:
     """Return what each released file tells about a target."""

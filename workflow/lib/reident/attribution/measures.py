@@ -76,16 +76,16 @@ class Measures(NamedTuple):
     guess_holdout: float
 
 
-def of(told: Told, *, linked: bool) -> Measures:
+def of(disclosure: Told, *, linked: bool) -> Measures:
     """Return the measures of what a kernel counted; ``linked``: the released records of the same persons are known."""
-    counts = [int(count) for count in told.counts]
+    counts = [int(count) for count in disclosure.counts]
     n, m, n_holdout = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]
 
     def share(place: int, of: int = n) -> float:
         return counts[place] / of if of else NAN
 
     def mean(row: int, of: int = n) -> float:
-        return sums.of_shares(told.sums[row]) / of if of else NAN
+        return sums.of_shares(disclosure.sums[row]) / of if of else NAN
 
     n_others = n if linked else 0
     return Measures(
