@@ -88,13 +88,13 @@ def explain(
     effects = _effects(part, metric, files, pairs, tried, work, _linked(files))
     lost = effects.lost
     sets, agree = _unique_sets(part, files, pairs)
-    left_out = np.array([one.coarsening is None for one in tried], bool)
+    left_out = np.array([change.coarsening is None for change in tried], bool)
     names = [variable.name for variable in part.variables]
     texts = {
         "carried_by": joined(lost[:, left_out], names, "+"),
         "prevented_by": joined(
             lost[:, ~left_out],
-            [f"{one.variable}: {one.title}" for one in tried if one.coarsening is not None],
+            [f"{change.variable}: {change.title}" for change in tried if change.coarsening is not None],
             "; ",
         ),
         "agreeing": joined(agree, names, "+"),
@@ -102,7 +102,10 @@ def explain(
         "unique_size": pa.array(sets.size, mask=sets.size == 0),
         "n_unique_sets": pa.array(sets.n_sets),
         "confirming": joined(
-            np.stack([np.isin(numbers(*pairs), numbers(*other)) for other in confirmed.values()], axis=1),
+            np.stack(
+                [np.isin(numbers(*pairs), numbers(*metric_pairs)) for metric_pairs in confirmed.values()],
+                axis=1,
+            ),
             list(confirmed),
             "+",
         ),
@@ -217,15 +220,15 @@ def _recodings(tried: Sequence[Change], effects: Effects) -> pd.DataFrame:
     """Return one line per change: how many of the confirmed records it prevents, and how many others it confirms."""
     table = [
         (
-            one.variable,
-            one.title,
+            change.variable,
+            change.title,
             effects.n_confirmed,
             lost,
             share(lost, effects.n_confirmed),
             new,
             new - lost,
         )
-        for one, lost, new in zip(
+        for change, lost, new in zip(
             tried, effects.n_prevented.tolist(), effects.n_newly_confirmed.tolist(), strict=True
         )
     ]

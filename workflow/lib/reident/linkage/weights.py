@@ -242,8 +242,8 @@ def _shares(level: np.ndarray, amounts: np.ndarray, otherwise: np.ndarray | None
     shares = np.ones_like(sums)
     with np.errstate(invalid="ignore"):
         of_present = sums[:, :PRESENT] / present
-    kept = np.full_like(of_present, 1 / PRESENT) if otherwise is None else otherwise[:, :PRESENT]
-    shares[:, :PRESENT] = np.where(present > 0, of_present, kept)
+    shares_before = np.full_like(of_present, 1 / PRESENT) if otherwise is None else otherwise[:, :PRESENT]
+    shares[:, :PRESENT] = np.where(present > 0, of_present, shares_before)
     return shares
 
 
