@@ -591,7 +591,7 @@ def test_a_shard_left_from_another_number_of_shards_is_not_used(again):
     (line,) = entry["outputs"].values()
     left = again.results / "scores/taxicab/2-of-2.parquet"
     shutil.copyfile(again.results / line["path"], left)
-    line["path"] = chain.shown(left, again.results)
+    line["path"] = chain.recorded_path(left, again.results)
     entry |= {"step": "score.taxicab.2-of-2", "study_digest": "0" * 64}
     text = json.dumps(chain.sealed(entry), indent=1, sort_keys=True)
     (again.results / "ledger/score.taxicab.2-of-2.json").write_text(text, encoding="utf-8")

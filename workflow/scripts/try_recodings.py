@@ -11,4 +11,4 @@ with ledger.step(snakemake) as step:
     own = step.read("clusters"), step.inputs["functions"], step.threads
     positions = dict(zip(step.part.attacks, step.read_all("confirmed"), strict=True))
     setting = Setting(files, *own)
-    step.write_all(suggest.suggest(step.part, setting, positions, step.kept, step.progress))
+    step.write_all(suggest.suggest(step.part, setting, positions, step.checkpoints, step.progress))

@@ -46,15 +46,15 @@ class Break(NamedTuple):
 class BrokenError(InputError):
     """The end of a walk at the first link that does not hold."""
 
-    def __init__(self, found: Break) -> None:
-        option = forced([found])
-        super().__init__(f"{found.path} {found.what}. {AGAIN}{f' with `{option}`' if option else ''}.")
-        self.found = found
+    def __init__(self, link: Break) -> None:
+        option = forced([link])
+        super().__init__(f"{link.path} {link.what}. {AGAIN}{f' with `{option}`' if option else ''}.")
+        self.link = link
 
 
 def forced(breaks: Iterable[Break]) -> str:
     """Return the option that makes a run compute again what does not hold; empty where no rule makes it."""
-    rules = {rule: None for found in breaks for rule in _rules_of(found.path)}
+    rules = {rule: None for link in breaks for rule in _rules_of(link.path)}
     return f"--forcerun {' '.join(rules)}" if rules else ""
 
 
@@ -81,9 +81,9 @@ def _rules_of(path: Path) -> Iterator[str]:
         yield maker_of("releasable.ipynb" if path.parent.name == "releasable" else made_with)
 
 
-def stop(found: Break) -> NoReturn:
+def stop(link: Break) -> NoReturn:
     """End a walk at a link that does not hold."""
-    raise BrokenError(found)
+    raise BrokenError(link)
 
 
 def root_of(folder: Path) -> Path:
@@ -101,7 +101,7 @@ def place_of_path(path: str) -> str:
     return "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
 
 
-def shown(path: Path, root: Path) -> str:
+def recorded_path(path: Path, root: Path) -> str:
     """Return a path as the ledger records it: relative to the study's results, sources by their name alone."""
     try:
         return path.relative_to(root).as_posix()
@@ -143,8 +143,8 @@ class Chain:
             try:
                 entries.append(read_entry(file))
             except BrokenError as error:
-                if error.found.kind != MISSING:
-                    self._tell(error.found)
+                if error.link.kind != MISSING:
+                    self._tell(error.link)
         return entries
 
     def _find_makers(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
@@ -183,7 +183,7 @@ class Chain:
         BrokenError
             Naming the first file that does not fit, unless the chain tells it otherwise.
         """
-        todo = [(place, shown(path, self.root)) for place, paths in ends.items() for path in paths]
+        todo = [(place, recorded_path(path, self.root)) for place, paths in ends.items() for path in paths]
         used: dict[tuple[str, str], dict[str, Any]] = {}
         checked: set[tuple[str, str]] = set()
         while todo:
@@ -200,8 +200,8 @@ class Chain:
             if step in used:
                 continue
             used[step] = entry
-            for found in self._breaks(partial(part_digest, place), entry, sources(place)):
-                self._tell(found)
+            for link in self._breaks(partial(part_digest, place), entry, sources(place)):
+                self._tell(link)
             if not gathers(entry):
                 todo += [(place, path) for path in read_results(entry)]
             elif through:
@@ -210,7 +210,7 @@ class Chain:
 
     def check_input(self, path: Path, read: str) -> None:
         """See that a result, which has the digest `read`, is what its step wrote."""
-        _, wrote = self.maker(shown(path, self.root))
+        _, wrote = self.maker(recorded_path(path, self.root))
         if wrote is None:
             self._tell(Break(NO_ENTRY, path, "has no entry in the ledger"))
         elif wrote != read:

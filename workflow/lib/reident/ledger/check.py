@@ -54,14 +54,14 @@ class Checked(NamedTuple):
     absent: tuple[str, ...] = ()  # the sources that are not there, which could not be verified
 
 
-class _Found:
-    """What a walk meets; steps that the study uses are known by their first results."""
+class _Audit:
+    """What a walk finds; steps that the study uses are identified by their first results."""
 
     def __init__(self, root: Path, notebook: Path) -> None:
         self.breaks: dict[Break, None] = {}  # each once, in the order of the walk
-        self.used: set[str] = set()
-        self.changed: list[Path] = []  # results of steps that the study does not use
-        self.unknown: list[str] = []  # files that no step makes
+        self.steps: set[str] = set()
+        self.changed_results: list[Path] = []  # results of steps that the study does not use
+        self.unknown_files: list[str] = []  # files that no step makes
         self.releases: set[str] = set()
         self.packages: set[str] = set()
         self.chain = Chain(root, self._add)
@@ -69,13 +69,13 @@ class _Found:
         places = dict.fromkeys(place_of(file.parents[1]) for file in entry_files(root))
         self.entries = [(place, entry) for place in places for entry in self.chain.entries(place)]
 
-    def _add(self, found: Break) -> None:
-        code = found.cause == self._notebook
-        self.breaks[found._replace(kind=chain.CODE, cause="") if code else found] = None
+    def _add(self, link: Break) -> None:
+        is_code = link.cause == self._notebook
+        self.breaks[link._replace(kind=chain.CODE, cause="") if is_code else link] = None
 
     def use(self, entry: dict[str, Any]) -> None:
         """Add an entry on which the study rests."""
-        self.used.add(first_output(entry))
+        self.steps.add(first_output(entry))
         self.releases.add(release.named(entry.get("release")))
         installed = versions()
         for package, version in entry["versions"].items():
@@ -84,9 +84,9 @@ class _Found:
 
     def named(self, kind: str) -> list[str]:
         """Return what the breaks of a kind are about, each once: sources, or results."""
-        found = (one for one in self.breaks if one.kind == kind)
+        breaks = (link for link in self.breaks if link.kind == kind)
         about_sources = kind in (chain.SOURCE, chain.ABSENT)
-        return sorted({one.cause if about_sources else str(one.path) for one in found})
+        return sorted({link.cause if about_sources else str(link.path) for link in breaks})
 
 
 def check(members: Family, results: Path, notebook: Path) -> Checked:
@@ -109,27 +109,29 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
             _refuse_unreadable(folder)
         if not entry_files(root):
             return Checked(f"{name}: there are no results yet. Run `{command}`.", closes=False)
-        found = _walk(members, root, notebook)
+        audit = _walk(members, root, notebook)
         missing = list(_missing(members, root))
     except InputError as error:
         return Checked(f"{name}: {error}", closes=False)
-    if not found.used and not found.breaks:
+    if not audit.steps and not audit.breaks:
         what = "there are no results of this study as it is now"
         return Checked(f"{name}: {what}. Run `{command}`.", closes=False)
-    absent = found.named(chain.ABSENT)
-    broken = [kind for kind in KINDS if found.named(kind)]
-    lines = [_broken(found, root, command) if broken else _closed(found, root)]
-    lines += [f"{KINDS[kind]}: {_few(found.named(kind))}{_made_by(found, kind)}" for kind in broken]
+    absent = audit.named(chain.ABSENT)
+    broken = [kind for kind in KINDS if audit.named(kind)]
+    lines = [_broken(audit, root, command) if broken else _closed(audit, root)]
+    lines += [f"{KINDS[kind]}: {_few(audit.named(kind))}{_made_by(audit, kind)}" for kind in broken]
     if absent:
         lines.append(f"not verified, because they are not there or cannot be read: {_few(absent)}")
-    if found.packages:
-        lines.append(f"made with other versions than those installed: {_few(sorted(found.packages))}")
+    if audit.packages:
+        lines.append(f"made with other versions than those installed: {_few(sorted(audit.packages))}")
     if missing:
         lines.append(f"not made yet: {_few(missing)}")
-    if found.changed:
-        lines.append(f"no longer used by this study, and changed or missing: {_few(map(str, found.changed))}")
-    if found.unknown:
-        lines.append(f"not made by any step: {_few(found.unknown)}")
+    if audit.changed_results:
+        lines.append(
+            f"no longer used by this study, and changed or missing: {_few(map(str, audit.changed_results))}"
+        )
+    if audit.unknown_files:
+        lines.append(f"not made by any step: {_few(audit.unknown_files)}")
     if pages := abandoned_editions(members, results):
         lines.append(f"{ABANDONED}: {_few(map(str, pages))}")
     return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
@@ -163,64 +165,68 @@ def _refuse_unreadable(folder: Path) -> None:
                 refuse(path)
 
 
-def _closed(found: _Found, root: Path) -> str:
+def _closed(audit: _Audit, root: Path) -> str:
     """Return how many results lead back to the sources, and what made them."""
     numbers = Counter[bool]()
-    for _, entry in found.entries:
-        numbers[first_output(entry) in found.used] += len(entry["outputs"])
-    parts = [f"the chain closes: {numbers[True]} results of {len(found.used)} steps lead back to the sources"]
-    if unchanged := numbers[False] - len(found.changed):
+    for _, entry in audit.entries:
+        numbers[first_output(entry) in audit.steps] += len(entry["outputs"])
+    parts = [
+        f"the chain closes: {numbers[True]} results of {len(audit.steps)} steps lead back to the sources"
+    ]
+    if unchanged := numbers[False] - len(audit.changed_results):
         parts.append(f"{unchanged} results that this study no longer uses are unchanged")
-    parts.append(f"made by {_few(sorted(found.releases), '; ')}")
+    parts.append(f"made by {_few(sorted(audit.releases), '; ')}")
     return f"{root.name}: {'; '.join(parts)}."
 
 
-def _broken(found: _Found, root: Path, command: str) -> str:
+def _broken(audit: _Audit, root: Path, command: str) -> str:
     """Return that the chain is broken, and what to do: what is there must not get lost by it."""
-    option = forced(one for one in found.breaks if one.kind != chain.ABSENT)
+    option = forced(link for link in audit.breaks if link.kind != chain.ABSENT)
     advice = f"Run `{command} {option}`" if option else f"Run `{command}`"
-    if any(found.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
+    if any(audit.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
         advice += ". If a source, the study file or the code changed by mistake, restore it instead"
     return f"{root.name}: the chain is broken. {advice}."
 
 
-def _made_by(found: _Found, kind: str) -> str:
+def _made_by(audit: _Audit, kind: str) -> str:
     """Return the releases that made the results that were made by different code."""
-    releases = sorted({one.cause for one in found.breaks if one.kind == kind == chain.CODE and one.cause})
+    releases = sorted({link.cause for link in audit.breaks if link.kind == kind == chain.CODE and link.cause})
     if not releases:
         return ""
     return f"; they were made by {_few(releases, '; ')}, and this is {release.named(release.recorded())}"
 
 
-def _walk(members: Family, root: Path, notebook: Path) -> _Found:
+def _walk(members: Family, root: Path, notebook: Path) -> _Audit:
     """Return what holds and what does not, of the study and of its variants."""
-    found = _Found(root, notebook)
+    audit = _Audit(root, notebook)
 
     def sources(place: str) -> dict[str, Path]:
         return family.sources(members.at(place), members.path) | family.notebooks(notebook)
 
-    for entry in found.chain.walk(members.known_digest, _ends(found, members, root), sources):
-        found.use(entry)
+    for entry in audit.chain.walk(members.known_digest, _ends(audit, members, root), sources):
+        audit.use(entry)
     recorded = set[Path]()
-    for place, entry in found.entries:
+    for place, entry in audit.entries:
         lines = entry["outputs"].values()
         wrote = {located(root, place, line["path"]): line["sha256"] for line in lines}
-        if first_output(entry) in found.used:
-            found.chain.check_bytes(wrote)
+        if first_output(entry) in audit.steps:
+            audit.chain.check_bytes(wrote)
         else:
-            found.changed += [path for path, content in wrote.items() if found.chain.digest(path) != content]
+            audit.changed_results += [
+                path for path, content in wrote.items() if audit.chain.digest(path) != content
+            ]
         recorded |= wrote.keys()
     for path in result_files(root):
         if path not in recorded and _is_declared(path, root):
-            found.breaks[Break(chain.NO_ENTRY, path, "has no entry in the ledger")] = None
+            audit.breaks[Break(chain.NO_ENTRY, path, "has no entry in the ledger")] = None
         elif path not in recorded:
-            found.unknown.append(str(path))
-    return found
+            audit.unknown_files.append(str(path))
+    return audit
 
 
 def _is_declared(path: Path, root: Path) -> bool:
     """Return whether a step makes a file of this name, at this place."""
-    name = chain.shown(path, root)
+    name = chain.recorded_path(path, root)
     if name.startswith("reports/"):
         return path.stem == REPORT and path.suffix in {".html", ".pdf"}
     inside = name.removeprefix(f"{chain.place_of_path(name)}/")
@@ -230,23 +236,23 @@ def _is_declared(path: Path, root: Path) -> bool:
         return False
 
 
-def _ends(found: _Found, members: Family, root: Path) -> dict[str, list[Path]]:
+def _ends(audit: _Audit, members: Family, root: Path) -> dict[str, list[Path]]:
     """Return the results with which the walk at each place begins: those that no other step of the study reads.
 
     A comparison has read results of variants, each of which has a walk of its own. Of a step in shards, those that the
     steps after it did not read are left from another number of shards.
     """
     steps_of_study, compared = _steps(members), steps.compared_tables(members.study)
-    used = [
+    entries = [
         (place, entry)
-        for place, entry in found.entries
+        for place, entry in audit.entries
         if (place, entry["rule"], entry["metric"]) in steps_of_study
         and (entry["rule"] != COMPARISON or entry["step"].partition(".")[2] in compared)
     ]
-    read = {line["path"] for _, entry in used if not chain.gathers(entry) for line in chain.inputs(entry)}
-    read_steps = {_step(place, entry) for place, entry in used if read & _outputs(entry)}
+    read = {line["path"] for _, entry in entries if not chain.gathers(entry) for line in chain.inputs(entry)}
+    read_steps = {_step(place, entry) for place, entry in entries if read & _outputs(entry)}
     ends: dict[str, list[Path]] = {}
-    for place, entry in used:
+    for place, entry in entries:
         if _step(place, entry) not in read_steps:
             ends.setdefault(place, []).extend(located(root, place, path) for path in sorted(_outputs(entry)))
     return ends

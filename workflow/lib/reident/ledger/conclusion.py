@@ -47,8 +47,8 @@ def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], noteb
             broken.append(f"Error: {answer.line}")
             continue
         lines += verdict(results / name)
-        if left := abandoned_editions(family, results):
-            lines.append(f"{name}: {left[0].parent} has {ABANDONED}")
+        if edition := abandoned_editions(family, results):
+            lines.append(f"{name}: {edition[0].parent} has {ABANDONED}")
         lines += reports(name, [page for page in pages if f"reports/{name}/" in page])
     return Concluded(lines + broken, not broken)
 

@@ -56,10 +56,10 @@ class Estimate:
         if now < SILENCE or share < MIN_SHARE:
             return None
         half = reported / 2
-        span, done = reported - half, share - self._share_at(half)
-        if done <= 0 or span <= 0:
+        span, growth = reported - half, share - self._share_at(half)
+        if growth <= 0 or span <= 0:
             return None
-        return max((1 - share) * span / done - (now - reported), 0.0)
+        return max((1 - share) * span / growth - (now - reported), 0.0)
 
     def _share_at(self, worked: float) -> float:
         """Return the share of the work after some seconds, between two reports in proportion."""
@@ -79,8 +79,8 @@ class Shown(NamedTuple):
 
 def line(step: str, share: float, left: float | None) -> str:
     """Return the line of the log on the progress of a step."""
-    rest = "" if left is None else f", about {duration(left)} left"
-    return f"{step}: {int(share * 100)}% done{rest}"
+    forecast = "" if left is None else f", about {duration(left)} left"
+    return f"{step}: {int(share * 100)}% done{forecast}"
 
 
 def compiling(step: str, *, runs: bool) -> str:

@@ -27,9 +27,9 @@ from reident.ledger.chain import (
     by_importer,
     place_of,
     place_of_path,
+    recorded_path,
     root_of,
     sealed,
-    shown,
 )
 from reident.ledger.stored import (
     FULL,
@@ -137,11 +137,11 @@ class Step:
         return path
 
     @property
-    def kept(self) -> Path:
+    def checkpoints(self) -> Path:
         """The folder in which a long step keeps what it can go on from: one for each study, library and inputs."""
-        read = sorted((str(path), one.sha256) for path, one in self._read.items())
-        known = json.dumps([self.params["study"], self.params["library"], read])
-        return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(known.encode()).hexdigest()[:16]}"
+        read = sorted((str(path), file.sha256) for path, file in self._read.items())
+        text = json.dumps([self.params["study"], self.params["library"], read])
+        return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     @property
     def scratch(self) -> Path:
@@ -279,19 +279,19 @@ class Step:
         family = import_module("reident.pipeline.family")
         members = family.Family(self.params["file"])
         names = [name for name in self.inputs if name.startswith("source_")]
-        own = {name.removeprefix("source_"): self.path(name) for name in names}
+        source_paths = {name.removeprefix("source_"): self.path(name) for name in names}
 
         def sources(place: str) -> dict[str, Path]:
-            return own if place == self.place else family.sources(members.at(place), members.path)
+            return source_paths if place == self.place else family.sources(members.at(place), members.path)
 
         ends: dict[str, list[Path]] = {}
         for path in (path for paths in self.inputs.values() for path in paths if self.root in path.parents):
-            place = place_of_path(shown(path, self.root)) if STEPS[self.rule].gathers else self.place
+            place = place_of_path(recorded_path(path, self.root)) if STEPS[self.rule].gathers else self.place
             ends.setdefault(place, []).append(path)
         Chain(self.root).walk(members.known_digest, ends, sources, through=True)
 
     def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:
-        line = {"path": shown(path, self.root), "sha256": digest, "size": size}
+        line = {"path": recorded_path(path, self.root), "sha256": digest, "size": size}
         return line if rows is None else {**line, "rows": rows}
 
 

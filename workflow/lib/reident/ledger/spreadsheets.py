@@ -69,7 +69,7 @@ def _every_cell(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
     """Return a column with every text changed, each different text once: very many lines have few."""
     if isinstance(column.dtype, pd.StringDtype):
         place, texts = pd.factorize(column)
-        known = np.array([*map(change, texts), np.nan], object)
-        return pd.Series(known[place], index=column.index, dtype=object)
+        replacements = np.array([*map(change, texts), np.nan], object)
+        return pd.Series(replacements[place], index=column.index, dtype=object)
     texts = [change(value) if isinstance(value, str) else value for value in column]
     return pd.Series(texts, index=column.index, dtype=object)

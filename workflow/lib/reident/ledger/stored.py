@@ -120,11 +120,11 @@ class Stream(io.FileIO):
 
     def write(self, content: Any) -> int:
         """Write all of some bytes, however many the system takes at a time."""
-        left = memoryview(content).cast("B")
-        self._digest.update(left)
-        self._size += left.nbytes
-        while left:
-            left = left[_take(self, left) :]
+        view = memoryview(content).cast("B")
+        self._digest.update(view)
+        self._size += view.nbytes
+        while view:
+            view = view[_take(self, view) :]
         return memoryview(content).nbytes
 
     def finish(self, rows: int | None = None) -> Written:
@@ -136,9 +136,9 @@ class Stream(io.FileIO):
         return Written(self.path, self._digest.hexdigest(), self._size, rows)
 
 
-def _take(stream: Stream, left: memoryview) -> int:
+def _take(stream: Stream, view: memoryview) -> int:
     """Write some of the bytes and return how many."""
-    return os.write(stream.fileno(), left)
+    return os.write(stream.fileno(), view)
 
 
 ROW_GROUP = 2**20
