@@ -36,7 +36,7 @@ def test_inputs_are_found_below_a_folder_under_other_names(folder, tmp_path):
     (folder / "a.bin").write_bytes(EIF)
     (folder / "2026" / "deep" / "b").write_bytes(PUF)
     search = inputs.find(BOTH, tmp_path, folder)
-    assert search.found == {sha256(EIF): folder / "a.bin", sha256(PUF): folder / "2026/deep/b"}
+    assert search.paths == {sha256(EIF): folder / "a.bin", sha256(PUF): folder / "2026/deep/b"}
     assert (search.missing, search.unreadable) == ([], 0)
 
 
@@ -70,7 +70,7 @@ def test_inputs_in_the_bag_need_no_folder_but_code_in_it_needs_trust(tmp_path):
     assert missing.input.path == "own.py"
     assert "only with `--trust`" in str(missing)
     search = inputs.find(inputs.declared(content, trusted=True), tmp_path, None)
-    assert set(search.found) == {sha256(PUF), sha256(EIF)}
+    assert set(search.paths) == {sha256(PUF), sha256(EIF)}
 
 
 def test_links_are_not_followed_and_pipes_are_not_opened(folder, tmp_path):

@@ -50,17 +50,17 @@ class Change(NamedTuple):
 def _pairs(before: Mapping[_Key, Any], after: Mapping[_Key, Any]) -> Iterator[tuple[_Key, Any, Any]]:
     """Yield what differs between two mappings, by key in the order of the second, then of the first."""
     for key in [*after, *(key for key in before if key not in after)]:
-        one, other = before.get(key), after.get(key)
-        if one != other:
-            yield key, one, other
+        old, new = before.get(key), after.get(key)
+        if old != new:
+            yield key, old, new
 
 
 def _changes(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[Change]:
     """Return the values that differ, by what they are about, of which a release may have nothing."""
     return [
         Change(about, what, *values)
-        for about, one, other in _pairs(before, after)
-        for what, *values in _pairs(one or {}, other or {})
+        for about, old, new in _pairs(before, after)
+        for what, *values in _pairs(old or {}, new or {})
     ]
 
 
@@ -86,8 +86,8 @@ def sources(release: Release) -> dict[str, dict[str, Any]]:
             side = name.removeprefix("source_")
             for line in lines if side not in _NOT_DATA else ():
                 if line["path"].startswith(_FOLDERS):
-                    known = {"sha256": line["sha256"], "size": line["size"]}
-                    files.setdefault(side, {**known, "rows": rows.get(side.replace("_", " "))})
+                    fingerprint = {"sha256": line["sha256"], "size": line["size"]}
+                    files.setdefault(side, {**fingerprint, "rows": rows.get(side.replace("_", " "))})
     return files
 
 
@@ -115,21 +115,21 @@ def variables(before: Release, after: Release) -> list[Change]:
     """Compare the variables: added, dropped, and what is declared of them."""
     lines = []
     for where in LISTS:
-        for name, one, other in _pairs(before.variables(where), after.variables(where)):
-            if one is None or other is None:
-                lines.append(Change(where, name, None if one is None else "", None if other is None else ""))
+        for name, old, new in _pairs(before.variables(where), after.variables(where)):
+            if old is None or new is None:
+                lines.append(Change(where, name, None if old is None else "", None if new is None else ""))
             else:
-                declared = _pairs(dict(_leaves(one)), dict(_leaves(other)))
+                declared = _pairs(dict(_leaves(old)), dict(_leaves(new)))
                 lines += [Change(where, f"{name}.{path}", *values) for path, *values in declared]
     return lines
 
 
 def codes(before: Release, after: Release) -> list[Change] | None:
     """Compare the codes of categorical variables, with the records that have each; None if one does not record them."""
-    one, other = _codes(before), _codes(after)
-    if one is None or other is None:
+    old, new = _codes(before), _codes(after)
+    if old is None or new is None:
         return None
-    return [line for line in _common(one, other) if line.before is None or line.after is None]
+    return [line for line in _common(old, new) if line.before is None or line.after is None]
 
 
 def _codes(release: Release) -> dict[str, dict[str, int]] | None:
@@ -151,9 +151,12 @@ def _codes(release: Release) -> dict[str, dict[str, int]] | None:
 
 def counts(before: Release, after: Release) -> list[Change]:
     """Compare the distinct values and the missing values of each linking variable, in the PUF and in the EIF."""
-    lines = (_lines(release, "description/variables.csv") for release in (before, after))
+    tables = (_lines(release, "description/variables.csv") for release in (before, after))
     return _common(
-        *({line["variable"]: {name: _plain(line[name]) for name in _COUNTS} for line in own} for own in lines)
+        *(
+            {line["variable"]: {name: _plain(line[name]) for name in _COUNTS} for line in table}
+            for table in tables
+        )
     )
 
 
@@ -284,14 +287,14 @@ def _verdict(release: Release) -> dict[str, Any]:
 
 def warnings(before: Release, after: Release) -> list[Change]:
     """Compare the warnings without their numbers: those that only one of the releases has, with their severity."""
-    own: list[dict[str, tuple[str, str]]] = []
+    sides: list[dict[str, tuple[str, str]]] = []
     for release in (before, after):
         texts = [(line["warning"], line["severity"]) for line in _lines(release, "verdict/warnings.csv")]
-        own.append({severity + _NUMBER.sub("0", text): (text, severity) for text, severity in texts})
+        sides.append({severity + _NUMBER.sub("0", text): (text, severity) for text, severity in texts})
     return [
-        Change("warning", (one or other)[0], one and one[1], other and other[1])
-        for _, one, other in _pairs(*own)
-        if one is None or other is None
+        Change("warning", (old or new)[0], old and old[1], new and new[1])
+        for _, old, new in _pairs(*sides)
+        if old is None or new is None
     ]
 
 

@@ -113,7 +113,7 @@ def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
         If there is no report or edition, or an entry is not there.
     """
     chain = Chain(root)
-    used: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     todo = [*ends]
     while todo:
         path = todo.pop()
@@ -121,10 +121,10 @@ def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
         if entry is None:
             what = _NOT_MADE.get(path, f"{path} has no entry in the ledger")
             raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
-        if (name := first_output(entry)) not in used:
-            used[name] = entry
+        if (name := first_output(entry)) not in entries:
+            entries[name] = entry
             todo += read_results(entry)
-    return [used[name] for name in sorted(used)]
+    return [entries[name] for name in sorted(entries)]
 
 
 def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:

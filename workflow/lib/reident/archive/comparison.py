@@ -126,9 +126,9 @@ class Comparison:
         """Yield whether each measure of a file is higher, lower, or the same."""
         for name, (before, after) in self.measures.items():
             for measure in MEASURES[name]:
-                one, other = before[measure], after[measure]
-                if one is not None and other is not None:
-                    yield SAME if one == other else HIGHER if other > one else LOWER
+                old, new = before[measure], after[measure]
+                if old is not None and new is not None:
+                    yield SAME if old == new else HIGHER if new > old else LOWER
 
     @property
     def is_identical(self) -> bool:
@@ -136,9 +136,9 @@ class Comparison:
         pairs: list[tuple[Any, Any]] = [*self.measures.values()]
         pairs += [(line.before, line.after) for line in self.rates]
         # Also tables that a bag does not have: the ledger knows their digests.
-        one, other = self.before.outputs, self.after.outputs
-        common = [path for path in one.keys() & other.keys() if path.endswith(".csv")]
-        pairs += [(one[path]["sha256"], other[path]["sha256"]) for path in common]
+        old, new = self.before.outputs, self.after.outputs
+        common = [path for path in old.keys() & new.keys() if path.endswith(".csv")]
+        pairs += [(old[path]["sha256"], new[path]["sha256"]) for path in common]
         differ = any(before != after for before, after in pairs)
         return not (any(self.changes.values()) or any(self.metrics[1:]) or differ)
 
@@ -225,12 +225,12 @@ def compare(before: Release, after: Release) -> Comparison:
         after,
         {name: compared(before, after) for name, compared in CHANGES.items()},
         {
-            name: (one, other)
+            name: (old, new)
             for name, read in (("file_risk", changes.file_risk), ("matching", changes.matching))
-            if (one := read(before)) is not None and (other := read(after)) is not None
+            if (old := read(before)) is not None and (new := read(after)) is not None
         },
         rates,
-        (common, *([name for name in own if name not in common] for own in names)),
+        (common, *([name for name in metrics if name not in common] for metrics in names)),
         reason,
         _ungrouped(before, after, named),
         same_records,
@@ -263,8 +263,8 @@ def _is_invalid(release: Release) -> bool:
 
 
 def _same_records(before: Release, after: Release) -> bool:
-    one, other = (changes.sources(release).get("puf") for release in (before, after))
-    return one is not None and other is not None and one["sha256"] == other["sha256"]
+    old, new = (changes.sources(release).get("puf") for release in (before, after))
+    return old is not None and new is not None and old["sha256"] == new["sha256"]
 
 
 def _ungrouped(before: Release, after: Release, named: tuple[Mapping[str, Any], Mapping[str, Any]]) -> str:

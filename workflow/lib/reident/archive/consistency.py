@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from reident.archive import layout
-from reident.archive.unpack import Content, refusal, shown
+from reident.archive.unpack import Content, quote, refusal
 from reident.ledger.chain import SOURCE_PREFIX, inputs, sealed
 
 Line: TypeAlias = dict[str, Any]
@@ -40,7 +40,7 @@ def check(path: Path, study: str, files: Files) -> dict[str, Line]:
     """
     documents = {name: read(path, files, name) for name in _DOCUMENTS}
     if documents[layout.RESOLVED].get("id") != study:
-        raise refusal(path, f"{shown(layout.RESOLVED)} is of another study")
+        raise refusal(path, f"{quote(layout.RESOLVED)} is of another study")
     _check_types(path, layout.RELEASE, documents[layout.RELEASE], _RELEASE_TYPES)
 
     def lines(name: str, key: str, *fields: str) -> list[Line]:
@@ -52,7 +52,7 @@ def check(path: Path, study: str, files: Files) -> dict[str, Line]:
     read_sources = _check_outputs(path, files, outputs)
     for line in sources:
         if (line["sha256"], line["size"]) not in read_sources:
-            raise refusal(path, f"{shown(layout.INPUTS)} names a source file that no step of the ledger read")
+            raise refusal(path, f"{quote(layout.INPUTS)} names a source file that no step of the ledger read")
     _check_bytes(path, files, [*outputs, *sources, *named])
     return documents
 
@@ -60,13 +60,13 @@ def check(path: Path, study: str, files: Files) -> dict[str, Line]:
 def read(path: Path, files: Files, name: str) -> Line:
     """Return a JSON document of a bag, or raise an InputError if it is missing, or is not a JSON object."""
     if name not in files:
-        raise refusal(path, f"{shown(name)} is missing")
+        raise refusal(path, f"{quote(name)} is missing")
     try:
         content = json.loads(files[name].text)
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise refusal(path, f"{shown(name)} is not a JSON object")
+        raise refusal(path, f"{quote(name)} is not a JSON object")
     return content
 
 
@@ -74,7 +74,7 @@ def _lines(path: Path, name: str, document: Line, key: str, fields: Iterable[str
     """Return the lines of a document, each with its fields."""
     lines = document.get(key)
     if not isinstance(lines, list) or not all(isinstance(line, dict) for line in lines):
-        raise refusal(path, f"`{key}` in {shown(name)} must be a list of objects")
+        raise refusal(path, f"`{key}` in {quote(name)} must be a list of objects")
     for line in lines:
         _check_types(path, name, line, {field: _TYPES[field] for field in fields})
     return lines
@@ -83,7 +83,7 @@ def _lines(path: Path, name: str, document: Line, key: str, fields: Iterable[str
 def _check_types(path: Path, name: str, line: Line, types: Mapping[str, Any]) -> None:
     for field, kind in types.items():
         if field not in line or not isinstance(line[field], kind):
-            raise refusal(path, f"`{field}` in {shown(name)} is missing, or is not what it must be")
+            raise refusal(path, f"`{field}` in {quote(name)} is missing, or is not what it must be")
 
 
 def _entries(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
@@ -100,7 +100,7 @@ def _entries(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
         except (KeyError, TypeError, AttributeError):
             complete = False
         if not complete:
-            raise refusal(path, f"{shown(name)} is not a ledger entry as its step wrote it")
+            raise refusal(path, f"{quote(name)} is not a ledger entry as its step wrote it")
         yield name, entry
 
 
@@ -111,19 +111,19 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
     for name, entry in entries:
         for line in entry["outputs"].values():
             if wrote.setdefault(line["path"], line) is not line:
-                raise refusal(path, f"{shown(name)} is about a result of another ledger entry")
+                raise refusal(path, f"{quote(name)} is about a result of another ledger entry")
     for name, entry in entries:
         for line in inputs(entry):
-            made = wrote.get(line["path"], {"sha256": None})
-            if not line["path"].startswith(SOURCE_PREFIX) and made["sha256"] != line["sha256"]:
+            output = wrote.get(line["path"], {"sha256": None})
+            if not line["path"].startswith(SOURCE_PREFIX) and output["sha256"] != line["sha256"]:
                 what = "is about a step that read what no other entry of the ledger wrote"
-                raise refusal(path, f"{shown(name)} {what}")
+                raise refusal(path, f"{quote(name)} {what}")
     listed = {line["path"]: line for line in outputs}
     if len(listed) != len(outputs) or listed.keys() != wrote.keys():
-        raise refusal(path, f"{shown(layout.OUTPUTS)} must list each result of the ledger once, and no other")
+        raise refusal(path, f"{quote(layout.OUTPUTS)} must list each result of the ledger once, and no other")
     for name, line in listed.items():
         if any(line[field] != wrote[name].get(field) for field in ("sha256", "size", "rows")):
-            raise refusal(path, f"{shown(layout.OUTPUTS)} and the ledger disagree about {shown(name)}")
+            raise refusal(path, f"{quote(layout.OUTPUTS)} and the ledger disagree about {quote(name)}")
     sources = [
         line for _, entry in entries for line in inputs(entry) if line["path"].startswith(SOURCE_PREFIX)
     ]
@@ -138,12 +138,12 @@ def _check_bytes(path: Path, files: Files, lines: list[Line]) -> None:
             continue
         name = layout.PAYLOAD + line["bag"]
         if name not in files:
-            raise refusal(path, f"{shown(name)} is missing")
+            raise refusal(path, f"{quote(name)} is missing")
         if (files[name].sha256, files[name].size) != (line["sha256"], line["size"]):
-            raise refusal(path, f"{shown(name)} is not the file of which the bag has the SHA-256")
+            raise refusal(path, f"{quote(name)} is not the file of which the bag has the SHA-256")
         if name.startswith(layout.TABLES) and line["holds_data"]:
-            raise refusal(path, f"{shown(name)} holds data, which a bag must not have")
+            raise refusal(path, f"{quote(name)} holds data, which a bag must not have")
         described.add(name)
     for name in files:
         if name.startswith((layout.TABLES, layout.REPORT, layout.SOURCES)) and name not in described:
-            raise refusal(path, f"{shown(name)} is in no list of the bag")
+            raise refusal(path, f"{quote(name)} is in no list of the bag")

@@ -52,7 +52,7 @@ class Missing(NamedTuple):
 class Search(NamedTuple):
     """What a search found."""
 
-    found: dict[str, Path]  # by SHA-256
+    paths: dict[str, Path]  # by SHA-256
     missing: list[Missing]  # in the order of the seal
     unreadable: int  # files and folders that could not be read, and may be what is missing
 
@@ -80,8 +80,8 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     InputError
         If the folder does not exist, is not a folder, or cannot be read.
     """
-    found = {item.sha256: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
-    missing = {item.sha256: item for item in inputs if item.sha256 not in found}
+    paths = {item.sha256: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
+    missing = {item.sha256: item for item in inputs if item.sha256 not in paths}
     names, sizes = {item.name for item in missing.values()}, {item.size for item in missing.values()}
     places = [Path(item.path) for item in missing.values() if Path(item.path).is_absolute()]
     candidates = [(path, path.stat().st_size) for path in places if path.is_file()]
@@ -100,9 +100,9 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
             unreadable += 1
             continue
         if missing.pop(digest, None) is not None:
-            found[digest] = path.resolve()
+            paths[digest] = path.resolve()
     lacking = [Missing(item, item.name in present) for item in inputs if item.sha256 in missing]
-    return Search(found, lacking, unreadable)
+    return Search(paths, lacking, unreadable)
 
 
 def _files(folder: Path) -> tuple[list[tuple[Path, int]], int]:

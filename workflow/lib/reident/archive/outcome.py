@@ -176,8 +176,8 @@ def _unequal(before: np.ndarray, after: np.ndarray, numbers: bool) -> np.ndarray
     if not numbers or not unequal.any():
         return unequal
     at = np.flatnonzero(unequal)
-    one, two = (
+    old, new = (
         pd.to_numeric(pd.Series(values[at]), errors="coerce").to_numpy(float) for values in (before, after)
     )
-    unequal[at] = ~np.isclose(one, two, rtol=TOLERANCE, atol=0.0)  # an empty cell is equal to nothing
+    unequal[at] = ~np.isclose(old, new, rtol=TOLERANCE, atol=0.0)  # an empty cell is equal to nothing
     return unequal

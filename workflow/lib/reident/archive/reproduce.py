@@ -117,7 +117,7 @@ def _reproduce(bag: Verified, work: Path, folder: Path | None, trust: str | None
         _say(line)
     _check_room(expected)
     name = rerun.study_file(bag.folder, document)
-    placed = rerun.place(bag.folder, name, declared, search.found, work)
+    placed = rerun.place(bag.folder, name, declared, search.paths, work)
     return facts | _compute(bag, code, placed, work, cores)
 
 

@@ -80,7 +80,7 @@ def study_file(bag: Path, inputs: dict[str, Any]) -> str:
     raise InputError(f"{bag.name}: the bag has no study file. Ask for another one.")
 
 
-def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], into: Path) -> Placed:
+def place(bag: Path, name: str, inputs: list[Input], paths: dict[str, Path], into: Path) -> Placed:
     """Put the study file of a bag into an empty folder, where its inputs can be where it expects them.
 
     A study file that names ``../data/puf.csv`` is put one folder deeper, so that nothing leaves `into` and no byte of
@@ -96,7 +96,7 @@ def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], int
     file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
     renamed: dict[str, str] = {}
     for number, item in enumerate(inputs, start=1):
-        source, path = found[item.sha256], item.path
+        source, path = paths[item.sha256], item.path
         if Path(path).is_absolute():
             if Path(path).is_file() and sha256(Path(path)) == item.sha256:
                 continue

@@ -158,14 +158,14 @@ def _check(path: Path, entries: list[zipfile.ZipInfo], folder: Path | None) -> s
         raise refusal(path, f"the bag must have at least one file, and at most {MAX_ENTRIES:,} files")
     for entry in entries:
         if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise refusal(path, f"{shown(entry.filename)} must be stored or deflated")
+            raise refusal(path, f"{quote(entry.filename)} must be stored or deflated")
         if _bursts(entry.file_size, entry.compress_size):
-            raise refusal(path, f"{shown(entry.filename)} must have {_LIMITS}")
+            raise refusal(path, f"{quote(entry.filename)} must have {_LIMITS}")
     if _bursts(sum(entry.file_size for entry in entries), path.stat().st_size):
         raise refusal(path, f"the unpacked files must have {_LIMITS}")
     top = _check_names(path, [entry.filename for entry in entries])
-    kept = [entry.file_size for entry in entries if _is_read(_inside(entry))]
-    if max(kept, default=0) > MAX_TEXT or sum(kept) > MAX_TEXTS:
+    text_sizes = [entry.file_size for entry in entries if _is_read(_inside(entry))]
+    if max(text_sizes, default=0) > MAX_TEXT or sum(text_sizes) > MAX_TEXTS:
         raise refusal(path, f"the files that describe the bag must have at most {MAX_TEXT:,} bytes each")
     needed = sum(-(-entry.file_size // _DISK_BLOCK) + 1 for entry in entries) * _DISK_BLOCK
     if folder is not None and shutil.disk_usage(folder).free < needed:
@@ -184,7 +184,7 @@ def _check_names(path: Path, names: list[str]) -> str:
     taken: dict[str, tuple[str, bool]] = {}
     for name in names:
         if problem := name_problem(name):
-            raise refusal(path, f"the name {shown(name)} must not {problem}")
+            raise refusal(path, f"the name {quote(name)} must not {problem}")
         folder, _, inside = name.partition("/")
         if folder != top or not inside or not _TOP.fullmatch(top):
             name_of_folder = "whose name is that of the study and the digest of the bag"
@@ -195,7 +195,7 @@ def _check_names(path: Path, names: list[str]) -> str:
             # What a file system may take for one name: without case, in each form of Unicode.
             folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", spelled).casefold())
             if taken.setdefault(folded, (spelled, is_file)) != (spelled, is_file):
-                raise refusal(path, f"the name {shown(name)} must not be that of another file or folder")
+                raise refusal(path, f"the name {quote(name)} must not be that of another file or folder")
     if len(set(names)) < len(names):
         raise refusal(path, "the name of a file is given twice")
     if names != sorted(names, key=lambda name: layout.order(name.partition("/")[2])):
@@ -235,7 +235,7 @@ def _read(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, rebuilt: zipfile.ZipFile, folder: Path | None
 ) -> Content:
     """Digest a file of a bag, compare what `zipfile` makes of it, and write it."""
-    sha512, sha256, kept = hashlib.sha512(), hashlib.sha256(), list[bytes]()
+    sha512, sha256, blocks = hashlib.sha512(), hashlib.sha256(), list[bytes]()
     again = header(entry.filename, entry.file_size, entry.compress_type)
     with archive.open(entry) as source, rebuilt.open(again, "w") as copy, _target(entry, folder) as target:
         while block := source.read(_BLOCK):
@@ -245,8 +245,8 @@ def _read(
             if target is not None:
                 target.write(block)
             if _is_read(_inside(entry)):
-                kept.append(block)
-    return Content(entry.file_size, sha512.hexdigest(), sha256.hexdigest(), b"".join(kept))
+                blocks.append(block)
+    return Content(entry.file_size, sha512.hexdigest(), sha256.hexdigest(), b"".join(blocks))
 
 
 @contextlib.contextmanager
@@ -275,7 +275,7 @@ def refusal(path: Path, what: str) -> InputError:
     return InputError(f"{path}: {what}. {REMEDY}")
 
 
-def shown(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name from a stranger as a message may show it."""
     text = printable(name)
     return f"`{text if len(text) <= 80 else '...' + text[-77:]}`"
@@ -293,8 +293,8 @@ def staging(into: Path) -> Iterator[Path]:
     both = os.open(into, os.O_RDONLY)
     try:
         _lock(both, fcntl.LOCK_EX)  # a folder is not yet locked right after it was made
-        for left in into.glob(f"{_PREFIX}*"):
-            _remove_abandoned(left)
+        for path in into.glob(f"{_PREFIX}*"):
+            _remove_abandoned(path)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=into))
         lock = os.open(folder, os.O_RDONLY)
         _lock(lock, fcntl.LOCK_EX)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.archive import consistency, layout, signing
-from reident.archive.unpack import Content, Unpacked, printable, refusal, shown, staging, unpack
+from reident.archive.unpack import Content, Unpacked, printable, quote, refusal, staging, unpack
 from reident.errors import InputError
 from reident.pipeline import release
 from reident.sections.seal import SignOff as Decision
@@ -101,7 +101,7 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
     top, files = unpacked.top, unpacked.files
     for name in (layout.TAG_MANIFEST, layout.PAYLOAD_MANIFEST, layout.DECLARATION, layout.INFO):
         if name not in files:
-            raise refusal(path, f"{shown(name)} is missing")
+            raise refusal(path, f"{quote(name)} is missing")
     study, digest = top.rpartition("-")[0], layout.digest(files[layout.TAG_MANIFEST].text)
     if top != f"{study}-{digest}":
         raise refusal(path, f"the digest of the bag is {digest}, not the one in its name")
@@ -111,7 +111,7 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
             "rename the file; otherwise do not use it."
         )
     if files[layout.DECLARATION].text != _DECLARATION:
-        raise refusal(path, f"{shown(layout.DECLARATION)} must declare BagIt 1.0 in UTF-8")
+        raise refusal(path, f"{quote(layout.DECLARATION)} must declare BagIt 1.0 in UTF-8")
     _check_files(path, files)
     signed_by, sign_offs, warnings = _check_signatures(path, files, signers)
     documents = consistency.check(path, study, files)
@@ -133,7 +133,7 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
     tags = _check_manifest(path, files, layout.TAG_MANIFEST)
     for name in (layout.DECLARATION, layout.INFO, layout.PAYLOAD_MANIFEST):
         if name not in tags:
-            raise refusal(path, f"{shown(name)} is not in {shown(layout.TAG_MANIFEST)}")
+            raise refusal(path, f"{quote(name)} is not in {quote(layout.TAG_MANIFEST)}")
     info = files[layout.INFO].text.decode(errors="replace")
     if _LAYOUT.findall(info) != [layout.VERSION]:
         raise InputError(
@@ -144,10 +144,10 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
     for name in files:
         listed = payload if name.startswith(layout.PAYLOAD) else tags
         if name not in listed and name != layout.TAG_MANIFEST and not layout.SIGNED_FILES.fullmatch(name):
-            raise refusal(path, f"{shown(name)} is not in a manifest")
+            raise refusal(path, f"{quote(name)} is not in a manifest")
     sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
     if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
-        raise refusal(path, f"`Payload-Oxum` in {shown(layout.INFO)} is not the size and number of the files")
+        raise refusal(path, f"`Payload-Oxum` in {quote(layout.INFO)} is not the size and number of the files")
 
 
 def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str]:
@@ -155,19 +155,19 @@ def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str
     listed: set[str] = set()
     lines = files[name].text.decode(errors="replace").split("\n")
     if lines.pop():
-        raise refusal(path, f"{shown(name)} must end with a line end")
+        raise refusal(path, f"{quote(name)} must end with a line end")
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
-        where = f"line {number} of {shown(name)}"
+        where = f"line {number} of {quote(name)}"
         if match is None or match[2] in listed:
             raise refusal(path, f"{where} must be the digest and the path of another file")
         sha512, file = match.groups()
         if file.startswith(layout.PAYLOAD) != (name == layout.PAYLOAD_MANIFEST):
-            raise refusal(path, f"{where} must not be about {shown(file)}")
+            raise refusal(path, f"{where} must not be about {quote(file)}")
         if file not in files:
-            raise refusal(path, f"{shown(file)} is missing")
+            raise refusal(path, f"{quote(file)} is missing")
         if files[file].sha512 != sha512:
-            raise refusal(path, f"{shown(file)} is not what was sealed")
+            raise refusal(path, f"{quote(file)} is not what was sealed")
         listed.add(file)
     return listed
 
@@ -184,12 +184,12 @@ def _check_signatures(
     for name in sorted(names - {layout.SEAL_SIGNATURE}):
         pair = [name.rpartition(".")[0] + ending for ending in (".json", ".sig")]
         if not names.issuperset(pair):
-            raise refusal(path, f"{shown(name)} must have both the decision and its signature")
+            raise refusal(path, f"{quote(name)} must have both the decision and its signature")
         if name == pair[0]:
             signer = _signer(path, files, name, pair[1], signers)
             sign_offs.append(SignOff(signer, _sign_off(path, files, name)))
             if not name.endswith(f"/{signer.key}.json"):
-                raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
+                raise refusal(path, f"{quote(name)} must have the name of the key that signed it")
     if not names:
         if signers is not None:
             raise refusal(path, "nobody signed the bag")
@@ -210,18 +210,18 @@ def _signer(
     try:
         return signing.verify(files[name].text, files[signature].text, signers)
     except ValueError as error:
-        raise InputError(f"{path}: {shown(signature)} {error}") from None
+        raise InputError(f"{path}: {quote(signature)} {error}") from None
 
 
 def _sign_off(path: Path, files: dict[str, Content], name: str) -> dict[str, Any]:
     """Return the content of a sign-off, which is about this bag and this report."""
     content, bound = consistency.read(path, files, name), binding(files)
     if {key: content.get(key) for key in bound} != bound:
-        raise refusal(path, f"{shown(name)} is about another bag, or another report")
+        raise refusal(path, f"{quote(name)} is about another bag, or another report")
     try:
         Decision.model_validate({key: value for key, value in content.items() if key not in bound})
     except ValidationError:
-        raise refusal(path, f"{shown(name)} is not a complete sign-off") from None
+        raise refusal(path, f"{quote(name)} is not a complete sign-off") from None
     return content
 
 
