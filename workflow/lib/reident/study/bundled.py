@@ -21,23 +21,23 @@ def check(study_file: Path, location: tuple[str, ...], name: str, folder: Path) 
     InputError
         With the line of the study file.
     """
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
-    if name not in known:
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in names:
         raise error(
             study_file,
             location,
-            f"must be {', '.join(f'`{one}`' for one in known)} or the path of a file that ends in `.yaml`."
-            f"{near(name, known) or ' Correct it.'}",
+            f"must be {', '.join(f'`{choice}`' for choice in names)} or the path of a file that ends in `.yaml`."
+            f"{near(name, names) or ' Correct it.'}",
         )
 
 
-def near(name: str, known: Sequence[str]) -> str:
-    """Return a question with the known name that is most like another one; empty if there is none."""
-    close = difflib.get_close_matches(name, known, n=1)
+def near(name: str, names: Sequence[str]) -> str:
+    """Return a question with the one of some names that is most like another one; empty if none is."""
+    close = difflib.get_close_matches(name, names, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""
 
 
 def error(path: Path, location: tuple[str | int, ...], message: str) -> InputError:
     """Return an error of a study file, with its line and key."""
     line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
-    return InputError(f"{path}, line {line}: `{studyfile.shown(location)}` {message}")
+    return InputError(f"{path}, line {line}: `{studyfile.dotted_key(location)}` {message}")

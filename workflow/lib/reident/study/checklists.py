@@ -43,10 +43,10 @@ def check(study: Study, study_file: Path) -> None:
         return
     if checklist.path is None:
         bundled.check(study_file, ("checklist", "file"), checklist.file, FOLDER)
-    known = [question.id for question in load(path_of(checklist, study_file)).all]
+    ids = [question.id for question in load(path_of(checklist, study_file)).all]
     for name in checklist.answers:
-        if name not in known:
-            remedy = bundled.near(name, known) or " Remove it, or correct it by the ids of the checklist."
+        if name not in ids:
+            remedy = bundled.near(name, ids) or " Remove it, or correct it by the ids of the checklist."
             raise bundled.error(
                 study_file,
                 ("checklist", "answers", name),

@@ -215,7 +215,9 @@ class Study(Section):
     def risk_sensitive(self) -> tuple[KeyVariable, ...]:
         """The sensitive variables of `file_risk` that are not in its key."""
         keys = {variable.name for variable in self.risk_key}
-        return tuple(own for own in self.risk.targets(self.linking_variables) if own.name not in keys)
+        return tuple(
+            target for target in self.risk.targets(self.linking_variables) if target.name not in keys
+        )
 
     @property
     def risk_id(self) -> tuple[str, ...]:
@@ -265,9 +267,9 @@ class Study(Section):
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
         original = self.microaggregate.source if self.microaggregate else self.files and self.files.original
-        others = {ORIGINAL: original} if original else {}
-        found = {**self.linked_sources, **self.matched_sources, **self.holdout_sources, **self.risk_sources}
-        return found | others | self.attribution_sources
+        originals = {ORIGINAL: original} if original else {}
+        sources = {**self.linked_sources, **self.matched_sources, **self.holdout_sources, **self.risk_sources}
+        return sources | originals | self.attribution_sources
 
     @property
     def simulated(self) -> frozenset[str]:

@@ -78,9 +78,9 @@ def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda 
         problem = path_problem(name) or _access_problem(path.parent / name)
         if problem is not None and not is_made(path.parent / name):
             line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
-            shown = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
+            text = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
             cut = "…" if len(name) > MAX_SHOWN else ""
-            yield f"{path}, line {line}: `{studyfile.shown(location)}`: {shown}{cut} {problem}"
+            yield f"{path}, line {line}: `{studyfile.dotted_key(location)}`: {text}{cut} {problem}"
 
 
 def path_problem(name: str) -> Problem | None:

@@ -38,15 +38,19 @@ def check(study: Any) -> None:
     """Refuse to pad a column that is not read, and codes that are shorter than those of the padded column."""
     files = [file for file in _files(study) if file.source.pad]
     for section in {file.section: None for file in files}:
-        same = [file for file in files if file.section == section]
-        used = {name for file in same for name in (*file.columns, *(own.column for own in file.variables))}
-        for name in same[0].source.pad:
-            if name not in used:
+        group = [file for file in files if file.section == section]
+        columns = {
+            name
+            for file in group
+            for name in (*file.columns, *(variable.column for variable in file.variables))
+        }
+        for name in group[0].source.pad:
+            if name not in columns:
                 raise ValueError(
                     f"`.{section}.pad` must name columns that the study reads, and `{name}` is not one. Correct the "
                     "name, or remove it."
                 )
-        for file in same:
+        for file in group:
             for variable in file.variables:
                 _check_codes(file, variable)
 
@@ -83,8 +87,13 @@ def _linked(study: Any) -> Iterator[_File]:
         for side in ("puf", "eif")
     }
     if study.microaggregate is not None:
-        own = study.microaggregate
-        yield _File("microaggregate", own.source, [*sides["puf"], *sides["eif"]], [*own.key, *own.variables])
+        options = study.microaggregate
+        yield _File(
+            "microaggregate",
+            options.source,
+            [*sides["puf"], *sides["eif"]],
+            [*options.key, *options.variables],
+        )
     if study.files is not None:
         files, cluster = study.files, study.rates.cluster or ()
         yield _File("files.puf", files.puf, sides["puf"], [*files.puf.id, *cluster])
@@ -97,12 +106,16 @@ def _linked(study: Any) -> Iterator[_File]:
 def _matched(study: Any) -> Iterator[_File]:
     options = study.matched
     variables = [
-        _Variable(own.name, own.name, _coding(own.missing, own.integer_coded, own.name in options.radius))
-        for own in options.variables.values()
+        _Variable(
+            variable.name,
+            variable.name,
+            _coding(variable.missing, variable.integer_coded, variable.name in options.radius),
+        )
+        for variable in options.variables.values()
     ]
     targets = [
-        _Variable(own.variable, own.variable, _coding(own.equals or (), numeric=own.numeric))
-        for own in options.targets
+        _Variable(target.variable, target.variable, _coding(target.equals or (), numeric=target.numeric))
+        for target in options.targets
     ]
     population = [options.population_count] if options.population_count else []
     yield _File(
@@ -111,7 +124,7 @@ def _matched(study: Any) -> Iterator[_File]:
     for at, copy in enumerate(options.synthetic):
         yield _File(f"matching.synthetic[{at + 1}]", copy, variables, options.key(at))
     if options.holdout is not None:
-        held = [own for own in variables if own.name in options.closest_variables]
+        held = [variable for variable in variables if variable.name in options.closest_variables]
         yield _File("matching.closest.holdout", options.holdout, held, [])
 
 
@@ -120,7 +133,7 @@ def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = F
 
 
 def _of_keys(variables: Iterable[KeyVariable]) -> list[_Variable]:
-    return [_Variable(own.name, own.column, own.coding()) for own in variables]
+    return [_Variable(variable.name, variable.column, variable.coding()) for variable in variables]
 
 
 def _assessed(study: Any) -> Iterator[_File]:

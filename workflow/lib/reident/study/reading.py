@@ -202,7 +202,8 @@ def todos(data: Any, node: yaml.Node) -> list[Mistake]:
     problem = "is still to be decided. Replace the TODO with a value, or remove the key."
     locations = sorted(_undecided(data, ()), key=lambda location: line_of(node, location))
     return [
-        Mistake(line_of(node, location), location, f"`{shown(location)}` {problem}") for location in locations
+        Mistake(line_of(node, location), location, f"`{dotted_key(location)}` {problem}")
+        for location in locations
     ]
 
 
@@ -235,7 +236,7 @@ def line_of(node: yaml.Node, location: Sequence[str | int]) -> int:
     return line
 
 
-def shown(location: Sequence[str | int]) -> str:
+def dotted_key(location: Sequence[str | int]) -> str:
     """Return a location as it is written: `linking_variables[1].name`."""
     parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")
@@ -276,22 +277,20 @@ def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple
     return before, f"{whole}.{digits}"
 
 
-def _instead(key: str, known: Mapping[str, Sequence[str]]) -> str:
+def _instead(key: str, keys: Mapping[str, Sequence[str]]) -> str:
     """Return where an unknown key is known, or what it may have meant."""
-    if key in known:
-        places = [
-            f"`{section}.{key}`" if section else f"`{key}` of the file itself" for section in known[key]
-        ]
+    if key in keys:
+        places = [f"`{section}.{key}`" if section else f"`{key}` of the file itself" for section in keys[key]]
         return f" here. Write {' or '.join(places[:3])}, or remove it."
-    close = difflib.get_close_matches(key, known, n=1)
+    close = difflib.get_close_matches(key, keys, n=1)
     return f". Did you mean `{close[0]}`?" if close else ". Remove it, or see config/README.md for all keys."
 
 
-def _reason(error: Any, known: Mapping[str, Sequence[str]]) -> str:
+def _reason(error: Any, keys: Mapping[str, Sequence[str]]) -> str:
     """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"is not a known key{_instead(str(error['loc'][-1]), known)}"
+        return f"is not a known key{_instead(str(error['loc'][-1]), keys)}"
     if kind == "missing":
         return "is missing. Add it; config/README.md describes every key."
     if kind == "value_error":
@@ -354,10 +353,10 @@ def load(path: Path, model: type[SectionT], *keys: str) -> SectionT:
 
 
 def explain(
-    error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Mapping[str, Sequence[str]]
+    error: ValidationError, path: Path, data: Any, node: yaml.Node, keys: Mapping[str, Sequence[str]]
 ) -> InputError:
     """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
-    return _first(path, mistakes(error, data, node, known))
+    return _first(path, mistakes(error, data, node, keys))
 
 
 def _first(path: Path, every: Sequence[Mistake]) -> InputError:
@@ -370,7 +369,7 @@ def _first(path: Path, every: Sequence[Mistake]) -> InputError:
 
 
 def mistakes(
-    error: ValidationError, data: Any, node: yaml.Node, known: Mapping[str, Sequence[str]]
+    error: ValidationError, data: Any, node: yaml.Node, keys: Mapping[str, Sequence[str]]
 ) -> list[Mistake]:
     """Return every mistake of a study file, by line.
 
@@ -381,13 +380,13 @@ def mistakes(
         The content of the file, see :func:`read`.
     node : yaml.Node
         The tree of the file.
-    known : mapping
+    keys : mapping
         All keys, for suggestions.
     """
     errors = error.errors(include_url=False)
     result = []
     for item in errors:
-        location, reason = item["loc"], _reason(item, known)
+        location, reason = item["loc"], _reason(item, keys)
         # A list that is too short only because its element is wrong is not a mistake of its own.
         if any(other["loc"][: len(location)] == location != other["loc"] for other in errors):
             continue
@@ -398,6 +397,6 @@ def mistakes(
         if number := _comma_number(location, data, item):
             parts, reason = [*parts[:-1], number[0]], f"must be a number. Write {number[1]}, with a point."
         separator = ": " if reason.startswith("`") else " "
-        message = f"`{shown(parts)}`{separator}{reason}" if parts else reason
+        message = f"`{dotted_key(parts)}`{separator}{reason}" if parts else reason
         result.append(Mistake(line_of(node, location), location, message))
     return sorted(result, key=lambda mistake: mistake.line)

@@ -17,7 +17,7 @@ from reident.sections.decision import LIMITS
 from reident.sections.simulation import UNTREATED, HouseholdSurvey
 from reident.sections.variants import MAX_ID_LENGTH, Path, Varied, names, slug, split
 from reident.study.model import Study
-from reident.study.reading import shown
+from reident.study.reading import dotted_key
 
 
 class Variant(NamedTuple):
@@ -71,9 +71,13 @@ def before_protection(study: Study) -> tuple[Varied, ...]:
 
 def _coarsened(study: Study) -> list[str]:
     """Return the keys of the coarser values of a study or of one of its variants: they are a part of the protection."""
-    own = [f"linking_variables.{one.name}.coarsen" for one in study.linking_variables if one.coarsen]
+    keys = [
+        f"linking_variables.{variable.name}.coarsen"
+        for variable in study.linking_variables
+        if variable.coarsen
+    ]
     varied = [key for item in study.variants for key in item.keys]
-    return list(dict.fromkeys([*own, *(key for key in varied if _COARSENED.fullmatch(key))]))
+    return list(dict.fromkeys([*keys, *(key for key in varied if _COARSENED.fullmatch(key))]))
 
 
 _COARSENED = re.compile(r"linking_variables\.[^.]+\.coarsen")
@@ -172,21 +176,21 @@ def with_settings(
     dropped: list[tuple[list[Any], int]] = []
     for key, value in settings.items():
         *way, last = split(key)
-        inside, known = result, complete
+        parent, node = result, complete
         for at, part in enumerate(way):
-            known = _inside(known, part)
-            if known is None:
-                section = shown(way[: at + 1])
+            node = _inside(node, part)
+            if node is None:
+                section = dotted_key(way[: at + 1])
                 raise ValueError(
                     f"`{key}` is not a key of the study, which has no `{section}`. Add `{section}`, or correct the key."
                 )
         for at, part in enumerate(way):
-            inside = _enter(inside, part, [*way, last][at + 1], key, shown(way[: at + 1]))
-        items: Any = inside
+            parent = _enter(parent, part, [*way, last][at + 1], key, dotted_key(way[: at + 1]))
+        items: Any = parent
         if isinstance(items, list) and value is None:
             dropped.append((items, _place_in(items, last, key)))
         else:
-            _put(inside, last, value, key)
+            _put(parent, last, value, key)
     # Last and from the end, so that the numbers of other items hold while values are set.
     for items, place in sorted(dropped, key=lambda one: one[1], reverse=True):
         _drop_score(result, items.pop(place))
