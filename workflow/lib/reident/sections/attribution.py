@@ -124,8 +124,8 @@ class AttributeDisclosure(Section):
             declared = {variable.name: of_linking(variable, PUF) for variable in linking}
         elif self.released == SYNTHETIC:
             declared = {
-                name: KeyVariable(name=name, missing=own.missing, integer_coded=own.integer_coded)
-                for name, own in matched.items()
+                name: KeyVariable(name=name, missing=variable.missing, integer_coded=variable.integer_coded)
+                for name, variable in matched.items()
             }
         keys = tuple(taken_over(variable, declared) for variable in self.keys)
         return keys, tuple(_target_taken_over(target, declared) for target in self.targets)
@@ -153,7 +153,7 @@ class AttributeDisclosure(Section):
         if self.released == SYNTHETIC:
             return dict(matched)
         files = {TRUTH: self.original}
-        files |= {released_side(at): file for at, file in enumerate(self._own_released, start=1)}
+        files |= {released_side(at): file for at, file in enumerate(self._released_files, start=1)}
         return {side: (file and file.id) or () for side, file in files.items()}
 
     def check_files(self, *, untreated: bool, matched: bool) -> None:
@@ -217,7 +217,7 @@ class AttributeDisclosure(Section):
             raise ValueError(
                 "`.original` must be given with a list of released files, and only then. Add it, or remove it."
             )
-        ids = {len(file.id) for file in (self.original, *self._own_released) if file and file.id}
+        ids = {len(file.id) for file in (self.original, *self._released_files) if file and file.id}
         if len(ids) > 1:
             raise ValueError(
                 "`.released` must have as many columns in each `id` as `original`. Correct the columns."
@@ -225,19 +225,19 @@ class AttributeDisclosure(Section):
         return self
 
     @property
-    def _own_released(self) -> tuple[ComparedFile, ...]:
+    def _released_files(self) -> tuple[ComparedFile, ...]:
         return self.released if isinstance(self.released, tuple) else ()
 
 
 def _target_taken_over(target: Target, declared: Mapping[str, KeyVariable]) -> Target:
     """Return a target; with `within` alone beside its name and type it is a declared variable too."""
-    own = declared.get(target.name)
+    declaration = declared.get(target.name)
     plain = Target(name=target.name, type=target.type, within=target.within)
-    if own is None or target != plain or own.type != target.type:
-        return target if own is None or target != plain else _as_number(own, target)
-    return Target(**{**own.model_dump(), "within": target.within})
+    if declaration is None or target != plain or declaration.type != target.type:
+        return target if declaration is None or target != plain else _as_number(declaration, target)
+    return Target(**{**declaration.model_dump(), "within": target.within})
 
 
-def _as_number(own: KeyVariable, target: Target) -> Target:
+def _as_number(declaration: KeyVariable, target: Target) -> Target:
     """Return a target that is read otherwise than the declared variable, with its column and missing codes."""
-    return target.model_copy(update={"column": own.column, "missing": own.missing})
+    return target.model_copy(update={"column": declaration.column, "missing": declaration.missing})

@@ -47,11 +47,11 @@ def _parse_rational(value: Any) -> Fraction:
 
 def rational_text(value: Fraction) -> str:
     """Return the shortest exact text of a rational: a decimal if there is one, otherwise ``a/b``."""
-    rest = value.denominator
+    cofactor = value.denominator
     for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
+        while cofactor % prime == 0:
+            cofactor //= prime
+    if cofactor != 1:
         return f"{value.numerator}/{value.denominator}"
     with localcontext() as context:
         context.prec = MAX_DIGITS

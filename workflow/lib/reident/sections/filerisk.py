@@ -155,10 +155,10 @@ class FileRisk(Section):
         """The file that only this section reads, declared or simulated."""
         return self.file if isinstance(self.file, RiskFile) else SIMULATED_SURVEY
 
-    def sources(self, known: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
-        """Return the files of this section by side; ``known`` are the other files of the study."""
+    def sources(self, study_sources: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
+        """Return the files of this section by side; ``study_sources`` are the other files of the study."""
         sources: dict[str, SourceFile] = {
-            self.side: self.described_file if self.side == SURVEY else known[self.side]
+            self.side: self.described_file if self.side == SURVEY else study_sources[self.side]
         }
         if self.original is not None:
             sources[UNPERTURBED] = self.original
@@ -234,9 +234,9 @@ class FileRisk(Section):
             raise ValueError(
                 f"`.file_risk.original.id` must have as many columns as the key of the file ({len(names)}). Correct it."
             )
-        other = RESERVED | {*variables, *(variable.name for variable in self.sensitive)}
+        reserved = RESERVED | {*variables, *(variable.name for variable in self.sensitive)}
         for name in names:
-            if name in other:
+            if name in reserved:
                 raise ValueError(
                     f"`{name}` must not identify a record of `file_risk`, because a key variable or a result column "
                     "has this name. Give the variable another `name`, or rename the column."

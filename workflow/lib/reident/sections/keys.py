@@ -113,16 +113,16 @@ def of_linking(variable: LinkingVariable, side: str) -> KeyVariable:
 
 def taken_over(variable: KeyVariable, declared: Mapping[str, KeyVariable]) -> KeyVariable:
     """Return a variable; a name alone is the declared variable of this name, where there is one."""
-    own = declared.get(variable.name)
-    return own if own is not None and variable == KeyVariable(name=variable.name) else variable
+    entry = declared.get(variable.name)
+    return entry if entry is not None and variable == KeyVariable(name=variable.name) else variable
 
 
 def sets_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
     """Return every set of at most ``size`` names, by size and then in the order of the names."""
     sizes = range(1, min(size, len(names)) + 1)
-    return [chosen for own in sizes for chosen in combinations(names, own)]
+    return [chosen for k in sizes for chosen in combinations(names, k)]
 
 
 def n_sets_up_to(n: int, size: int) -> int:
     """Return how many sets of at most ``size`` of n names there are."""
-    return sum(comb(n, own) for own in range(1, min(size, n) + 1))
+    return sum(comb(n, k) for k in range(1, min(size, n) + 1))

@@ -246,8 +246,8 @@ class Matching(Section):
         if self.known == ALL_SUBSETS:
             names = [variable.name for variable in self.candidates]
             sets += [
-                NamedSet(" + ".join(known), known, listed=False)
-                for known in sets_up_to(names, self.max_known)
+                NamedSet(" + ".join(subset), subset, listed=False)
+                for subset in sets_up_to(names, self.max_known)
             ]
         return sets
 

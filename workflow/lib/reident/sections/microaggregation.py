@@ -99,16 +99,16 @@ class Microaggregate(SourceFile):
             iuf=LinkFile(path="iuf.csv", puf_id=(PUFID,), eif_id=self.key),
         )
 
-    def check_columns(self, used: Sequence[Column]) -> None:
+    def check_columns(self, variables: Sequence[Column]) -> None:
         """Refuse to compare or to stratify by the key of the intruder's file, or to compare missing values."""
-        for name in (variable.eif for variable in used):
+        for name in (variable.eif for variable in variables):
             if name in self.key:
                 where = "or from `id`" if self.id else "or name another key as `microaggregate.id`"
                 raise ValueError(
                     f"`{name}` must not be compared, because it is the key of the original file. Remove it from "
                     f"`linking_variables` and `strata`, {where}."
                 )
-        for variable, side in itertools.product(used, ("puf", "eif")):
+        for variable, side in itertools.product(variables, ("puf", "eif")):
             if getattr(variable, side) in self.variables:
                 self._check_missing(variable, side)
 
@@ -119,10 +119,10 @@ class Microaggregate(SourceFile):
         """
         coding = variable.coding(side)
         normal = normaliser(coding)
-        known, recode = {normal(code) for code in coding.missing}, Recoding(coding)
+        missing_codes, recode = {normal(code) for code in coding.missing}, Recoding(coding)
         for code in self.missing:
             silent = coding.kind != "numeric" or number(clean(code)) is not None
-            if silent and normal(code) not in known and not recode.names(normal(code)):
+            if silent and normal(code) not in missing_codes and not recode.names(normal(code)):
                 raise ValueError(
                     f"`.microaggregate.missing` declares the code `{code}`, but `{variable.name}` would compare it as "
                     f"a value. Add it to the `missing` of `{variable.name}`."

@@ -72,7 +72,7 @@ class Recoding:
         self.otherwise = table.pop(OTHERWISE, None)
         self.codes = {normal(code): target for code, target in table.items()}
         self.repeated = len(self.codes) < len(table)
-        self.spans = [(found, to) for code, to in table.items() if (found := span(code)) is not None]
+        self.spans = [(interval, to) for code, to in table.items() if (interval := span(code)) is not None]
 
     def names(self, code: str) -> bool:
         """Return whether a normalised code has an entry of its own: itself, or a range."""
@@ -80,8 +80,8 @@ class Recoding:
 
     def is_alone(self, code: str, entry: str) -> bool:
         """Return whether an entry of the table, not `otherwise`, is a normalised code, or the range 9-9 of it."""
-        found = span(entry)
-        of_one = found is not None and found.first == found.last and self._value(code) in found
+        interval = span(entry)
+        of_one = interval is not None and interval.first == interval.last and self._value(code) in interval
         return self._normal(entry) == code or of_one
 
     def __call__(self, code: str) -> str:
@@ -95,14 +95,18 @@ class Recoding:
     def unused(self, codes: Iterable[str]) -> list[str]:
         """Return the keys of the table, `otherwise` aside, that none of some normalised codes has."""
         every = set(codes)
-        ranges = {found.text for found, _ in self.spans if any(self._value(code) in found for code in every)}
+        ranges = {
+            interval.text
+            for interval, _ in self.spans
+            if any(self._value(code) in interval for code in every)
+        }
         return [code for code in self.codes if code not in every and clean(code) not in ranges]
 
     def _target_of_span(self, code: str) -> str | None:
         if not self.spans:
             return None
         value = self._value(code)
-        return next((target for found, target in self.spans if value in found), None)
+        return next((target for interval, target in self.spans if value in interval), None)
 
     def _value(self, code: str) -> float | None:
         """Return the number of a code; of a category, only if it is written as an integer."""
@@ -127,7 +131,7 @@ def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
     normal, recoding = normaliser(coding), Recoding(coding)
     codes = {normal(code) for code in coding.missing}
     for code, target in coding.recode.items():
-        if code != OTHERWISE and any(recoding.is_alone(one, code) for one in codes):
+        if code != OTHERWISE and any(recoding.is_alone(missing_code, code) for missing_code in codes):
             raise ValueError(
                 f"`.{key}` must not have `{code}`, which is in `{missing}` too: missing codes are looked up before "
                 f"recoding, so it is never recoded. If it means missing, remove it from `{key}`, otherwise from "
@@ -144,13 +148,13 @@ def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
 
 def check_spans(table: Mapping[str, str], key: str) -> None:
     """Refuse ranges of a recode table that overlap or end before they begin."""
-    spans = sorted(found for code in table if (found := span(code)) is not None)
-    for one in spans:
-        if one.last < one.first:
-            raise ValueError(f"`.{key}.{one.text}` must not end before it begins. Swap the two numbers.")
-    for one, other in itertools.pairwise(spans):
-        if other.first <= one.last:
+    spans = sorted(interval for code in table if (interval := span(code)) is not None)
+    for interval in spans:
+        if interval.last < interval.first:
+            raise ValueError(f"`.{key}.{interval.text}` must not end before it begins. Swap the two numbers.")
+    for interval, successor in itertools.pairwise(spans):
+        if successor.first <= interval.last:
             raise ValueError(
-                f"`.{key}` must not have ranges that overlap, but `{one.text}` and `{other.text}` do. Correct one of "
-                "the two."
+                f"`.{key}` must not have ranges that overlap, but `{interval.text}` and `{successor.text}` do. Correct "
+                "one of the two."
             )

@@ -250,12 +250,12 @@ class Policy(Section):
     @model_validator(mode="after")
     def _keeps_the_order(self) -> Policy:
         """Refuse bands that publish a larger count as a smaller number, which misleads readers."""
-        for one, other in itertools.pairwise(self.steps):
-            pair = self.lower(one.high, one.unit), self.lower(other.low, other.unit)
+        for step, successor in itertools.pairwise(self.steps):
+            pair = self.lower(step.high, step.unit), self.lower(successor.low, successor.unit)
             if self.rounding == "nearest" and pair[0] > pair[1]:
                 raise ValueError(
-                    f"`.bands` must keep the order of counts, but {one.high} becomes {pair[0]} and {other.low} becomes "
-                    f"{pair[1]}. Correct `up_to`."
+                    f"`.bands` must keep the order of counts, but {step.high} becomes {pair[0]} and {successor.low} "
+                    f"becomes {pair[1]}. Correct `up_to`."
                 )
         return self
 
@@ -270,5 +270,5 @@ class Policy(Section):
 
 def nearest(count: int, unit: int) -> int:
     """Return the multiple of a unit that is nearest to a count; of two equally near ones, the even multiple."""
-    multiple, rest = divmod(count, unit)
-    return (multiple + (2 * rest > unit or (2 * rest == unit and multiple % 2 == 1))) * unit
+    multiple, remainder = divmod(count, unit)
+    return (multiple + (2 * remainder > unit or (2 * remainder == unit and multiple % 2 == 1))) * unit

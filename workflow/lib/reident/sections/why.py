@@ -29,14 +29,14 @@ class Why(Section):
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse recodings that do not fit linking variables of these types, and two with one name for one variable."""
         seen = set()
-        for at, one in enumerate(self.recodings or ()):
+        for at, recoding in enumerate(self.recodings or ()):
             key = f"why.recodings[{at + 1}]"
-            if one.variable not in types:
+            if recoding.variable not in types:
                 raise ValueError(f"`{key}.variable` must be a linking variable. Correct the name.")
             try:
-                one.check(types[one.variable])
+                recoding.check(types[recoding.variable])
             except ValueError as error:
                 raise ValueError(f"`{key}` {error}") from None
-            if (one.variable, one.title) in seen:
+            if (recoding.variable, recoding.title) in seen:
                 raise ValueError(f"`{key}` is given twice. Remove one of the two, or give it another `name`.")
-            seen.add((one.variable, one.title))
+            seen.add((recoding.variable, recoding.title))
