@@ -34,11 +34,11 @@ def sha256(path: Path) -> str:
 @cache
 def versions() -> dict[str, str]:
     """The versions that a number may depend on."""
-    found = {"python": platform.python_version()}
+    packages = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            packages[package] = metadata.version(package)
+    return packages
 
 
 @cache

@@ -284,11 +284,11 @@ class Family:
         except ValueError as error:
             raise self._error(variant, f": {error}") from None
         try:
-            made = Study.model_validate(content)
+            study = Study.model_validate(content)
         except ValidationError as error:
             first = studyfile.mistakes(error, content, self._node, studyfile.known_keys(Study))[0]
             raise self._error(variant, f": {first.message}", first.location) from None
-        if made.release != self.study.release:
+        if study.release != self.study.release:
             raise self._error(
                 variant,
                 ": `release` must not be changed by a variant. Keep it as in the study.",
@@ -302,13 +302,13 @@ class Family:
             "file_risk",
             *(() if before else ("utility", "larger_intruder")),
         ):
-            if (getattr(made, section) is None) != (getattr(self.study, section) is None):
+            if (getattr(study, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
                     variant,
                     f": `{section}` must not be added or removed by a variant. Keep it as in the study.",
                 )
         # The edition is of the study with its variants, and the copies for people are of the study itself.
-        return made.model_copy(update=_OF_STUDY)
+        return study.model_copy(update=_OF_STUDY)
 
     def _error(
         self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()

@@ -113,7 +113,7 @@ def simulating(study: Study) -> Section:
 @_part_of("microaggregate")
 def masking(study: Study) -> Masking:
     """Return what masking a file takes."""
-    variables_ = tuple(one.model_copy(update={"coarsen": None}) for one in study.linking_variables)
+    variables_ = tuple(variable.model_copy(update={"coarsen": None}) for variable in study.linking_variables)
     return Masking(study.microaggregated, _unlabelled((*study.strata, *variables_)))
 
 
@@ -194,7 +194,7 @@ def attacking(study: Study, metric: str, why: Why) -> Explaining:
         assigning(study, metric) is not None,
         tuple(study.chosen),
         why.recodings,
-        tuple(one.name for one in study.linking_variables if one.coarsen is not None),
+        tuple(variable.name for variable in study.linking_variables if variable.coarsen is not None),
         why.max_size,
     )
 
@@ -449,8 +449,8 @@ def _coarsenings(study: Study) -> tuple[Coarsening, ...]:
         for variable in study.risk_key
     }
     return tuple(
-        Coarsening(one.variable, {spelling[one.variable](code): to for code, to in one.recode.items()})
-        for one in study.risk.collapse
+        Coarsening(item.variable, {spelling[item.variable](code): to for code, to in item.recode.items()})
+        for item in study.risk.collapse
     )
 
 
@@ -585,8 +585,8 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
     """Return what the releasable edition takes from a study, whose variants have these labels."""
     release = required(study.release, "release")
     unicity: Any = study.chosen.get("unicity")
-    sets = [known for known in study.matched.sets if known.listed] if study.matching else []
-    known = {one.name: set(one.known) for one in sets}
+    sets = [scenario for scenario in study.matched.sets if scenario.listed] if study.matching else []
+    scenarios = {scenario.name: set(scenario.known) for scenario in sets}
     return Releasing(
         study=study.id,
         heading=heading(study),
@@ -605,8 +605,13 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
         variants=variants,
         alike=alike,
         file_is_puf=study.file_risk is not None and study.risk.side == "puf",
-        scenarios=tuple(known),
-        nested_scenarios=tuple((one, other) for one in known for other in known if known[one] < known[other]),
+        scenarios=tuple(scenarios),
+        nested_scenarios=tuple(
+            (smaller, larger)
+            for smaller in scenarios
+            for larger in scenarios
+            if scenarios[smaller] < scenarios[larger]
+        ),
     )
 
 

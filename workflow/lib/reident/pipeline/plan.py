@@ -187,8 +187,8 @@ class Plan:
 
         ``path`` is from the study's results folder; ``place`` is another study of the family than that of the job.
         """
-        members, own = self.family(wildcards.study)
-        home = members.home(own if place is None else place, rule, metric)
+        members, job_place = self.family(wildcards.study)
+        home = members.home(job_place if place is None else place, rule, metric)
         return str(RESULTS / members.study.id / home / path)
 
     def result(self, rule: str, path: str, metric: str | None = None) -> Asked:

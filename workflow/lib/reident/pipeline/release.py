@@ -79,14 +79,14 @@ def recorded(root: Path = ROOT) -> dict[str, Any]:
     }
 
 
-def named(found: Any) -> str:
+def named(record: Any) -> str:
     """Return a release in words, from what :func:`recorded` returned when it ran."""
-    if not isinstance(found, dict):  # an entry of a release that did not record itself
+    if not isinstance(record, dict):  # an entry of a release that did not record itself
         return "an earlier version of reident"
-    words = [f"reident {found.get('version') or '(version unknown)'}"]
-    if commit := found.get("commit"):
-        words.append(f"commit {str(commit)[:12]}{' (modified)' if found.get('modified') else ''}")
-    return ", ".join([*words, f"sources {str(found.get('tree'))[:12]}"])
+    words = [f"reident {record.get('version') or '(version unknown)'}"]
+    if commit := record.get("commit"):
+        words.append(f"commit {str(commit)[:12]}{' (modified)' if record.get('modified') else ''}")
+    return ", ".join([*words, f"sources {str(record.get('tree'))[:12]}"])
 
 
 def version(root: Path = ROOT) -> str | None:
@@ -125,9 +125,9 @@ def _digest(path: Path) -> str:
 def _copied(root: Path, tree: str) -> dict[str, Any]:
     """Return what a copy without git says of itself; nothing if its sources are not those that were copied."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        said = json.loads((root / COPY).read_text(encoding="utf-8"))
-        if said.get("tree") == tree:
-            return dict(said)
+        record = json.loads((root / COPY).read_text(encoding="utf-8"))
+        if record.get("tree") == tree:
+            return dict(record)
     return {}
 
 

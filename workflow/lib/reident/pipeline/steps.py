@@ -309,8 +309,8 @@ def _with_columns(table: Table, wildcards: dict[str, str]) -> Table:
         return table
     lines = COMPARED[wildcards["table"]]
     compared = [column for column in lines.columns if lines.compared and column.name != lines.compared.column]
-    own = [column for column in table.columns if column.name != tables.COMPARED_COLUMNS]
-    return table._replace(columns=(*own, *compared))
+    columns = [column for column in table.columns if column.name != tables.COMPARED_COLUMNS]
+    return table._replace(columns=(*columns, *compared))
 
 
 def _pattern(path: str) -> re.Pattern[str]:
@@ -356,5 +356,5 @@ def compared_tables(study: Study) -> list[str]:
     """Return the comparisons of a study and its variants; none without variants."""
     if not study.variants:
         return []
-    made = {table for step in wanted(study) for table in step.tables}
-    return [name for name, table in COMPARED.items() if table in made]
+    study_tables = {table for step in wanted(study) for table in step.tables}
+    return [name for name, table in COMPARED.items() if table in study_tables]

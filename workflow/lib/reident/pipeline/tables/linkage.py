@@ -31,8 +31,8 @@ STRATUM = text("stratum", f"the stratum, `s0001` …; `{WHOLE}` for the whole st
 def _sides(folder: str, meaning: str, columns: dict[str, tuple[Column, ...]], section: str) -> list[Table]:
     """Declare a Parquet file with data of records for each of several files."""
     return [
-        declare(f"{folder}/{side}.parquet", meaning.format(side=side.upper()), *own, section=section)
-        for side, own in columns.items()
+        declare(f"{folder}/{side}.parquet", meaning.format(side=side.upper()), *fields, section=section)
+        for side, fields in columns.items()
     ]
 
 
