@@ -35,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for part in (init, commands):
         part.declare(parsers)
-    given = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     os.umask(0o077)  # everything that a command writes is its owner's alone
     try:
-        return int(given.run(given))
+        return int(args.run(args))
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1

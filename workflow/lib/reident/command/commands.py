@@ -178,16 +178,16 @@ def _cores(text: str) -> str:
     return text
 
 
-def _validate(given: argparse.Namespace) -> int:
+def _validate(args: argparse.Namespace) -> int:
     """Write every error and warning of the studies."""
     from reident.validation.run import validate
 
-    answer = validate(_files(given))
+    answer = validate(_files(args))
     _write(answer.lines)
     return int(bool(answer.errors))
 
 
-def _check(given: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace) -> int:
     """Write a line for each study, and below it what does not hold."""
     from reident.ledger.check import check
     from reident.pipeline.family import Family
@@ -195,14 +195,14 @@ def _check(given: argparse.Namespace) -> int:
 
     gc.disable()  # what is read here stays to the end
     try:
-        answers = [check(Family(path), RESULTS, NOTEBOOK) for path in _files(given)]
+        answers = [check(Family(path), RESULTS, NOTEBOOK) for path in _files(args)]
     finally:
         gc.enable()
     _write(f"{'' if answer.closes else 'Error: '}{answer.line}" for answer in answers)
     return int(not all(answer.closes for answer in answers))
 
 
-def _seal(given: argparse.Namespace) -> int:
+def _seal(args: argparse.Namespace) -> int:
     """Seal each study; one that cannot be sealed does not keep others from it."""
     from reident.archive.seal import seal
     from reident.errors import InputError
@@ -210,7 +210,7 @@ def _seal(given: argparse.Namespace) -> int:
     from reident.pipeline.release import NOTEBOOK
 
     status = 0
-    for path in _files(given):
+    for path in _files(args):
         try:
             lines = seal(Family(path), NOTEBOOK, RESULTS)
         except InputError as error:
@@ -219,28 +219,28 @@ def _seal(given: argparse.Namespace) -> int:
     return status
 
 
-def _files(given: argparse.Namespace) -> list[Path]:
+def _files(args: argparse.Namespace) -> list[Path]:
     from reident.pipeline import configuration
     from reident.pipeline.release import ROOT
 
-    return configuration.named_studies(given.studies, ROOT)
+    return configuration.named_studies(args.studies, ROOT)
 
 
-def _sign(given: argparse.Namespace) -> int:
+def _sign(args: argparse.Namespace) -> int:
     """Add a signed decision to a bag."""
     from reident.archive import sign
 
-    return _write(sign.run(given.bag, given.signoff, given.key))
+    return _write(sign.run(args.bag, args.signoff, args.key))
 
 
-def _verify(given: argparse.Namespace) -> int:
+def _verify(args: argparse.Namespace) -> int:
     """Verify a bag."""
     from reident.archive import verify
 
-    return _write(verify.run(given.bag, given.signers))
+    return _write(verify.run(args.bag, args.signers))
 
 
-def _reproduce(given: argparse.Namespace) -> int:
+def _reproduce(args: argparse.Namespace) -> int:
     """Compute the study of a bag again."""
     from reident.archive import reproduce
     from reident.report import reproduction
@@ -248,19 +248,19 @@ def _reproduce(given: argparse.Namespace) -> int:
     # So that the run that it started ends too, and nothing half-made is left.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     names = ("inputs", "trust", "signers", "keep", "cores")
-    options = {name: getattr(given, name) for name in names}
-    lines, status = reproduce.run(given.bag, reproduction.render, **options)
+    options = {name: getattr(args, name) for name in names}
+    lines, status = reproduce.run(args.bag, reproduction.render, **options)
     _write(lines)
     return status
 
 
-def _compare(given: argparse.Namespace) -> int:
+def _compare(args: argparse.Namespace) -> int:
     """Compare two releases."""
     from reident.archive import compare
     from reident.pipeline.release import NOTEBOOK
     from reident.report import releases
 
-    return _write(compare.run(given.before, given.after, given.signers, NOTEBOOK, releases.page))
+    return _write(compare.run(args.before, args.after, args.signers, NOTEBOOK, releases.page))
 
 
 def _write(lines: Iterable[str]) -> int:

@@ -65,7 +65,7 @@ def _counts(kind: str | None, n: int) -> bool:
     return {None: n in (2, 3), "synthetic": n >= 2}.get(kind, n == 1)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write the draft, and say in a few lines what it found.
 
     Raises
@@ -74,10 +74,10 @@ def run(given: argparse.Namespace) -> int:
     """
     from reident.drafting.command import draft
 
-    if not _counts(given.kind, len(given.files)):
-        wanted = _NUMBERS[given.kind]
-        given.refuse(
-            f"init takes {wanted} here, but {len(given.files)} file(s) are given; see reident init --help"
+    if not _counts(args.kind, len(args.files)):
+        numbers = _NUMBERS[args.kind]
+        args.refuse(
+            f"init takes {numbers} here, but {len(args.files)} file(s) are given; see reident init --help"
         )
-    sys.stdout.write(draft(given.kind, given.files, given.out))
+    sys.stdout.write(draft(args.kind, args.files, args.out))
     return 0
