@@ -21,7 +21,7 @@ from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
 
-Asked = Callable[[Any], Any]
+WildcardFunction = Callable[[Any], Any]
 """A function of a job's wildcards."""
 
 RESULTS = Path("results")
@@ -156,14 +156,14 @@ class Plan:
         """The study files of the run."""
         return [_outside(members.path) for members in self.families.values()]
 
-    def params(self, rule: str) -> dict[str, Asked]:
+    def params(self, rule: str) -> dict[str, WildcardFunction]:
         """Return the parameters of a step's rule: what it takes from the study, with its digest, and that of its code.
 
         Snakemake hands a part and a path to the job and does not compare them, since they are no text or number. What
         runs a step again is a digest; the digests of single settings tell which of them changed.
         """
 
-        def of_part(take: Callable[[Family, str, str, str | None], Any]) -> Asked:
+        def of_part(take: Callable[[Family, str, str, str | None], Any]) -> WildcardFunction:
             def ask(wildcards: Any) -> Any:
                 members, place = self.family(wildcards.study)
                 return take(members, place, rule, wildcards.get("metric"))
@@ -191,13 +191,13 @@ class Plan:
         home = members.home(job_place if place is None else place, rule, metric)
         return str(RESULTS / members.study.id / home / path)
 
-    def result(self, rule: str, path: str, metric: str | None = None) -> Asked:
+    def result(self, rule: str, path: str, metric: str | None = None) -> WildcardFunction:
         """Give a result of a step, wherever it is."""
         return lambda wildcards: self.path(
             wildcards, rule, path.format(**wildcards), metric or wildcards.get("metric")
         )
 
-    def results(self, rule: str, path: str) -> Asked:
+    def results(self, rule: str, path: str) -> WildcardFunction:
         """Give a result of a step for every metric of the study."""
         return lambda wildcards: [
             self.path(wildcards, rule, path.format(metric=metric), metric)
@@ -232,7 +232,7 @@ class Plan:
             for path in steps.paths(table, members.study)
         ]
 
-    def compared(self, side: str) -> Asked:
+    def compared(self, side: str) -> WildcardFunction:
         """Give the table that a metric compares."""
 
         def ask(wildcards: Any) -> str:
@@ -242,7 +242,7 @@ class Plan:
 
         return ask
 
-    def weights(self, table: str) -> Asked:
+    def weights(self, table: str) -> WildcardFunction:
         """Give a table of weights where the metric of a job, or one of its study, needs them."""
 
         def ask(wildcards: Any) -> list[str]:
@@ -336,7 +336,7 @@ class Plan:
         members, place = self.family(study)
         return family.sources(members.at(place), members.path)
 
-    def source(self, side: str) -> Asked:
+    def source(self, side: str) -> WildcardFunction:
         """Give the path of a source file: declared, or made by the study."""
 
         def ask(wildcards: Any) -> str:
@@ -380,7 +380,9 @@ class Plan:
         files = self.study(wildcards).files
         return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
-    def files(self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = "") -> Asked:
+    def files(
+        self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = ""
+    ) -> WildcardFunction:
         """Give the source files of an analysis by side; the rates depend on what linked files were made from too."""
 
         def ask(wildcards: Any) -> dict[str, str]:
