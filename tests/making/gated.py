@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from reident.ledger.spreadsheets import guarded
-from reident.pipeline.parts import Alike, Heading, Releasing
+from reident.pipeline.parts import Heading
+from reident.pipeline.releasing import Alike, Releasing
 from reident.pipeline.tables import RATE
 from reident.release import gate
 from reident.sections.release import Policy

@@ -13,7 +13,8 @@ import yaml
 from reident import reading
 from reident.intake.parts import Preparing
 from reident.linkage.intervals import Spread
-from reident.pipeline.parts import digest, part
+from reident.pipeline.canonical import digest
+from reident.pipeline.parts import part
 from reident.pipeline.steps import STEPS, wanted
 from reident.study import model as studies
 from reident.study.model import Study

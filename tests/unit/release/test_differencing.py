@@ -13,7 +13,7 @@ from oracles.attacker import Attacker
 from reident.errors import InputError
 from reident.linkage.parts import COMPARED_RATES, SIDES
 from reident.matching.summary import CLASSES
-from reident.pipeline.parts import Alike
+from reident.pipeline.releasing import Alike
 from reident.pipeline.steps import declared
 from reident.release import earlier, policies
 from reident.release.cells import SUPPRESSED

@@ -21,16 +21,9 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.parts import (
-    Alike,
-    Releasing,
-    digest,
-    directions,
-    part,
-    releasing,
-    resolving,
-    strata_names,
-)
+from reident.pipeline.canonical import digest
+from reident.pipeline.parts import directions, part, resolving, strata_names
+from reident.pipeline.releasing import Alike, Releasing, releasing
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, named_files, rounding, variants

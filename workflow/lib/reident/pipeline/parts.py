@@ -1,4 +1,4 @@
-"""What each step takes from a study: one frozen value, made here, and its digest.
+"""What each step takes from a study: one frozen value, made here.
 
 A library function receives its value and never the study, and the digest of that very value is a parameter of the
 step's rule. Nothing in a study can therefore influence a step without running it again.
@@ -7,18 +7,12 @@ step's rule. Nothing in a study can therefore influence a step without running i
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
-from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from inspect import signature
 from operator import attrgetter
 from typing import Any, TypeVar
-
-from pydantic import BaseModel
 
 from reident.attribution.parts import AttributionFiles, AttributionRules
 from reident.filerisk.parts import Assessment, Coarsening, IntruderRules, Modelling, RiskFiles, Sampling
@@ -47,7 +41,6 @@ from reident.microaggregation.parts import Masking
 from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
-from reident.sections.exact import rational_text
 from reident.sections.filerisk import POPULATION, UNPERTURBED
 from reident.sections.matching import Matching
 from reident.sections.seal import Seal
@@ -524,159 +517,3 @@ class Heading:
 def heading(study: Study) -> Heading:
     """Return what stands above the report."""
     return Heading(study.title or study.id, study.agency, study.date, study.language)
-
-
-@dataclasses.dataclass(frozen=True)
-class Alike:
-    """What the public knows of variants beside the study itself: what both have in common, and their rank limits.
-
-    Attributes
-    ----------
-    files : tuple of str
-        Variants with the files, strata and links of the study.
-    attacks : tuple of (str, str)
-        Variants and metrics whose pairs are those of the study, the rank limit aside.
-    max_pairs : mapping
-        The rank limit in force by variant.
-    """
-
-    files: tuple[str, ...]
-    attacks: tuple[tuple[str, str], ...]
-    max_pairs: Mapping[str, int]
-
-
-@dataclasses.dataclass(frozen=True)
-class Releasing:
-    """What the releasable edition takes from the study.
-
-    Attributes
-    ----------
-    metrics : names and titles, in order
-    one_candidate : the metrics that pair a record with at most one record
-    by_estimate : whether conditional rates themselves are compared with their limit
-    strata : by name, the labels of the codes of each strata variable
-    variants : the labels of each variant
-    file_is_puf : whether the file whose risk is measured is the PUF
-    nested_scenarios : pairs of scenarios of matching, the second of which knows more variables
-    """
-
-    study: str
-    heading: Heading
-    seed: str
-    known: tuple[str, ...]
-    metrics: tuple[tuple[str, str], ...]
-    ranked: tuple[str, ...]
-    one_candidate: tuple[str, ...]
-    max_pairs: int
-    interval: str
-    level: float
-    by_estimate: bool
-    strata: Mapping[str, Mapping[str, str]]
-    linking_variables: tuple[str, ...]
-    varied: tuple[str, ...]
-    variants: Mapping[str, Mapping[str, str]]
-    alike: Alike
-    file_is_puf: bool
-    scenarios: tuple[str, ...]
-    nested_scenarios: tuple[tuple[str, str], ...]
-
-
-def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike) -> Releasing:
-    """Return what the releasable edition takes from a study, whose variants have these labels."""
-    release = required(study.release, "release")
-    unicity: Any = study.chosen.get("unicity")
-    sets = [scenario for scenario in study.matched.sets if scenario.listed] if study.matching else []
-    scenarios = {scenario.name: set(scenario.known) for scenario in sets}
-    return Releasing(
-        study=study.id,
-        heading=heading(study),
-        seed=release.seed or "",
-        known=release.known,
-        metrics=tuple((name, REGISTRY[name].title) for name in study.chosen),
-        ranked=tuple(name for name in study.chosen if REGISTRY[name].ranked),
-        one_candidate=("unicity",) if unicity is not None and unicity.interactions == "full" else (),
-        max_pairs=study.rank_filter.max_pairs,
-        interval=study.rates.interval,
-        level=study.rates.level,
-        by_estimate=study.decision is None or study.decision.by == "estimate",
-        strata={variable.name: _labels(variable) for variable in study.strata},
-        linking_variables=tuple(variable.name for variable in study.linking_variables),
-        varied=tuple(dict.fromkeys(name for labels in variants.values() for name in labels)),
-        variants=variants,
-        alike=alike,
-        file_is_puf=study.file_risk is not None and study.risk.side == "puf",
-        scenarios=tuple(scenarios),
-        nested_scenarios=tuple(
-            (smaller, larger)
-            for smaller in scenarios
-            for larger in scenarios
-            if scenarios[smaller] < scenarios[larger]
-        ),
-    )
-
-
-def _labels(variable: Any) -> dict[str, str]:
-    """Return the declared labels of the codes of a strata variable, by code as the tables have it."""
-    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
-    return {normal(code): label for code, label in variable.labels.items()}
-
-
-def plain(value: Any) -> Any:
-    """Return a frozen value in JSON's types, every field of it by its runtime type.
-
-    Raises
-    ------
-    TypeError
-        For a type of which it is not known how to tell two values apart.
-    """
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, BaseModel):
-        # A key that a study does not give, and earlier releases did not know, changes no digest.
-        return {
-            name: plain(getattr(value, name))
-            for name, field in type(value).model_fields.items()
-            if not (field.exclude_if and field.exclude_if(getattr(value, name)))
-        }
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, frozenset):
-        return sorted(plain(item) for item in value)
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Fraction):
-        return rational_text(value)
-    if isinstance(value, Decimal | date):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no canonical form")
-
-
-def settings(part: Any) -> str:
-    """Return the names of the settings in a part, each with a short digest of its value, in JSON.
-
-    They tell which settings changed, without a value or the key of a mapping: codes in a study file are data.
-    """
-    return json.dumps({name: digest(value)[:8] for name, value in _settings(part, "")}, sort_keys=True)
-
-
-def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield every setting by its name; sections in a list are counted from 1."""
-    items: list[tuple[str, Any]] = []
-    if isinstance(value, BaseModel):
-        items = [(field, getattr(value, field)) for field in type(value).model_fields]
-    elif dataclasses.is_dataclass(value):
-        items = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
-    elif isinstance(value, tuple) and all(isinstance(one, BaseModel) for one in value):
-        items = [(str(number), one) for number, one in enumerate(value, start=1)]
-    if not items:
-        yield name, value
-    for key, item in items:
-        yield from _settings(item, f"{name}.{key}".lstrip("."))
-
-
-def digest(value: Any) -> str:
-    """Return the SHA-256 of a frozen value, or of any JSON-like value."""
-    text = json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -15,8 +15,9 @@ from snakemake.io import local
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
+from reident.pipeline.canonical import settings
 from reident.pipeline.family import CHECKLIST, Family
-from reident.pipeline.parts import settings, weighing
+from reident.pipeline.parts import weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study

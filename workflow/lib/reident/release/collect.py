@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from reident.errors import InputError
-from reident.pipeline.parts import Releasing
+from reident.pipeline.releasing import Releasing
 from reident.pipeline.steps import declared
 from reident.pipeline.tables import WHOLE, Column, Count, Dimension, Lines, Table
 from reident.release.cells import Cell

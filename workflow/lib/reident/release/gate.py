@@ -16,7 +16,7 @@ import pandas as pd
 from reident.errors import InputError
 from reident.linkage.ranking import WHOLE
 from reident.pipeline import release as versions
-from reident.pipeline.parts import Releasing
+from reident.pipeline.releasing import Releasing
 from reident.release import joint, outcomes, policies, published, suppression
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Tables

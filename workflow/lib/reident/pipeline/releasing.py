@@ -1,0 +1,108 @@
+"""What the releasable edition takes from a study with its variants (METHODS §11)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline.parts import Heading, heading
+from reident.sections.base import required
+from reident.sections.codes import Coding, normaliser
+from reident.study.model import Study
+
+
+@dataclasses.dataclass(frozen=True)
+class Alike:
+    """What the public knows of variants beside the study itself: what both have in common, and their rank limits.
+
+    Attributes
+    ----------
+    files : tuple of str
+        Variants with the files, strata and links of the study.
+    attacks : tuple of (str, str)
+        Variants and metrics whose pairs are those of the study, the rank limit aside.
+    max_pairs : mapping
+        The rank limit in force by variant.
+    """
+
+    files: tuple[str, ...]
+    attacks: tuple[tuple[str, str], ...]
+    max_pairs: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Releasing:
+    """What the releasable edition takes from the study.
+
+    Attributes
+    ----------
+    metrics : names and titles, in order
+    one_candidate : the metrics that pair a record with at most one record
+    by_estimate : whether conditional rates themselves are compared with their limit
+    strata : by name, the labels of the codes of each strata variable
+    variants : the labels of each variant
+    file_is_puf : whether the file whose risk is measured is the PUF
+    nested_scenarios : pairs of scenarios of matching, the second of which knows more variables
+    """
+
+    study: str
+    heading: Heading
+    seed: str
+    known: tuple[str, ...]
+    metrics: tuple[tuple[str, str], ...]
+    ranked: tuple[str, ...]
+    one_candidate: tuple[str, ...]
+    max_pairs: int
+    interval: str
+    level: float
+    by_estimate: bool
+    strata: Mapping[str, Mapping[str, str]]
+    linking_variables: tuple[str, ...]
+    varied: tuple[str, ...]
+    variants: Mapping[str, Mapping[str, str]]
+    alike: Alike
+    file_is_puf: bool
+    scenarios: tuple[str, ...]
+    nested_scenarios: tuple[tuple[str, str], ...]
+
+
+def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike) -> Releasing:
+    """Return what the releasable edition takes from a study, whose variants have these labels."""
+    release = required(study.release, "release")
+    unicity: Any = study.chosen.get("unicity")
+    sets = [scenario for scenario in study.matched.sets if scenario.listed] if study.matching else []
+    scenarios = {scenario.name: set(scenario.known) for scenario in sets}
+    return Releasing(
+        study=study.id,
+        heading=heading(study),
+        seed=release.seed or "",
+        known=release.known,
+        metrics=tuple((name, REGISTRY[name].title) for name in study.chosen),
+        ranked=tuple(name for name in study.chosen if REGISTRY[name].ranked),
+        one_candidate=("unicity",) if unicity is not None and unicity.interactions == "full" else (),
+        max_pairs=study.rank_filter.max_pairs,
+        interval=study.rates.interval,
+        level=study.rates.level,
+        by_estimate=study.decision is None or study.decision.by == "estimate",
+        strata={variable.name: _labels(variable) for variable in study.strata},
+        linking_variables=tuple(variable.name for variable in study.linking_variables),
+        varied=tuple(dict.fromkeys(name for labels in variants.values() for name in labels)),
+        variants=variants,
+        alike=alike,
+        file_is_puf=study.file_risk is not None and study.risk.side == "puf",
+        scenarios=tuple(scenarios),
+        nested_scenarios=tuple(
+            (smaller, larger)
+            for smaller in scenarios
+            for larger in scenarios
+            if scenarios[smaller] < scenarios[larger]
+        ),
+    )
+
+
+def _labels(variable: Any) -> dict[str, str]:
+    """Return the declared labels of the codes of a strata variable, by code as the tables have it."""
+    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
+    return {normal(code): label for code, label in variable.labels.items()}
