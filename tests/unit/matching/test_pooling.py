@@ -182,4 +182,4 @@ def test_close_scores_are_marked_and_equal_patterns_are_not():
 
     assert best({0, 1}, {2, 3, 4}, {2, 3, 5, 6, 7, 8}).is_close.tolist() == [True]
     same = best({0, 1}, {2, 3})
-    assert (same.is_close.tolist(), same.n_best.tolist(), same.own.tolist()) == ([False], [4], [True])
+    assert (same.is_close.tolist(), same.n_best.tolist(), same.is_own.tolist()) == ([False], [4], [True])

@@ -17,7 +17,7 @@ from reident.attribution.parts import AttributionRules
 from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
-from reident.kernels.attributes import Guess, Told
+from reident.kernels.attributes import Disclosures, Guess
 from reident.sections.matching import Radius
 
 MEAN = "mean"
@@ -208,7 +208,7 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
 
 def _disclosures(
     files: _Files, cells: tuple[list[np.ndarray], int], target: _Target, *, keep: bool = False
-) -> list[Told]:
+) -> list[Disclosures]:
     """Return what each released file tells about a target."""
     file_cells, n_cells = cells
     grouped = [
@@ -273,7 +273,7 @@ def _records(
     original: pa.Table,
     target: _Target,
     keys: Sequence[str],
-    disclosed: Sequence[Told],
+    disclosed: Sequence[Disclosures],
 ) -> pa.Table:
     """Return what is disclosed of each original record with the most dangerous set of keys.
 
@@ -297,7 +297,7 @@ def _records(
 def _target_line(
     target: _Target,
     keys: Sequence[str],
-    disclosed: Sequence[Told],
+    disclosed: Sequence[Disclosures],
     baseline: Measures,
     categories: pd.DataFrame,
 ) -> tuple[object, ...]:

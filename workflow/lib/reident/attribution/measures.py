@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reident.kernels import attributes as kernel
-from reident.kernels.attributes import Told
+from reident.kernels.attributes import Disclosures
 from reident.linkage import sums
 
 NAN = float("nan")
@@ -76,7 +76,7 @@ class Measures(NamedTuple):
     guess_holdout: float
 
 
-def of(disclosure: Told, *, linked: bool) -> Measures:
+def of(disclosure: Disclosures, *, linked: bool) -> Measures:
     """Return the measures of what a kernel counted; ``linked``: the released records of the same persons are known."""
     counts = [int(count) for count in disclosure.counts]
     n, m, n_holdout = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]

@@ -83,8 +83,8 @@ def nearest(
     total = int(flat.highest.sum())
     if starts is not None:
         within = np.tile(flat.within, (len(starts.puf) - 1, 1))
-        for at, own in (widths or {}).items():
-            within[:, flat.start[at] : flat.start[at] + flat.width[at]] = own
+        for at, width in (widths or {}).items():
+            within[:, flat.start[at] : flat.start[at] + flat.width[at]] = width
         metric = Definition(flat, within)
         pairs = strata.nearest(metric, files, starts, threshold=total - above, keep=keep, **workers)
     else:
@@ -198,25 +198,25 @@ def _build(
     ]
 
     def arranged(task: tuple[np.ndarray, np.ndarray, slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        rows, own, block = task
-        return order_of(np.ascontiguousarray(rows[:, :n_coded].T), own, weights, block)
+        rows, points, block = task
+        return order_of(np.ascontiguousarray(rows[:, :n_coded].T), points, weights, block)
 
     if max(len(puf_rows), len(eif_rows)) > MAX_BLOCK:
         with ThreadPoolExecutor(max(1, threads)) as pool:
             arrangements = list(pool.map(arranged, tasks))
     else:  # a study may have very many small strata, each of which would cost more as a thread than as work
         arrangements = [arranged(task) for task in tasks]
-    (order, *_), (one, *leaves_one), (two, *leaves_two) = arrangements
+    (order, *_), (order_one, *leaves_one), (order_two, *leaves_two) = arrangements
     # Rows are in the order of the first tree, so that those of a leaf are together.
-    rows = eif_rows[one]
+    rows = eif_rows[order_one]
     of_record = _bytes(model, rows)
-    place = np.empty(len(one), np.int32)
-    place[one] = np.arange(len(one), dtype=np.int32)
+    place = np.empty(len(order_one), np.int32)
+    place[order_one] = np.arange(len(order_one), dtype=np.int32)
     index = Index(
         rows,
-        one,
-        plant(of_record, np.arange(len(one), dtype=np.int32), *leaves_one, n_sample=SAMPLE),
-        plant(of_record, place[two], *leaves_two, n_sample=SAMPLE),
+        order_one,
+        plant(of_record, np.arange(len(order_one), dtype=np.int32), *leaves_one, n_sample=SAMPLE),
+        plant(of_record, place[order_two], *leaves_two, n_sample=SAMPLE),
     )
     return order, model, index
 
@@ -232,8 +232,8 @@ def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
     costs = np.zeros(v)
     _sum_costs(model, empty_query(model), puf_rows[puf], eif_rows[eif], costs)
     share = 1 - costs / np.maximum(model.highest.astype(np.float64) * n, 1)
-    told = np.cumsum(-np.log(np.clip(share, 1 / PAIRS, 1)))
-    return max(1, int(np.argmin(np.abs(told - told[-1] / 2))) + 1) if v else 0
+    information = np.cumsum(-np.log(np.clip(share, 1 / PAIRS, 1)))
+    return max(1, int(np.argmin(np.abs(information - information[-1] / 2))) + 1) if v else 0
 
 
 @lean_jit

@@ -51,9 +51,9 @@ def order_of(
 
     ``weights``, float32 (v,), are what the variables cost.
     """
-    own = weights * np.float32(_MINOR)
-    own[block] = weights[block]
-    return arrange(codes, coordinates, Costs(own, own))
+    costs = weights * np.float32(_MINOR)
+    costs[block] = weights[block]
+    return arrange(codes, coordinates, Costs(costs, costs))
 
 
 @lean_jit

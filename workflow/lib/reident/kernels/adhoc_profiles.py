@@ -179,7 +179,7 @@ def profile_tables(
         np.bincount(puf_codes[:, k][puf_codes[:, k] >= 0], minlength=width)[:width] > 0
         for k, width in enumerate(widths)
     ]
-    most = sum(int(own.sum()) * min(len(own) + 2, MAX_STEPS) for own in present)
+    most = sum(int(categories.sum()) * min(len(categories) + 2, MAX_STEPS) for categories in present)
     n_rows = int(widths.sum())
     profiles = Profiles(
         np.cumsum(widths) - widths,

@@ -54,7 +54,7 @@ class Buffers(NamedTuple):
     state: np.ndarray  # int64 (4,): pairs in the list; the bound of their levels; T; pairs that wait
     done: np.ndarray  # int64 (BLOCKS,): see above
     counts: np.ndarray  # int64 (BLOCKS, 256): leaves of the sample by the sum of a block, cumulated
-    own: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
+    sums: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
     masks: np.ndarray  # uint64 (64,): which of them a pass considers
     leaves: np.ndarray  # int64 (64,): which leaves
     groups: np.ndarray  # uint8 (64,): sums of groups
@@ -138,7 +138,7 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
 
     First the boxes rule out leaves, then the sums of the block rule out records, then those of both blocks.
     """
-    query, other, own, both, state = buffers.query, 1 - b, buffers.own, buffers.both, buffers.state
+    query, other, sums, both, state = buffers.query, 1 - b, buffers.sums, buffers.both, buffers.state
     v, first = tree.bytes.shape[1], tree.first[group]
     at, low, extent = group * v * WIDTH, tree.leaf_low, tree.leaf_extent
     add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, both)
@@ -169,9 +169,9 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
             query.n_steps[b],
             query.start[b],
             buffers.zeros,
-            own[n],
+            sums[n],
         )
-        buffers.masks[n] = between(own[n], buffers.done[b], most) & tree.present[leaf]
+        buffers.masks[n] = between(sums[n], buffers.done[b], most) & tree.present[leaf]
         buffers.leaves[n] = leaf
         if buffers.masks[n]:
             _prefetch_columns(tree, leaf, begin, end)
@@ -179,13 +179,13 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
     for a in range(n):
         leaf, mask = buffers.leaves[a], buffers.masks[a]
         at = leaf * v * WIDTH
-        add_steps(tree.bytes, at, query.steps[other], query.n_steps[other], query.start[other], own[a], both)
+        add_steps(tree.bytes, at, query.steps[other], query.n_steps[other], query.start[other], sums[a], both)
         mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
         while mask:
             s = trailing_zeros(mask)
             mask &= mask - np.uint64(1)
             total = np.int64(both[s])
-            if total < state[_LIMIT] and total - np.int64(own[a, s]) >= buffers.done[other]:
+            if total < state[_LIMIT] and total - np.int64(sums[a, s]) >= buffers.done[other]:
                 prefetch(tree.at, leaf * WIDTH + s)
                 buffers.pending[state[_PENDING], 0] = leaf * WIDTH + s
                 buffers.pending[state[_PENDING], 1] = total

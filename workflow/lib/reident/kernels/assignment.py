@@ -97,10 +97,10 @@ def _add(row, first, column, weight, n_columns, state):
 
 
 @jit
-def _cost(row, wanted, first, column, weight):
+def _cost(row, target, first, column, weight):
     """Return what a column costs a row that has it: the weight that it brings, with a minus."""
     for at in range(first[row], first[row + 1]):
-        if column[at] == wanted:
+        if column[at] == target:
             return -weight[at]
     return np.int64(0)  # the column of its own
 
@@ -112,11 +112,11 @@ def _look(row, least, at_no_cost, first, column, weight, n_columns, state, waiti
     Return ``n_todo``, ``n_touched`` and a column that nobody has, at the least distance; -1 for none.
     """
     for at in range(first[row], first[row + 1] + 1):
-        own = at == first[row + 1]
-        reached = np.int32(n_columns + row) if own else column[at]
+        unmatched = at == first[row + 1]
+        reached = np.int32(n_columns + row) if unmatched else column[at]
         if state.settled[reached]:
             continue
-        distance = at_no_cost - state.price[reached] - (0 if own else weight[at])
+        distance = at_no_cost - state.price[reached] - (0 if unmatched else weight[at])
         if distance >= state.distance[reached]:
             continue
         if state.distance[reached] == FAR:

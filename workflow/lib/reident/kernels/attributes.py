@@ -26,7 +26,7 @@ from reident.kernels.compiling import jit, lean_jit
 """Rows of the sums: the numerators, by denominator."""
 
 
-class Told(NamedTuple):
+class Disclosures(NamedTuple):
     """What the cells of one set of keys tell; results by record are of no length unless they are asked for."""
 
     counts: np.ndarray  # int64 (16,)
@@ -72,7 +72,7 @@ def _modes(values, begin, end):
 
 
 @lean_jit
-def _told(values, begin, end, numeric, low, high):
+def _cell_value(values, begin, end, numeric, low, high):
     """Return whether the values of a cell agree, and the value that they tell: the lower median."""
     if begin == end:
         return False, -1
@@ -83,15 +83,15 @@ def _told(values, begin, end, numeric, low, high):
 
 
 @lean_jit
-def _told_without(values, begin, end, numeric, low, high, own):
-    """Return the same without one record of the cell, of rank ``own``."""
+def _cell_value_without(values, begin, end, numeric, low, high, rank):
+    """Return the same without one record of the cell, of rank ``rank``."""
     if end - begin < 2:
         return False, -1
-    place = _below(values, begin, end, own)
+    place = _below(values, begin, end, rank)
     middle = begin + (end - begin - 2) // 2
     middle = values[middle + 1] if middle >= place else values[middle]
     first = values[begin + 1] if place == begin else values[begin]
-    last = values[end - 2] if values[end - 1] == own else values[end - 1]
+    last = values[end - 2] if values[end - 1] == rank else values[end - 1]
     if numeric:
         return low[middle] <= first and last < high[middle], middle
     return first == last, middle
@@ -167,7 +167,7 @@ def tell(
     for file in (original, released):
         for c in range(len(file.starts) - 1):
             widest = max(widest, file.starts[c + 1] - file.starts[c])
-    told = Told(
+    tally = Disclosures(
         np.zeros(16, np.int64),
         np.zeros((10, widest + 1), np.int64),
         np.zeros(n_values, np.int64),
@@ -177,15 +177,17 @@ def tell(
     )
     for c in range(len(original.starts) - 1):
         _tell_cell(
-            told, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
+            tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
         )
-    return told
+    return tally
 
 
 @lean_jit
-def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked):
+def _tell_cell(
+    tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
+):
     """Add what one cell tells."""
-    counts, sums = told.counts, told.sums
+    counts, sums = tally.counts, tally.sums
     begin, end = released.starts[c], released.starts[c + 1]
     first, stop = original.starts[c], original.starts[c + 1]
     size, n = end - begin, stop - first
@@ -197,8 +199,8 @@ def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, 
     counts[UIOIS] += n == 1 and size > 0
     counts[REPU] += n == 1 and size == 1
     counts[IS] += n * (size > 0)
-    discloses, value = _told(values, begin, end, numeric, low, high)
-    disclosed, true_value = _told(truth, first, stop, numeric, low, high)
+    discloses, value = _cell_value(values, begin, end, numeric, low, high)
+    disclosed, true_value = _cell_value(truth, first, stop, numeric, low, high)
     modes = (0, 0, 0, 0, 0)
     if not numeric:
         modes = _modes(values, begin, end)
@@ -212,12 +214,12 @@ def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, 
             agreeing = _below(values, begin, end, high[y]) - _below(values, begin, end, low[y])
             own_agreeing = _below(truth, first, stop, high[y]) - _below(truth, first, stop, low[y])
             last = y
-        known = disclosed and low[y] <= true_value < high[y]
+        certain = disclosed and low[y] <= true_value < high[y]
         correct = discloses and low[y] <= value < high[y]
         n_correct += correct
         counts[DISCO] += correct
-        counts[DORIG] += known
-        counts[DISDIO] += correct and known
+        counts[DORIG] += certain
+        counts[DISDIO] += correct and certain
         sums[DIS_GUESS, guess.ties] += discloses and guess.right[y]
         sums[CAP, size] += agreeing
         sums[CAP_ORIGINAL, n] += own_agreeing
@@ -227,30 +229,30 @@ def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, 
                 sums[GUESS, 1] += low[y] <= value < high[y]
             elif agreeing == modes[1]:
                 sums[GUESS, modes[2]] += 1
-        if len(told.by_value) > 0:
-            told.by_value[y] += correct
-        if len(told.matches) > 0:
-            told.matches[record], told.agreeing[record], told.correct[record] = size, agreeing, correct
+        if len(tally.by_value) > 0:
+            tally.by_value[y] += correct
+        if len(tally.matches) > 0:
+            tally.matches[record], tally.agreeing[record], tally.correct[record] = size, agreeing, correct
         if linked:
             _tell_others(
-                told, begin, end, c, y, own_cells[record], own_ranks[record], values, low, high, numeric,
+                tally, begin, end, c, y, own_cells[record], own_ranks[record], values, low, high, numeric,
                 size, agreeing, discloses, value, modes,
             )  # fmt: skip
     if discloses:
         sums[TCAP, n] += size * n_correct
-    _tell_holdout(told, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes)
+    _tell_holdout(tally, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes)
 
 
 @lean_jit
 def _tell_others(
-    told, begin, end, c, y, own_cell, own, values, low, high, numeric, size, agreeing, discloses, value, modes
+    tally, begin, end, c, y, cell, rank, values, low, high, numeric, size, agreeing, discloses, value, modes
 ):
     """Add what the records of other persons tell about one record."""
-    counts, sums = told.counts, told.sums
-    mine = own_cell == c and own >= 0
-    if mine:
-        discloses, value = _told_without(values, begin, end, numeric, low, high, own)
-        agreeing -= low[y] <= own < high[y]
+    counts, sums = tally.counts, tally.sums
+    in_cell = cell == c and rank >= 0
+    if in_cell:
+        discloses, value = _cell_value_without(values, begin, end, numeric, low, high, rank)
+        agreeing -= low[y] <= rank < high[y]
         size -= 1
     if size == 0:
         return
@@ -259,8 +261,8 @@ def _tell_others(
     sums[CAP_OTHERS, size] += agreeing
     if numeric:
         sums[GUESS_OTHERS, 1] += hit
-    elif mine:
-        own_count = _below(values, begin, end, own + 1) - _below(values, begin, end, own)
+    elif in_cell:
+        own_count = _below(values, begin, end, rank + 1) - _below(values, begin, end, rank)
         ties = _mode_without(modes, agreeing, own_count)
         if ties > 0:
             sums[GUESS_OTHERS, ties] += 1
@@ -269,9 +271,9 @@ def _tell_others(
 
 
 @lean_jit
-def _tell_holdout(told, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes):
+def _tell_holdout(tally, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes):
     """Add what one cell tells about persons who are not in the file."""
-    counts, sums, size = told.counts, told.sums, end - begin
+    counts, sums, size = tally.counts, tally.sums, end - begin
     for i in range(holdout.starts[c], holdout.starts[c + 1]):
         y = holdout.ranks[i]
         counts[N_HOLDOUT] += 1

@@ -241,16 +241,16 @@ def arrange(
 @lean_jit
 def _fill_rows(codes, rows):
     """Write the bit maps of a variable in a leaf: which records do not have each code."""
-    known = np.uint64(0)
+    present = np.uint64(0)
     for row in range(rows.size):
         rows[row] = np.uint64(0)
     for s in range(WIDTH):
         if codes[s] >= 0:
             bit = np.uint64(1) << np.uint64(s)
-            known |= bit
+            present |= bit
             rows[codes[s] & 63] |= bit
     for row in range(rows.size):
-        rows[row] = known & ~rows[row]
+        rows[row] = present & ~rows[row]
 
 
 @lean_jit

@@ -89,18 +89,18 @@ def _distance(columns, j, y, x):
 @lean_jit
 def _level(columns, search, r, m):
     """Return the m-th smallest rank distance of record r; what is missing is far."""
-    known = 0
+    n_present = 0
     for j in range(search.y.size):
         x, y = columns.eif[r, j], search.y[j]
         if x == x and y == y:
             distance = _distance(columns, j, y, x)
-            a = known
+            a = n_present
             while a > 0 and search.distances[a - 1] > distance:
                 search.distances[a] = search.distances[a - 1]
                 a -= 1
             search.distances[a] = distance
-            known += 1
-    return search.distances[m - 1] if known >= m else _FAR
+            n_present += 1
+    return search.distances[m - 1] if n_present >= m else _FAR
 
 
 @lean_jit
@@ -172,15 +172,15 @@ def _narrow(columns, search):
 @lean_jit
 def _open(columns, search, row):
     """Begin with the masked values of a record, and windows without a record."""
-    known = 0
+    n_present = 0
     for j in range(row.size):
         search.y[j] = row[j]
         search.low[j] = search.high[j] = 0
         if row[j] == row[j]:
-            known += 1
+            n_present += 1
             values = columns.values[j, : columns.n_values[j]]
             search.low[j] = search.high[j] = np.searchsorted(values, row[j])
-    return known
+    return n_present
 
 
 @lean_jit

@@ -53,24 +53,24 @@ def _of_cell(ranks, begin, end, shares):
 @jit
 def _worst(starts, ranks, shares):
     """Return the counts over all cells and the worst of each measure."""
-    cells, least, one, shared = 0, 0, 0, 0
+    cells, least, n_single, shared = 0, 0, 0, 0
     entropy, ratio, ratio_3, distance = np.inf, 0.0, 0.0, 0.0
     for cell in range(len(starts) - 1):
         begin, end = starts[cell], starts[cell + 1]
         n = end - begin
         if n == 0:
             continue
-        distinct, first, second, logs, own = _of_cell(ranks, begin, end, shares)
+        distinct, first, second, logs, cell_distance = _of_cell(ranks, begin, end, shares)
         cells += 1
         least = distinct if cells == 1 else min(least, distinct)
         if distinct == 1:
-            one += n
+            n_single += n
             shared += n if n > 1 else 0
         entropy = min(entropy, math.log(n) - logs / n if distinct > 1 else 0.0)
         ratio = max(ratio, first / (n - first) if distinct > 1 else np.inf)
         ratio_3 = max(ratio_3, first / (n - first - second) if distinct > 2 else np.inf)
-        distance = max(distance, own)
-    return cells, least, one, shared, entropy, ratio, ratio_3, distance
+        distance = max(distance, cell_distance)
+    return cells, least, n_single, shared, entropy, ratio, ratio_3, distance
 
 
 def diversity(grouped: Grouped) -> Diversity:

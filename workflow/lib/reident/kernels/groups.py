@@ -15,9 +15,9 @@ def sizes(n: int, k: int) -> np.ndarray:
     """
     if not n:
         return np.empty(0, np.int64)
-    found = np.full(max(1, n // k), k, np.int64)
-    found[-1] = n - k * (len(found) - 1)
-    return found
+    counts = np.full(max(1, n // k), k, np.int64)
+    counts[-1] = n - k * (len(counts) - 1)
+    return counts
 
 
 def microaggregate(values: np.ndarray, k: int, aggregate: Literal["mean", "median"] = "mean") -> np.ndarray:

@@ -73,12 +73,12 @@ def number_cells(columns: Sequence[np.ndarray], levels: Sequence[int]) -> tuple[
     for records with equal codes; -1 for a record that misses one.
     """
     words, n_words = columns[0].astype(np.int64), max(levels[0], 1)
-    for column, own in zip(columns[1:], levels[1:], strict=True):
-        if n_words * own > MAX_WORD:
+    for column, level in zip(columns[1:], levels[1:], strict=True):
+        if n_words * level > MAX_WORD:
             words, n_words = _number(words, n_words)
             words = words.astype(np.int64)
-        words = np.where((words < 0) | (column < 0), -1, words * own + column)
-        n_words *= max(own, 1)
+        words = np.where((words < 0) | (column < 0), -1, words * level + column)
+        n_words *= max(level, 1)
     return _number(words, n_words)
 
 
@@ -98,10 +98,10 @@ def group(cells, ranks, sorted_records, n_cells):
         starts[c + 1] += starts[c]
     at = starts[:-1].copy()
     records = np.empty(starts[n_cells], np.int32)
-    own = np.empty(starts[n_cells], np.int32)
+    cell_ranks = np.empty(starts[n_cells], np.int32)
     for i in sorted_records:
         if cells[i] >= 0:
             records[at[cells[i]]] = i
-            own[at[cells[i]]] = ranks[i]
+            cell_ranks[at[cells[i]]] = ranks[i]
             at[cells[i]] += 1
-    return Grouped(starts, records, own)
+    return Grouped(starts, records, cell_ranks)

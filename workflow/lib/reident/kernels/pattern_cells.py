@@ -53,14 +53,14 @@ def code(records, x, j, states):
 @jit
 def run_end(records, start, stop, j, states):
     """Return the end of the run of records with the code of the first, in a sorted range."""
-    own, step, low = code(records, start, j, states), 1, start
-    while low + step < stop and code(records, low + step, j, states) == own:
+    first_code, step, low = code(records, start, j, states), 1, start
+    while low + step < stop and code(records, low + step, j, states) == first_code:
         low += step
         step *= 2
     high = min(low + step, stop)
     while high - low > 1:
         middle = (low + high) // 2
-        if code(records, middle, j, states) == own:
+        if code(records, middle, j, states) == first_code:
             low = middle
         else:
             high = middle
@@ -81,24 +81,24 @@ def sort(records, start, stop, j, states, room):
     n, n_words = stop - start, len(records.words)
     if n <= SMALL:
         for x in range(start + 1, stop):
-            own, y = code(records, x, j, states), x
-            while y > start and code(records, y - 1, j, states) > own:
+            value, y = code(records, x, j, states), x
+            while y > start and code(records, y - 1, j, states) > value:
                 y -= 1
             if y < x:
                 for w in range(n_words):
-                    kept = records.words[w, x]
+                    item = records.words[w, x]
                     for z in range(x, y, -1):
                         records.words[w, z] = records.words[w, z - 1]
-                    records.words[w, y] = kept
-                kept = records.loads[x]
+                    records.words[w, y] = item
+                item = records.loads[x]
                 for z in range(x, y, -1):
                     records.loads[z] = records.loads[z - 1]
-                records.loads[y] = kept
+                records.loads[y] = item
         return
     counts = np.zeros(257, np.int64)
-    keys, shift, left = records.words[states.word[j]], states.shift[j], np.int64(states.bits[j])
-    while left > 0:  # the digits of base 256, lowest first, each pass stable
-        width = min(8, left)
+    keys, shift, n_bits = records.words[states.word[j]], states.shift[j], np.int64(states.bits[j])
+    while n_bits > 0:  # the digits of base 256, lowest first, each pass stable
+        width = min(8, n_bits)
         digit = np.uint64((1 << width) - 1)
         counts[:] = 0
         for x in range(start, stop):
@@ -116,7 +116,7 @@ def sort(records, start, stop, j, states, room):
             records.words[w, start:stop] = room.words[w, :n]
         records.loads[start:stop] = room.loads[:n]
         shift += np.uint64(width)
-        left -= width
+        n_bits -= width
 
 
 @jit
@@ -190,20 +190,20 @@ def compare_cell(cell, j, at, states, masks, room, counts):
 
 
 @jit
-def _move(own, k, m, states, room, place):
+def _move(puf_code, k, m, states, room, place):
     """Move the patterns of a record with a block of others by their states on variable k."""
     codes, moves = room[k], room[len(states.stride) + k]
-    if own == MISSING:
+    if puf_code == MISSING:
         move = np.int32(states.missing[k] * states.stride[k])
         for x in range(m):
             place[x] += move
     elif states.partial[k] == 0:
         for x in range(m):
-            place[x] += np.int32(0) if codes[x] == own else moves[x]
+            place[x] += np.int32(0) if codes[x] == puf_code else moves[x]
     else:
         move = np.int32(states.partial[k] * states.stride[k])
         for x in range(m):
-            apart = np.int32(abs(codes[x] - own))
+            apart = np.int32(abs(codes[x] - puf_code))
             place[x] += np.int32(0) if apart == 0 else (move if apart == 1 else moves[x])
 
 
@@ -236,13 +236,13 @@ def count_cell(cell, at, states, masks, offsets, sums, listed, counts):
     if n_puf * n_eif <= 4 * (n_open + 1) << n_open:
         for x in range(n_puf):
             mask, times = masks[listed[0, x]], sums[0, listed[0, x]]
-            own = at + offsets[listed[0, x]]
+            place = at + offsets[listed[0, x]]
             for y in range(n_eif):
-                other = listed[1, y]
-                move = offsets[other] - (
-                    0 if mask & masks[other] == 0 else offset(mask & masks[other], states)
+                number = listed[1, y]
+                move = offsets[number] - (
+                    0 if mask & masks[number] == 0 else offset(mask & masks[number], states)
                 )
-                counts[own + move] += times * sums[1, other]
+                counts[place + move] += times * sums[1, number]
     else:
         _convolve(n_puf, n_eif, open_bits, n_open, at, states, masks, sums, listed, counts)
     for x in range(n_puf):

@@ -42,7 +42,7 @@ def search(
     task: int,
     shared: int,
     rows: tuple[int, int],
-    found: Prepared,
+    files: Prepared,
     slots: np.ndarray,
     limits: np.ndarray,
     tables: np.ndarray,
@@ -54,11 +54,11 @@ def search(
     the nanoseconds for a record, a pair and a state, and the size from which a range is merged. ``tables``, int64 (t,
     patterns), are added to.
     """
-    v, (first, end), n_eif = len(found.states.stride), rows, len(found.eif.loads)
-    merged, n_keys = _merged_from(found.states, len(found.masks))
+    v, (first, end), n_eif = len(files.states.stride), rows, len(files.eif.loads)
+    merged, n_keys = _merged_from(files.states, len(files.masks))
     room = 0 if merged == v else n_keys
-    both = _copy(found.puf, first, end, room), _copy(found.eif, 0, n_eif, room)
-    layout = found.states, found.masks, merged
+    both = _copy(files.puf, first, end, room), _copy(files.eif, 0, n_eif, room)
+    layout = files.states, files.masks, merged
     places = np.zeros(n_keys, np.int32)
     _search(task, shared, both, (end - first, n_eif), layout, places, slots, limits, tables)
 

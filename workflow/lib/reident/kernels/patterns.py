@@ -130,10 +130,10 @@ class Tally:
         By the state of each variable: agree, differ, then partly agree and missing, where the variable has them.
         """
         tables = np.zeros([max(self._slots) + 1, *self._radix], np.int64)
-        kept = [self._tables.get() for _ in range(self._tables.qsize())]
-        for own in kept:
-            tables += own.reshape(tables.shape)
-            self._tables.put(own)
+        parts = [self._tables.get() for _ in range(self._tables.qsize())]
+        for part in parts:
+            tables += part.reshape(tables.shape)
+            self._tables.put(part)
         total = tables[self._slots[-1]]
         for j in reversed(range(len(self._near))):  # what is present, less what agrees, fully or partly
             axis = np.moveaxis(total, j, 0)
@@ -144,15 +144,15 @@ class Tally:
                 total += tables[self._slots[j]]
         return np.ascontiguousarray(total.transpose(np.argsort(self._order)))
 
-    def _search(self, found: Prepared, progress: Callable[[float], None] | None) -> None:
+    def _search(self, files: Prepared, progress: Callable[[float], None] | None) -> None:
         """Divide the pairs by PUF records where all of them are compared, the search by its first variables if not."""
-        v, n_puf, n_eif = len(self._order), len(found.puf.loads), len(found.eif.loads)
+        v, n_puf, n_eif = len(self._order), len(files.puf.loads), len(files.eif.loads)
         limits = np.array([RECORD_NS, PAIR_NS, STATE_NS, LEAST_MERGED])
         slots, threads = np.array(self._slots), self._threads
 
         def work(task: int, shared: int, first: int, end: int) -> None:
             counts = self._table()
-            search(task, shared, (first, end), found, slots, limits, counts)
+            search(task, shared, (first, end), files, slots, limits, counts)
             self._tables.put(counts)
 
         pairs_ns, sets_ns = n_puf * n_eif * (PAIR_NS + STATE_NS * v), (n_puf + n_eif) * RECORD_NS * 2.0**v
@@ -210,19 +210,19 @@ def _prepare(
     words: list[list[np.ndarray]] = [[], []]
     absences = np.zeros(len(puf), np.uint64), np.zeros(len(eif), np.uint64)
     word, shift, bits = np.empty(v, np.int64), np.empty(v, np.uint64), np.empty(v, np.uint64)
-    used = WORD
+    n_bits = WORD
     for j in range(v):
         both, n_codes = _codes(puf[:, j], eif[:, j], partly=near[j])
         width = (n_codes - 1).bit_length()
-        if used + width > WORD:
-            used = 0
-            for side, own in zip(words, both, strict=True):
-                side.append(np.zeros(len(own), np.uint64))
-        word[j], shift[j], bits[j] = len(words[0]) - 1, used, width
-        for side, own, absent in zip(words, both, absences, strict=True):
-            side[-1] |= own.astype(np.uint64) << np.uint64(used)
-            np.bitwise_or(absent, (own == MISSING).astype(np.uint64) << np.uint64(j), out=absent)
-        used += width
+        if n_bits + width > WORD:
+            n_bits = 0
+            for side, codes in zip(words, both, strict=True):
+                side.append(np.zeros(len(codes), np.uint64))
+        word[j], shift[j], bits[j] = len(words[0]) - 1, n_bits, width
+        for side, codes, absent in zip(words, both, absences, strict=True):
+            side[-1] |= codes.astype(np.uint64) << np.uint64(n_bits)
+            np.bitwise_or(absent, (codes == MISSING).astype(np.uint64) << np.uint64(j), out=absent)
+        n_bits += width
     masks = np.unique(np.concatenate(absences))
     records = [_distinct(side, absent, masks) for side, absent in zip(words, absences, strict=True)]
     stride = np.append(np.cumprod(radix[::-1])[::-1][1:], 1).astype(np.int64)
@@ -253,9 +253,9 @@ def _distinct(words: list[np.ndarray], absent: np.ndarray, masks: np.ndarray) ->
     key, first, times = np.unique(words[0], return_index=True, return_counts=True)
     for further in words[1:]:
         before = np.searchsorted(key, words[0]) if further is words[1] else key
-        own = np.unique(further, return_inverse=True)[1].astype(np.int64)
+        ranks = np.unique(further, return_inverse=True)[1].astype(np.int64)
         _, first, key, times = np.unique(
-            before.astype(np.int64) * (int(own.max()) + 1) + own,
+            before.astype(np.int64) * (int(ranks.max()) + 1) + ranks,
             return_index=True,
             return_inverse=True,
             return_counts=True,

@@ -39,7 +39,7 @@ class Best(NamedTuple):
     n_best: np.ndarray  # int64 (U,): how many there are; 0 without a candidate
     pattern: np.ndarray  # int64 (U, words): the files of one of them: file f is bit f % 62 of word f // 62
     is_close: np.ndarray  # bool (U,): whether rounding could decide
-    own: np.ndarray  # bool (N,): whether a target's own record is among them
+    is_own: np.ndarray  # bool (N,): whether a target's own record is among them
     order: np.ndarray  # int64 (m, n): the records of each file, the candidates of a query together
     start: np.ndarray  # int64 (m, U): where the candidates of each query begin in this order
     stop: np.ndarray  # int64 (m, U): where they end, among records of the group outside the box
@@ -64,7 +64,7 @@ def pool(
     """
     m, n_queries = len(groups), len(queries.groups)
     segments = [_segments(groups, ranks, queries, axis) for axis in range(max(ranks.shape[2], 1))]
-    order, start, stop = min(segments, key=lambda found: int((found[2] - found[1]).sum()))
+    order, start, stop = min(segments, key=lambda segment: int((segment[2] - segment[1]).sum()))
     best = Best(
         np.zeros(n_queries, np.int64),
         np.zeros((n_queries, -(-m // BITS)), np.int64),
@@ -103,7 +103,7 @@ def _segments(
 
 
 @jit
-def _pool(order, ranks, start, stop, low, high, divisors, first, rows, count, pattern, is_close, own):
+def _pool(order, ranks, start, stop, low, high, divisors, first, rows, count, pattern, is_close, is_own):
     """Write the best candidates of each query, whose scores are summed in arrays over all records."""
     m, n = order.shape
     q, words = ranks.shape[2], pattern.shape[1]
@@ -142,7 +142,7 @@ def _pool(order, ranks, start, stop, low, high, divisors, first, rows, count, pa
         for i in range(first[u], first[u + 1]):
             j = rows[i]
             if query_of[j] == u and score[j] >= top * _CLOSE:
-                own[i] = _same(files[j], files[best], divisors[u], difference)
+                is_own[i] = _same(files[j], files[best], divisors[u], difference)
 
 
 @jit

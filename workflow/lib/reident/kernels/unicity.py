@@ -128,8 +128,8 @@ def shared_uniques_in_strata(
         parts[first] = (out[:m].copy(),)
 
     strata.in_strata(work, starts, threads=threads, progress=progress)
-    (found,) = strata.join(parts)
-    puf_at, eif_at, last = found.T
+    (pairs,) = strata.join(parts)
+    puf_at, eif_at, last = pairs.T
     if sets != "all":
         order, chosen = np.bitwise_count(last.astype(np.uint64)).astype(np.int8), last.astype(np.uint64)
     elif ranking.listed:

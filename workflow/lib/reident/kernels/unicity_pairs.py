@@ -82,15 +82,15 @@ def decode_places(at: np.ndarray, v: int, most: int) -> tuple[np.ndarray, np.nda
     table = binomials(v, most)
     ends = np.cumsum(table[v, 1:])
     order = np.searchsorted(ends, at, side="right") + 1
-    left = ends[order - 1] - 1 - at  # as in `place`: the sum of C(v - 1 - position, order - i)
+    remainder = ends[order - 1] - 1 - at  # as in `place`: the sum of C(v - 1 - position, order - i)
     variables = np.zeros(len(at), np.uint64)
     for i in range(most):
         for size in range(i + 1, most + 1):
-            own = np.flatnonzero(order == size)
+            rows = np.flatnonzero(order == size)
             column = table[:v, size - i]
-            after = np.searchsorted(column, left[own], side="right") - 1  # variables after the position
-            left[own] -= column[after]
-            variables[own] |= np.uint64(1) << (v - 1 - after).astype(np.uint64)
+            after = np.searchsorted(column, remainder[rows], side="right") - 1  # variables after the position
+            remainder[rows] -= column[after]
+            variables[rows] |= np.uint64(1) << (v - 1 - after).astype(np.uint64)
     return order.astype(np.int8), variables
 
 
@@ -186,9 +186,9 @@ def unfold_places(
     puf = np.repeat(np.arange(len(start) - 1), np.diff(start))
     eif = (items >> np.uint64(shift)).astype(np.int64)
     at = (items & np.uint64((1 << shift) - 1)).astype(np.int64)
-    order, own = decode_places(at, len(positions), most)
+    order, sets = decode_places(at, len(positions), most)
     variables = np.zeros(len(items), np.uint64)
     for j, position in enumerate(positions):
-        variables |= (own >> np.uint64(j) & np.uint64(1)) << np.uint64(position)
+        variables |= (sets >> np.uint64(j) & np.uint64(1)) << np.uint64(position)
     rank = np.lexsort((eif, order, puf))
     return puf[rank], eif[rank], order[rank], variables[rank]

@@ -126,9 +126,9 @@ def most_agreements(
         (order, position), values = sort_records(eif)
         start, stop = np.zeros((n_puf, v), np.int32), np.zeros((n_puf, v), np.int32)
         for j in range(v):
-            known = ~np.isnan(low[:, j])
-            start[known, j] = np.searchsorted(values[j], low[known, j], side="left")
-            stop[known, j] = np.searchsorted(values[j], high[known, j], side="right")
+            present = ~np.isnan(low[:, j])
+            start[present, j] = np.searchsorted(values[j], low[present, j], side="left")
+            stop[present, j] = np.searchsorted(values[j], high[present, j], side="right")
 
         def work(first: int, end: int) -> None:
             _scan(first, end, start, stop, order, position, v - min_agree, keep, best)

@@ -96,11 +96,11 @@ def _largest(
     for u in np.flatnonzero(best.is_close):
         inside = slice(first[u], first[u + 1])
         near = [order[a:b] for order, a, b in zip(best.order, best.start[:, u], best.stop[:, u], strict=True)]
-        best.n_best[u], best.pattern[u], best.own[inside] = _exactly(
+        best.n_best[u], best.pattern[u], best.is_own[inside] = _exactly(
             regions, int(at[u]), np.unique(np.concatenate(near)), divisors[at[u]], rows[inside]
         )
     is_own = np.empty(len(rows), bool)
-    is_own[in_order] = best.own
+    is_own[in_order] = best.is_own
     return best.n_best[query], is_own, best.pattern[query]
 
 
