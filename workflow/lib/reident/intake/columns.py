@@ -57,7 +57,7 @@ class ColumnReader:
         self.texts = CodeTexts(column, side, source.decimal)
         self.problem: InputError | None = None
         self._counts: NumberCounts | CodeCounts = NumberCounts() if self._numeric else CodeCounts()
-        self._known = pa.array([], pa.string())
+        self._raw = pa.array([], pa.string())
         self._values = pa.array([], self.type)
         self._foreign = np.zeros(0, bool)
 
@@ -79,18 +79,18 @@ class ColumnReader:
         return pa.nulls(len(text), self.type)
 
     def _learn(self, texts: pa.Array) -> pa.Array:
-        """Return the places of distinct texts among the known ones, after typing those that are new."""
-        place = pc.index_in(texts, self._known)
+        """Return the places of distinct texts among those typed before, after typing those that are new."""
+        place = pc.index_in(texts, self._raw)
         if not place.null_count:
             return place
-        if len(self._known) + place.null_count > MAX_TEXTS:
-            self._known, self._values, self._foreign = self._known[:0], self._values[:0], self._foreign[:0]
+        if len(self._raw) + place.null_count > MAX_TEXTS:
+            self._raw, self._values, self._foreign = self._raw[:0], self._values[:0], self._foreign[:0]
             place = pa.nulls(len(texts), place.type)
         new = texts.filter(pc.is_null(place))
         values = typed_text(self._column, self._side, self._source, new)
         foreign = self.texts.learn(new.to_pylist()) if self.texts.matter else np.zeros(len(new), bool)
-        start = len(self._known)
-        self._known = pa.concat_arrays([self._known, new])
+        start = len(self._raw)
+        self._raw = pa.concat_arrays([self._raw, new])
         self._values = pa.concat_arrays([self._values, values])
         self._foreign = np.append(self._foreign, foreign)
         places = place.to_numpy(zero_copy_only=False).copy()

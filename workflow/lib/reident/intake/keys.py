@@ -21,10 +21,10 @@ MISSING_LABEL = "(missing)"
 
 def add_missing(codes: Mapping[str, np.ndarray], labels: list[str]) -> bool:
     """Make missing values, -1, the last category of the codes of every file, in place; return whether there is one."""
-    if not any((own < 0).any() for own in codes.values()):
+    if not any((column < 0).any() for column in codes.values()):
         return False
-    for own in codes.values():
-        own[own < 0] = len(labels)
+    for column in codes.values():
+        column[column < 0] = len(labels)
     labels.append(MISSING_LABEL)
     return True
 
@@ -76,7 +76,7 @@ def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np
     sizes = [table.num_rows for table in tables]
     total = np.zeros(sum(sizes), np.int64)
     for part in range(len(names[0])):
-        columns = [table[own[part]] for table, own in zip(tables, names, strict=True)]
+        columns = [table[key[part]] for table, key in zip(tables, names, strict=True)]
         parts, labels = text_codes(columns)
         code = np.concatenate(parts) if parts else np.empty(0, np.int64)
         if not part:  # every text occurs: its codes are dense
@@ -165,16 +165,16 @@ def positions(
     int64 (others.num_rows,)
         The row number in `table`, the last one of a key that repeats; -1 where the table does not have the key.
     """
-    known, code = codes([table, others], [names, other_names])
-    rows = np.full(max(known.max(initial=-1), code.max(initial=-1)) + 2, -1)
-    rows[known] = np.arange(len(known))
+    reference, code = codes([table, others], [names, other_names])
+    rows = np.full(max(reference.max(initial=-1), code.max(initial=-1)) + 2, -1)
+    rows[reference] = np.arange(len(reference))
     rows[-1] = -1  # a key with a null part has the code -1
     return rows[code]
 
 
-def looked_up(known: pa.Table, asked: pa.Table) -> np.ndarray:
+def looked_up(reference: pa.Table, queries: pa.Table) -> np.ndarray:
     """Return the rows of a table of distinct keys that have those of another one; -1 without one; int64 (n,)."""
-    if known.num_columns == 1:
-        found = pc.index_in(asked.column(0).combine_chunks(), known.column(0).combine_chunks())
-        return pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return positions(known, known.column_names, asked, asked.column_names)
+    if reference.num_columns == 1:
+        rows = pc.index_in(queries.column(0).combine_chunks(), reference.column(0).combine_chunks())
+        return pc.fill_null(rows, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return positions(reference, reference.column_names, queries, queries.column_names)

@@ -81,8 +81,8 @@ class Ranges:
     def of(self, key: pa.Table) -> np.ndarray:
         """Return the range of each key; int (n,)."""
         if key.num_columns == 1:
-            first, own = _chunk(self._first, 0), _chunk(key, 0)
-            return pc.search_sorted(first, own, side="right").to_numpy(zero_copy_only=False).astype(np.int64)
+            first, text = _chunk(self._first, 0), _chunk(key, 0)
+            return pc.search_sorted(first, text, side="right").to_numpy(zero_copy_only=False).astype(np.int64)
         names = self._first.column_names
         first, codes = keys.codes([self._first, key.rename_columns(names)], [names, names])
         return np.searchsorted(first, codes, side="right")

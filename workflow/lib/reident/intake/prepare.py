@@ -127,11 +127,11 @@ def prepare_files(
         for side, file in records.items():
             require_records(part.file(side), file.n)
             account.open(side, file.n).close(side)
-        wanted = ([lookup for (own, _), lookup in lookups.items() if own == side] for side in records)
+        searches = ([lookup for (holder, _), lookup in lookups.items() if holder == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
         taken = (sinks[side] for side in records)
         orders = each(
-            RecordReader.sort, records.values(), taken, wanted, grouped, repeat(folder), repeat(guard)
+            RecordReader.sort, records.values(), taken, searches, grouped, repeat(folder), repeat(guard)
         )
         places = dict(zip(records, orders, strict=True))
         if "original" in others and records["puf"].keys.sound:
@@ -172,10 +172,12 @@ def _lookups(part: Preparing, others: Mapping[str, Source]) -> dict[tuple[str, s
 def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: Source) -> list[severity.Line]:
     """Return the warnings about texts as they are in the files."""
     keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
-    texts = {(side, name): one.texts for side, file in records.items() for name, one in file.columns.items()}
+    texts = {
+        (side, name): column.texts for side, file in records.items() for name, column in file.columns.items()
+    }
     n = {side: file.n for side, file in records.items()}
     lines = warnings.key_warnings(
-        part, {(side, name): one for side, own in keys.items() for name, one in own.items()}
+        part, {(side, name): counts for side, columns in keys.items() for name, counts in columns.items()}
     )
     lines += warnings.missing_code_warnings(part, texts, n)
     lines += warnings.unused_code_warnings(part, texts)
@@ -185,8 +187,8 @@ def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: So
 def _check_original(part: Preparing, original: Source, n: int, lookup: Lookup) -> None:
     """Refuse a file before protection that does not have the keys of the PUF, which has n records."""
     original.order()
-    found = int((lookup.position >= 0).sum())
-    lacking, others = n - found, len(lookup.position) - found
+    n_common = int((lookup.position >= 0).sum())
+    lacking, others = n - n_common, len(lookup.position) - n_common
     if lacking or others:
         raise InputError(
             f"{part.file_name('original')}: the file before protection must have the keys of {part.file_name('puf')}, "

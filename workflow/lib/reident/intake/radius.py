@@ -62,8 +62,8 @@ def ranked(values: Sequence[np.ndarray], reach: Reach, *, missing_match: bool) -
     missing_match : bool
         Whether a missing value is equal to a missing value; it never is to a number.
     """
-    distinct = np.unique(np.concatenate([own[~np.isnan(own)] for own in values]))
-    ranks = [np.searchsorted(distinct, own).astype(np.int32) for own in values]  # NaN sorts last
+    distinct = np.unique(np.concatenate([column[~np.isnan(column)] for column in values]))
+    ranks = [np.searchsorted(distinct, column).astype(np.int32) for column in values]  # NaN sorts last
     low, high = neighbourhoods(distinct, reach)
     last = len(distinct)
     low, high = np.append(low, last), np.append(high, last + missing_match)
@@ -127,8 +127,8 @@ def _units(size: Fraction, whole: np.ndarray, places: int, reach: Reach) -> np.n
         top = size.numerator * np.abs(whole)
         farthest = top // size.denominator if reach.interval == "closed" else -(-top // size.denominator) - 1
         return np.minimum(farthest, _FARTHEST)
-    found = [_reach_in_units(size, unit, places, reach) for unit in whole.tolist()]
-    return np.array([min(units, _FARTHEST) for units in found], np.int64)
+    reaches = [_reach_in_units(size, unit, places, reach) for unit in whole.tolist()]
+    return np.array([min(units, _FARTHEST) for units in reaches], np.int64)
 
 
 def _reach_in_units(size: Fraction, unit: int, places: int, reach: Reach) -> int:

@@ -33,8 +33,8 @@ def in_memory(
 ) -> dict[str, Any]:
     """Return the tables of these names that a function gives to sinks, each in one piece, and what it returns."""
     batches: dict[str, list[pa.Table]] = {name: [] for name in names}
-    others = prepare({name: own.append for name, own in batches.items()})
-    return {name: pa.concat_tables(own).combine_chunks() for name, own in batches.items()} | dict(others)
+    others = prepare({name: parts.append for name, parts in batches.items()})
+    return {name: pa.concat_tables(parts).combine_chunks() for name, parts in batches.items()} | dict(others)
 
 
 def require_records(source: SourceFile, n: int) -> None:
@@ -142,8 +142,8 @@ class Lookup:
     def look(self, pieces: Iterable[Bucket], key: pa.Table, start: int) -> None:
         """Find the keys of a range among those of its records, the first of which is at `start`."""
         for piece in pieces:
-            found = keys.looked_up(key, piece.table)
-            self.position[piece.row] = np.where(found < 0, -1, found + start)
+            rows = keys.looked_up(key, piece.table)
+            self.position[piece.row] = np.where(rows < 0, -1, rows + start)
 
 
 class RecordReader:

@@ -63,8 +63,8 @@ class Source:
         for batch in batches:
             if not batch.num_rows:
                 continue
-            for name, known in self._batches.items():
-                known.append(narrow(chunk(batch, name).dictionary_encode()))
+            for name, arrays in self._batches.items():
+                arrays.append(narrow(chunk(batch, name).dictionary_encode()))
             if self._key:
                 self.keys.read(batch, self.num_rows)
                 columns = [chunk(batch, name) for name in self._key]
@@ -74,7 +74,7 @@ class Source:
 
     def __getitem__(self, name: str) -> pa.DictionaryArray:
         """Return a column, each distinct text once, in the order in which they first occur."""
-        chunks = pa.chunked_array([own.cast(_CODED) for own in self._batches[name]], _CODED)
+        chunks = pa.chunked_array([batch.cast(_CODED) for batch in self._batches[name]], _CODED)
         whole = chunks.unify_dictionaries().combine_chunks()
         return whole if isinstance(whole, pa.DictionaryArray) else pa.array([], _CODED)
 
@@ -183,9 +183,9 @@ def give(
             sink(_as_stored(table.take(pa.array(rows[start : start + ROWS]))))
         return
     for before in front:
-        own = _as_stored(table.take(pa.array(rows[start : start + before.num_rows])))
+        block = _as_stored(table.take(pa.array(rows[start : start + before.num_rows])))
         start += before.num_rows
-        sink(pa.table({**_columns(before), **_columns(own)}))
+        sink(pa.table({**_columns(before), **_columns(block)}))
 
 
 def narrow(codes: pa.Array) -> pa.Array:

@@ -122,12 +122,12 @@ def code_warnings(part: Preparing, column: Column, files: Files) -> list[Line]:
     """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
     for side, other in OTHER.items():
-        own, others = (getattr(files, one).counts(column.name) for one in (side, other))
-        looks = look_missing(own, _declared(column, side))
+        codes, others = (getattr(files, name).counts(column.name) for name in (side, other))
+        looks = look_missing(codes, _declared(column, side))
         if looks:
             warnings.append(_undeclared(part, _code_group(files, side, column, looks), others))
         if column.coding(side).kind == "categorical":
-            single = {code: rows for code, rows in own.items() if code not in others and code not in looks}
+            single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * getattr(files, side).n:
                 warnings.append(_single(part, _code_group(files, side, column, single)))
     return warnings
@@ -157,15 +157,15 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
     largest, below_zero = 0.0, False
     for value in counts:  # once: very many strata have very many codes
         text = value if isinstance(value, str) else f"{value:.15g}"
-        own = _number(value)
+        amount = _number(value)
         if _NEGATIVE.fullmatch(text):
             negative.add(value)
-        elif own is not None and own < 0:
+        elif amount is not None and amount < 0:
             below_zero = True
         if _NINES.fullmatch(text):
             nines.add(value)
-        elif own is not None and own > largest:
-            largest = own
+        elif amount is not None and amount > largest:
+            largest = amount
         if text.casefold() in MISSING_WORDS:
             words.add(value)
     looks = words if below_zero else words | negative

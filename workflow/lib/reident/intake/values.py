@@ -101,7 +101,7 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
             f"`recode` of `{place.variable}`, for {place.file}: two of its codes are equal after trimming and "
             "normalising. Keep one of them."
         )
-    known = None if coding.order is None else {normal(category) for category in coding.order}
+    categories = None if coding.order is None else {normal(category) for category in coding.order}
     values, plain = _plain_numbers(encoded.dictionary, coding, missing)
     others = np.flatnonzero(~plain)
     out: list[str | float | None] = []
@@ -118,7 +118,7 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
             problem = None if out[-1] is not None else _not_a_number(raw, coding, place)
         else:
             out.append(value)
-            if known is not None and value not in known:
+            if categories is not None and value not in categories:
                 problem = "is not in the declared `order`. Add it, recode it, or correct the file."
         if problem:
             row = (

@@ -72,12 +72,12 @@ class CodeTexts:
     def learn(self, texts: list[str]) -> list[bool]:
         """Take distinct texts of the file, and return whether each is declared missing for the other file only."""
         codes = [self._stored(text) for text in texts]
-        found = set(codes)
-        self.foreign |= found & self._foreign
-        self.unused &= set(self._recode.unused(found))
-        self.joined = [code for code in self.joined if code not in found]
+        distinct = set(codes)
+        self.foreign |= distinct & self._foreign
+        self.unused &= set(self._recode.unused(distinct))
+        self.joined = [code for code in self.joined if code not in distinct]
         if self._recode.otherwise is None and not self.others:
-            self.others = not all(map(self._recode.names, found - self._missing))
+            self.others = not all(map(self._recode.names, distinct - self._missing))
         return [code in self._foreign for code in codes]
 
 
@@ -88,20 +88,20 @@ Texts = Mapping[tuple[str, str], CodeTexts]
 def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[Line]:
     """Keys that look as if a program had changed them; counts by side and name of the column."""
     warnings = []
-    for (side, name), found in counts.items():
-        file, n = part.file_name(side), max(1, found.n)
-        if found.rounded:
+    for (side, name), keys in counts.items():
+        file, n = part.file_name(side), max(1, keys.n)
+        if keys.rounded:
             warning = (
-                f"{file}, column {name}: {found.rounded:,} keys look like 1.2E+15, which is how a spreadsheet "
+                f"{file}, column {name}: {keys.rounded:,} keys look like 1.2E+15, which is how a spreadsheet "
                 "writes a long number after rounding it. Check that no two keys have become equal."
             )
-            warnings.append(Line(UNDERSTATES, warning, found.rounded, found.rounded / n))
-        if found.changed:
+            warnings.append(Line(UNDERSTATES, warning, keys.rounded, keys.rounded / n))
+        if keys.changed:
             warning = (
-                f"{file}, column {name}: {found.changed:,} keys have blanks around them or are not in Unicode NFC. "
+                f"{file}, column {name}: {keys.changed:,} keys have blanks around them or are not in Unicode NFC. "
                 "Keys are compared exactly as written. Check that the other file writes them in the same way."
             )
-            warnings.append(Line(NOTABLE, warning, found.changed, found.changed / n))
+            warnings.append(Line(NOTABLE, warning, keys.changed, keys.changed / n))
     return warnings
 
 
@@ -118,15 +118,15 @@ def missing_code_warnings(part: Preparing, texts: Texts, rows: Mapping[str, int]
     """Warn of codes that are declared missing for one file only and occur in the other."""
     warnings = []
     for column in part.columns:
-        for own, other in undeclared.OTHER.items():
-            found = texts[own, column.name]
-            if n := found.foreign_rows:
+        for side, other in undeclared.OTHER.items():
+            codes = texts[side, column.name]
+            if n := codes.foreign_rows:
                 warning = (
-                    f"{part.file_name(own)}, variable {column.name}: {n:,} values are a code that is declared "
+                    f"{part.file_name(side)}, variable {column.name}: {n:,} values are a code that is declared "
                     f"missing for {part.file_name(other)} only. Here they count as values."
                 )
-                share = n / rows[own]
-                warnings.append(Line(of_share(share), warning, n, share, named(sorted(found.foreign))))
+                share = n / rows[side]
+                warnings.append(Line(of_share(share), warning, n, share, named(sorted(codes.foreign))))
     return warnings
 
 
@@ -139,14 +139,14 @@ def unused_code_warnings(part: Preparing, texts: Texts) -> list[Line]:
     warnings = []
     for column in part.columns:
         for side in undeclared.OTHER:
-            found, where = texts[side, column.name], f"{part.file_name(side)}, variable {column.name}"
-            if found.others and (unused := len(found.unused)):
+            codes, where = texts[side, column.name], f"{part.file_name(side)}, variable {column.name}"
+            if codes.others and (unused := len(codes.unused)):
                 warning = (
-                    f"{where}: {unused:,} of the {found.n_codes:,} codes in `recode` do not occur, while codes "
+                    f"{where}: {unused:,} of the {codes.n_codes:,} codes in `recode` do not occur, while codes "
                     "that are not in it do. Check how the file writes its codes."
                 )
                 warnings.append(Line(NOTABLE, warning))
-            if unused := len(found.joined):
+            if unused := len(codes.joined):
                 warning = (
                     f"{where}: {unused:,} of the codes in `missing` contain a comma or a semicolon and do not occur. "
                     'List codes one by one, as in ["-9", "-8"].'
@@ -182,7 +182,9 @@ def value_warnings(part: Preparing, files: Files, guard: Guard = nullcontext) ->
         if column.coding("puf").kind == "categorical":
             with guard():
                 warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))
-        elif any(len(own) == 1 < file.n for own, file in zip(counts, (files.puf, files.eif), strict=True)):
+        elif any(
+            len(values) == 1 < file.n for values, file in zip(counts, (files.puf, files.eif), strict=True)
+        ):
             warning = (
                 f"The {role} {column.name} has a single value in one of the two files and distinguishes no "
                 "records."
