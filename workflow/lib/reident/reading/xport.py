@@ -46,8 +46,8 @@ def batches(
         variables, begin = _describe(path, content)
         check_header(path, list(variables), wanted, row="")
         columns = [
-            Column.of(path, "xport", name, "" if own.is_text else own.display, name in keys)
-            for name, own in ((name, variables[name]) for name in wanted)
+            Column.of(path, "xport", name, "" if variable.is_text else variable.display, name in keys)
+            for name, variable in ((name, variables[name]) for name in wanted)
         ]
         width = sum(variable.width for variable in variables.values())
         n = _records(path, content, begin, width)
@@ -113,18 +113,18 @@ def _variable(described: bytes, name_at: slice, start: int) -> _Variable:
 
 def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
     """Return the number of records; the blanks that pad the last 80 bytes of the file are not records."""
-    n, rest = divmod(len(content) - begin, width)
-    if len(content) % _CARD or rest >= _CARD or content[len(content) - rest :].strip(b" "):
+    n, remainder = divmod(len(content) - begin, width)
+    if len(content) % _CARD or remainder >= _CARD or content[len(content) - remainder :].strip(b" "):
         raise incomplete(path, "xport")
     stored = content[begin - _CARD + 48 : begin - _CARD + 63].strip()  # in version 8, or 0
-    known = int(stored) if stored.isdigit() else 0
+    n_declared = int(stored) if stored.isdigit() else 0
     while (
-        n > known
+        n > n_declared
         and (len(content) - begin - n * width) + width < _CARD
         and not content[begin + (n - 1) * width : begin + n * width].strip(b" ")
     ):
         n -= 1
-    if known and n != known:
+    if n_declared and n != n_declared:
         raise incomplete(path, "xport")
     return n
 
