@@ -50,10 +50,12 @@ def compared(variable: str, files: Sequence[tuple[str, pa.Array | pa.ChunkedArra
     None if every file has every code, or there are more than :data:`MAX_CODES`.
     """
     counts = [_counts(column) for _, column in files]
-    codes = sorted({code for own in counts for code in own})
-    if len(codes) > MAX_CODES or all(code in own for own in counts for code in codes):
+    codes = sorted({code for tally in counts for code in tally})
+    if len(codes) > MAX_CODES or all(code in tally for tally in counts for code in codes):
         return None
-    rows = [[_cell(code), *(f"{own[code]:,}" if code in own else "–" for own in counts)] for code in codes]
+    rows = [
+        [_cell(code), *(f"{tally[code]:,}" if code in tally else "–" for tally in counts)] for code in codes
+    ]
     rows.insert(0, [f"codes of {variable}", *(name for name, _ in files)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(

@@ -35,7 +35,7 @@ def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findi
             require_records(part.file(side), text.num_rows)
     if len(records) < len(SIDES) or not all(text.num_rows for text in records.values()):
         return
-    own, whole = _checkable(part, present)
+    tables, whole = _checkable(part, present)
     cluster = part.cluster if set(part.cluster) <= set(records["puf"].column_names) else ()
     checked = dataclasses.replace(
         part,
@@ -44,7 +44,7 @@ def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findi
         variables=tuple(column for column in part.variables if column.name in sound),
     )
     with findings.noting():
-        prepared = intake.prepare(checked, **own, guard=findings.noting)
+        prepared = intake.prepare(checked, **tables, guard=findings.noting)
         for warning in prepared.warnings["warning"]:
             if whole or _NO_LINK not in warning:
                 findings.warn(warning)
@@ -64,30 +64,30 @@ def _is_sound(part: Preparing, column: Column, texts: Mapping[str, pa.Table], fi
 
 def _checkable(part: Preparing, texts: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], bool]:
     """Return the files with numbers for keys that are not there, and whether the links are among them."""
-    own, whole = dict(texts), True
+    tables, whole = dict(texts), True
     for side in SIDES:
         text = texts[side]
         numbers = pa.array(map(str, range(text.num_rows)), pa.string())
         for name in part.keys_of(side):
             if name not in text.column_names:
                 text, whole = text.append_column(name, numbers), False
-        own[side] = text
+        tables[side] = text
     links = part.keys_of("iuf")
     if not whole or "iuf" not in texts or not set(links) <= set(texts["iuf"].column_names):
-        own["iuf"], whole = pa.schema([(name, pa.string()) for name in links]).empty_table(), False
-    if "original" in own and not (
-        whole and set(part.keys_of("original")) <= set(own["original"].column_names)
+        tables["iuf"], whole = pa.schema([(name, pa.string()) for name in links]).empty_table(), False
+    if "original" in tables and not (
+        whole and set(part.keys_of("original")) <= set(tables["original"].column_names)
     ):
-        del own["original"]
-    return own, whole
+        del tables["original"]
+    return tables, whole
 
 
 def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings) -> None:
     """Note strata of one file only; refuse files without a stratum in common."""
     names = part.file_name("puf"), part.file_name("eif")
-    own = Stratifying(tuple(column.name for column in part.strata), names)
+    section = Stratifying(tuple(column.name for column in part.strata), names)
     with findings.noting():
-        manifest = strata.stratify(own, prepared.puf, prepared.eif, prepared.iuf).manifest
+        manifest = strata.stratify(section, prepared.puf, prepared.eif, prepared.iuf).manifest
         for side, other, (file, lacking) in (
             ("n_puf", "n_eif", names),
             ("n_eif", "n_puf", names[::-1]),

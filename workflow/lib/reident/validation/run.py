@@ -212,9 +212,9 @@ class _Made:
         study, options = self._members.at(home), part.options
         path = family.sources(study, self._members.path).get(ORIGINAL)
         drawn = self._draw(home).get(ORIGINAL)
-        own = [] if not options.id and options.path else list(options.key)
-        columns = [*own, *masking.columns_of(part)]
-        wanted = Wanted(path or Path(f"{ORIGINAL}.csv"), options.source, columns, own, drawn, path is None)
+        keys = [] if not options.id and options.path else list(options.key)
+        columns = [*keys, *masking.columns_of(part)]
+        wanted = Wanted(path or Path(f"{ORIGINAL}.csv"), options.source, columns, keys, drawn, path is None)
         text = texts.get(wanted)
         self._masked[home] = analyses.masked(part, text, findings)
 

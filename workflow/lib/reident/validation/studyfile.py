@@ -45,14 +45,14 @@ def read(path: Path, findings: Findings) -> Content | None:
     except InputError as error:
         findings.error(str(error))
         return None
-    content, known, gone = Content(data, node), studyfile.known_keys(Study), _Gone()
+    content, keys, gone = Content(data, node), studyfile.known_keys(Study), _Gone()
     mistakes = studyfile.todos(data, node)
     for _ in range(MAX_ROUNDS):
         new = [mistake for mistake in _without_halves(mistakes) if not gone.explains(mistake)]
         # Unknown keys first, one of which may be a missing one; then from the end: the numbers of other items hold.
-        mistakes.sort(key=lambda one: _order(one.location), reverse=True)
-        mistakes.sort(key=lambda one: _UNKNOWN not in one.message)
-        possible = [_correct(content, mistake, known, gone) for mistake in mistakes]
+        mistakes.sort(key=lambda item: _order(item.location), reverse=True)
+        mistakes.sort(key=lambda item: _UNKNOWN not in item.message)
+        possible = [_correct(content, mistake, keys, gone) for mistake in mistakes]
         for mistake in new:
             if not gone.explains(mistake):
                 findings.error(f"{path}, line {mistake.line}: {mistake.message}")
@@ -61,7 +61,7 @@ def read(path: Path, findings: Findings) -> Content | None:
         try:
             Study.model_validate(data)
         except ValidationError as error:
-            mistakes = studyfile.mistakes(error, data, node, known)
+            mistakes = studyfile.mistakes(error, data, node, keys)
         else:
             return content
     return None
@@ -69,11 +69,11 @@ def read(path: Path, findings: Findings) -> Content | None:
 
 def _without_halves(mistakes: list[Mistake]) -> list[Mistake]:
     """Return mistakes without those about one half of a number that is written with a comma."""
-    halves = {_NAMES.findall(one.message)[0] for one in mistakes if one.message.endswith("with a point.")}
+    halves = {_NAMES.findall(item.message)[0] for item in mistakes if item.message.endswith("with a point.")}
     return [
-        one
-        for one in mistakes
-        if one.message.endswith("with a point.") or not halves.intersection(_NAMES.findall(one.message)[:1])
+        item
+        for item in mistakes
+        if item.message.endswith("with a point.") or not halves.intersection(_NAMES.findall(item.message)[:1])
     ]
 
 
@@ -107,7 +107,7 @@ class _Gone:
         return about or (_UNKNOWN in mistake.message and mistake.location in self.renamed)
 
 
-def _correct(content: Content, mistake: Mistake, known: Collection[str], gone: _Gone) -> bool:
+def _correct(content: Content, mistake: Mistake, keys: Collection[str], gone: _Gone) -> bool:
     """Change what of a study file has a mistake, or leave it out; return whether that is possible."""
     way, last, section, node = _at(content, mistake.location)
     if isinstance(section, list):
@@ -119,11 +119,11 @@ def _correct(content: Content, mistake: Mistake, known: Collection[str], gone: _
     if last in section and _MISSING in mistake.message:
         return True  # A key that was renamed is the missing one.
     if last not in section:  # It is missing: the section cannot be completed.
-        return bool(way) and _correct(content, mistake._replace(location=way), known, gone)
+        return bool(way) and _correct(content, mistake._replace(location=way), keys, gone)
     (place,) = (at for at, (key, _) in enumerate(node.value) if key.value == last)
     key, value = node.value[place]
-    unknown = _UNKNOWN in mistake.message and last not in known  # not one that belongs elsewhere
-    near = difflib.get_close_matches(str(last), known, n=1) if unknown else []
+    unknown = _UNKNOWN in mistake.message and last not in keys  # not one that belongs elsewhere
+    near = difflib.get_close_matches(str(last), keys, n=1) if unknown else []
     literal = isinstance(section[last], str) and _UNKNOWN not in mistake.message
     choices = [name for name in _NAMES.findall(mistake.message)[1:] if literal and name != section[last]]
     if near and near[0] not in section and (*way, last) not in gone.renamed:
@@ -155,8 +155,8 @@ def _at(content: Content, location: Location) -> tuple[Location, str | int, Any,
             way.append(name)
             section, node = inner, inner_node
     last = location[-1] if location else ""
-    found = _place(section, node, last)
-    return tuple(way), last if found is None else found[0], section, node
+    entry = _place(section, node, last)
+    return tuple(way), last if entry is None else entry[0], section, node
 
 
 def _place(section: Any, node: Any, part: str | int) -> tuple[str | int, Any, yaml.Node] | None:

@@ -54,12 +54,12 @@ class Texts:
     def want(self, wanted: Wanted) -> None:
         """Say what will be asked of a file, so that one reading is enough."""
         key = _key(wanted)
-        known = self._wanted.get(key, wanted)
-        if not set(wanted.columns) <= set(known.columns):
+        request = self._wanted.get(key, wanted)
+        if not set(wanted.columns) <= set(request.columns):
             self._read.pop(key, None)
-        self._wanted[key] = known._replace(
-            columns=list(dict.fromkeys([*known.columns, *wanted.columns])),
-            keys=list(dict.fromkeys([*known.keys, *wanted.keys])),
+        self._wanted[key] = request._replace(
+            columns=list(dict.fromkeys([*request.columns, *wanted.columns])),
+            keys=list(dict.fromkeys([*request.keys, *wanted.keys])),
         )
 
     def get(self, wanted: Wanted) -> pa.Table | None:
@@ -96,9 +96,9 @@ class Texts:
         if error.row and len(error.missing) == len(columns):
             remedy = "Check that it is a header, and the `delimiter`."
             if (other := _delimiter(error.header, source, columns)) is not None:
-                n = len(_found(error.header, source, other) & columns)
-                shown = '`"\\t"`' if other == "\t" else f"`{other}`"
-                remedy = f"With the delimiter {shown} it has {n} of them. Correct the `delimiter`."
+                n = len(_columns_by(error.header, source, other) & columns)
+                sign = '`"\\t"`' if other == "\t" else f"`{other}`"
+                remedy = f"With the delimiter {sign} it has {n} of them. Correct the `delimiter`."
             findings.error(
                 f"{path.name}{error.row}: the row has none of the {len(columns)} columns that the study names. {remedy}"
             )
@@ -139,7 +139,7 @@ def _near(name: str, names: Sequence[str]) -> list[str]:
     return [_printable(folded[one]) for one in close]
 
 
-def _found(header: Sequence[str], source: SourceFile, delimiter: str) -> set[str]:
+def _columns_by(header: Sequence[str], source: SourceFile, delimiter: str) -> set[str]:
     """Return the columns of a header by another delimiter."""
     fields = source.delimiter.join(header).split(delimiter)
     return {field.strip().strip(source.quote or None) for field in fields}
@@ -147,7 +147,7 @@ def _found(header: Sequence[str], source: SourceFile, delimiter: str) -> set[str
 
 def _delimiter(header: Sequence[str], source: SourceFile, columns: set[str]) -> str | None:
     """Return the delimiter by which a header has most of the columns; None if it has none by any."""
-    number = {other: len(_found(header, source, other) & columns) for other in DELIMITERS}
+    number = {other: len(_columns_by(header, source, other) & columns) for other in DELIMITERS}
     best = max(number, key=lambda other: number[other])
     return best if number[best] else None
 
