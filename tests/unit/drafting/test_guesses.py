@@ -80,13 +80,13 @@ def test_one_record_and_a_column_without_a_value(tmp_path):
     own = file(tmp_path / "f.csv", {"pid": ["p1"], "sex": ["M"], "none": [""]}).columns
     assert types.kind([own["none"]]).kind == types.TODO
     assert types.obstacle(own["none"]) == "no values"
-    assert types.shown(own["sex"]) == {}
+    assert types.codes_to_show(own["sex"]) == {}
 
 
 def test_codes_that_a_draft_may_show(tmp_path):
-    assert types.shown(column(tmp_path, ["a"] * 9 + ["b"] * 9 + ["c"] * 2)) == {"a": 9, "b": 9}
-    assert types.shown(column(tmp_path, [f"a{at // 4}" for at in range(400)], "many")) == {}
-    assert types.shown(column(tmp_path, ["x" * 50, "y" * 50] * 9, "long")) == {}
+    assert types.codes_to_show(column(tmp_path, ["a"] * 9 + ["b"] * 9 + ["c"] * 2)) == {"a": 9, "b": 9}
+    assert types.codes_to_show(column(tmp_path, [f"a{at // 4}" for at in range(400)], "many")) == {}
+    assert types.codes_to_show(column(tmp_path, ["x" * 50, "y" * 50] * 9, "long")) == {}
 
 
 def test_keys_alone_and_together(tmp_path):

@@ -6,5 +6,5 @@ From the ground up: `names`, `hashing`, `source` (format, encoding, delimiter), 
 `draft` (what all drafts share), one module for each kind of study, and `command`.
 
 A draft has names of columns, counts, missing codes, and codes of categories, never another value of a file
-(:func:`reident.drafting.types.shown`).
+(:func:`reident.drafting.types.codes_to_show`).
 """

@@ -32,7 +32,7 @@ class CrossTable(NamedTuple):
     def of(cls, first: np.ndarray, second: np.ndarray) -> CrossTable:
         """Count pairs of codes, object (n,), None where there is none."""
         present = pd.notna(first) & pd.notna(second)
-        (at, rows), (of, columns) = (pd.factorize(own[present], sort=True) for own in (first, second))
+        (at, rows), (of, columns) = (pd.factorize(codes[present], sort=True) for codes in (first, second))
         links = np.zeros((len(rows), len(columns)), np.int64)
         np.add.at(links, (at, of), 1)
         return cls(pd.DataFrame(links, rows, columns))

@@ -105,7 +105,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
         code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes
     }
     uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
-    showable = points if numeric else types.shown(column)
+    showable = points if numeric else types.codes_to_show(column)
     looks = {code: column.values[code] for code in points if points[code] in uncertain and code in showable}
     what += [
         f"{_word(code)} in {number(rows, 'record')} is a value: it has a counterpart"

@@ -147,7 +147,7 @@ class _Codes:
 
     def listed(self, side: str, selection: Collection[str]) -> str:
         """Return some codes of a file by their frequency, as far as a draft may show them."""
-        allowed = types.shown(self.columns[side])
+        allowed = types.codes_to_show(self.columns[side])
         order = sorted(allowed, key=lambda code: (-allowed[code], code))
         return ", ".join(dict.fromkeys(code for code in map(self.normal, order) if code in selection))
 
@@ -255,7 +255,7 @@ def _decided(base: Recode, codes: _Codes, side: str, table: dict[str, str], reas
     cross = codes.crosses.get(side)
     if cross is not None and (differing := cross.n - cross.agreeing(table)):
         reason += f"; {number(differing, 'link')} still differ{'s' if differing == 1 else ''}"
-    allowed = {role: _shown(codes, role) for role in _OTHER}
+    allowed = {role: _codes_to_show(codes, role) for role in _OTHER}
     kept = {code: to for code, to in changed.items() if code in allowed[side] and to in allowed[_OTHER[side]]}
     return base._replace(
         side=side,
@@ -266,11 +266,11 @@ def _decided(base: Recode, codes: _Codes, side: str, table: dict[str, str], reas
     )
 
 
-def _shown(codes: _Codes, side: str) -> set[str]:
+def _codes_to_show(codes: _Codes, side: str) -> set[str]:
     """Return the codes of a file that a draft may show: of enough records, or words of the table of labels."""
     column = codes.columns[side]
     labels = {code for code in column.values if any(code.casefold() in words for words in _LABELS)}
-    return set(map(codes.normal, labels.union(types.shown(column))))
+    return set(map(codes.normal, labels.union(types.codes_to_show(column))))
 
 
 def _values(codes: _Codes, side: str, table: dict[str, str]) -> dict[str, list[str]]:

@@ -114,7 +114,7 @@ def obstacle(column: Column) -> str:
     return ""
 
 
-def shown(column: Column) -> dict[str, int]:
+def codes_to_show(column: Column) -> dict[str, int]:
     """Return the codes of a column that a draft may show, with their records; none of other columns.
 
     These are codes of a column with at most :data:`MAX_CODES` short codes, of at least :data:`MIN_RECORDS` records
