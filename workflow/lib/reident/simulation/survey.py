@@ -82,9 +82,9 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     else:
         files["eif"] = brokers.draw(held, sampled.second, spec.brokers, streams.within("eif"))
         if spec.brokers.sources is not None:
-            own = np.isin(files["eif"]["broker"], spec.brokers.sources)
-            files["eif"] = rows_of(files["eif"], own)
-            sampled = Sampled(sampled.puf, sampled.eif[own], sampled.second[own])
+            selection = np.isin(files["eif"]["broker"], spec.brokers.sources)
+            files["eif"] = rows_of(files["eif"], selection)
+            sampled = Sampled(sampled.puf, sampled.eif[selection], sampled.second[selection])
     files["iuf"] = _iuf(persons, sampled, files, streams("iuf/order"))
     return {name: as_text(file) for name, file in files.items()}
 
