@@ -94,15 +94,15 @@ def faces(text: str) -> str:
     str
         One ``@font-face`` for each font that is needed, with the family :data:`FAMILY`; empty where none is.
     """
-    rest = {ord(character) for character in set(text) if not _is_common(character)}
+    codes = {ord(character) for character in set(text) if not _is_common(character)}
     rules = []
-    for font in (DEJAVU, *FONTS) if rest else ():
-        if own := rest & _glyphs(font):
-            rest -= own
-            data = base64.b64encode(_subset(font, own)).decode()
+    for font in (DEJAVU, *FONTS) if codes else ():
+        if glyphs := codes & _glyphs(font):
+            codes -= glyphs
+            data = base64.b64encode(_subset(font, glyphs)).decode()
             rules.append(
                 f'@font-face {{ font-family: "{FAMILY}"; src: url(data:font/woff;base64,{data}) format("woff"); '
-                f"unicode-range: {', '.join(_ranges(own))}; }}\n"
+                f"unicode-range: {', '.join(_ranges(glyphs))}; }}\n"
             )
     return "".join(rules)
 

@@ -29,7 +29,7 @@ class Layers(NamedTuple):
     alts: tuple[str, ...]
 
 
-def own(artists: Iterable[Artist], name: str) -> None:
+def tag_artists(artists: Iterable[Artist], name: str) -> None:
     """Mark artists as those that a layer replaces; `name` is unique in the drawing."""
     for at, artist in enumerate(artists):
         artist.set_gid(f"{OWN}-{name}-{at}")

@@ -91,22 +91,22 @@ def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[
         Empty, without the heading, if no piece has anything to show.
     """
     with language.use(results.language):
-        return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
+        return list(_section(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
 
 
-def _shown(results: Any, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
-    inside: list[Any] = []
+def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
+    contents: list[Any] = []
     for piece in pieces:
         if isinstance(piece, Part):
-            shown = piece(results)
-            if shown:
-                inside.append(Text(shown) if isinstance(shown, str) else shown)
+            content = piece(results)
+            if content:
+                contents.append(Text(content) if isinstance(content, str) else content)
         else:
-            inside += _shown(results, piece[0], piece[1:], "", level + 1)
-    if inside and heading:
+            contents += _section(results, piece[0], piece[1:], "", level + 1)
+    if contents and heading:
         title = heading if isinstance(heading, Text) else TITLE(f"{heading}")
         yield Text(f"{'#' * level} {title}{mark}")
-    yield from inside
+    yield from contents
 
 
 class Column(NamedTuple):

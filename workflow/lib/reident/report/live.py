@@ -61,7 +61,7 @@ class States(NamedTuple):
 
     Attributes
     ----------
-    own : pandas.DataFrame
+    lines : pandas.DataFrame
         Lines as in `rates.csv`.
     at : tuple of pandas.DataFrame
         The same lines at the rank limits 1, 2, …; empty where the study has no other. What the tables do not have for
@@ -70,7 +70,7 @@ class States(NamedTuple):
         Whether each line depends on the rank limit.
     """
 
-    own: pd.DataFrame
+    lines: pd.DataFrame
     at: tuple[pd.DataFrame, ...]
     live: tuple[bool, ...]
 
@@ -82,7 +82,7 @@ class States(NamedTuple):
         show : callable
             ``show(lines)`` returns a text for each line.
         """
-        texts = show(self.own)
+        texts = show(self.lines)
         by_limit = [show(lines) for lines in self.at]
         return [
             at_limits(text, [texts_[line] for texts_ in by_limit]) if live else text
@@ -93,7 +93,7 @@ class States(NamedTuple):
         """Return the cells of a column of the rates, which the tables may have for the study's own limit alone."""
         if name in COUNTS or name in RATIOS:
             return self.cells(lambda lines: show(lines[name]))
-        return self.own_only(show(self.own[name]))
+        return self.own_only(show(self.lines[name]))
 
     def own_only(self, texts: Iterable[str]) -> list[str]:
         """Return the cells of a column that the tables have for the study's own rank limit alone."""
@@ -195,14 +195,14 @@ def _at(lines: pd.DataFrame, live: np.ndarray, counts: pd.DataFrame, last: int) 
         ],
         names=counts.index.names,
     )
-    known = counts.reindex(index).to_numpy().reshape(last, len(places), len(COUNTS))
+    values = counts.reindex(index).to_numpy().reshape(last, len(places), len(COUNTS))
     columns = {}
     for name in lines.columns.drop(["metric", "stratum"]):
         columns[name] = np.tile(lines[name].to_numpy(float, na_value=np.nan), (last, 1))
         if name not in KEPT:
             columns[name][:, live] = np.nan
     for at, name in enumerate(COUNTS):
-        columns[name][:, live] = known[:, :, at]
+        columns[name][:, live] = values[:, :, at]
     for name, (part, whole) in RATIOS.items():
         parts, wholes = columns[part][:, live], columns[whole][:, live]
         columns[name][:, live] = np.divide(parts, wholes, out=np.full_like(parts, np.nan), where=wholes > 0)

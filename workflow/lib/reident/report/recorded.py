@@ -45,8 +45,8 @@ def recorded(text: str, group: str) -> str:
     if language.current().code == DEFAULT_LANGUAGE:
         return text
     for key, pattern in _patterns(group):
-        if found := pattern.fullmatch(text):
-            fields = {name: _field(name, value, group) for name, value in found.groupdict().items()}
+        if match := pattern.fullmatch(text):
+            fields = {name: _field(name, value, group) for name, value in match.groupdict().items()}
             return TEXT(f"{group}.{key}", **fields)
     return text
 

@@ -86,11 +86,11 @@ def rates_figure(comparison: Comparison) -> Figure | None:
 
     def draw(sheet: Sheet) -> None:
         for axes, (rate, name) in zip(sheet.panels, panels.items(), strict=True):
-            own = [lines.get((metric, rate)) for metric in metrics]
+            differences = [lines.get((metric, rate)) for metric in metrics]
             for side in SIDES:
-                _side(axes, side, [None if line is None else getattr(line, side) for line in own])
-            known = [end for line in own if line is not None for end in _ends(line)]
-            style.percent_axis(axes, top_of(known, None), 4)
+                _side(axes, side, [None if line is None else getattr(line, side) for line in differences])
+            ends = [end for line in differences if line is not None for end in _ends(line)]
+            style.percent_axis(axes, top_of(ends, None), 4)
             axes.set_title(name)
 
     caption = TEXT("figure.caption", level=level_of(comparison))
@@ -112,12 +112,12 @@ def _ends(line: Difference) -> list[float]:
 
 def _side(axes: Axes, side: str, shares: list[Share | None]) -> None:
     shift = -OFFSET if side == "before" else OFFSET
-    known = [(at + shift, share) for at, share in enumerate(shares) if share is not None]
-    for at, share in known:
+    points = [(at + shift, share) for at, share in enumerate(shares) if share is not None]
+    for at, share in points:
         if share.low is not None and share.high is not None:
             axes.hlines(at, share.low, share.high, color=BANDS[side], linewidth=3.5, zorder=2)
-    values = [float("nan") if share.rate is None else share.rate for _, share in known]
-    places = [at for at, _ in known]
+    values = [float("nan") if share.rate is None else share.rate for _, share in points]
+    places = [at for at, _ in points]
     axes.plot(values, places, "o", label=TEXT(f"figure.{side}"), **LOOKS[side])
 
 

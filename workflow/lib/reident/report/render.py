@@ -252,10 +252,10 @@ def _script(content: Content, *, live: bool) -> dict[str, str]:
         return dict.fromkeys(("policy", "numbers", "slider", "controls"), "")
     script = (HERE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    own = languages.current()
+    language = languages.current()
     return {
         "policy": f"; script-src 'sha256-{digest}'",
-        "numbers": f' data-decimal="{html.escape(own.decimal)}" data-group="{html.escape(own.thousands)}"',
+        "numbers": f' data-decimal="{html.escape(language.decimal)}" data-group="{html.escape(language.thousands)}"',
         "slider": _slider(content.slider) if content.slider else "",
         "controls": f"{_filled('controls.html', TEXT.group('controls'))}<script>{script}</script>\n",
     }
@@ -263,8 +263,8 @@ def _script(content: Content, *, live: bool) -> dict[str, str]:
 
 def _slider(limits: Mapping[str, int]) -> str:
     """Return the slider of the rank limit, which the script shows."""
-    own = limits["own"]
-    texts = {"reset": TEXT("slider_reset", own=own), "note": TEXT("slider_note", own=own)}
+    study_limit = limits["own"]
+    texts = {"reset": TEXT("slider_reset", own=study_limit), "note": TEXT("slider_note", own=study_limit)}
     texts |= {name: str(limit) for name, limit in limits.items()}
     return _filled("slider.html", texts | TEXT.group("slider"))
 

@@ -125,20 +125,20 @@ def differences(facts: Facts) -> str | None:
     lines = [line for line in facts["results"] if line["outcome"] in ("different", "missing")]
     if not lines:
         return None
-    shown = lines[:MAX_DIFFERENCES]
+    rows = lines[:MAX_DIFFERENCES]
     caption = TEXT("differences.caption")
-    if len(lines) > len(shown):
-        caption = TEXT("differences.cut", shown=len(shown), n=len(lines))
-    heads, found = TEXT.group("differences.columns"), [line["difference"] or {} for line in shown]
+    if len(lines) > len(rows):
+        caption = TEXT("differences.cut", shown=len(rows), n=len(lines))
+    heads, details = TEXT.group("differences.columns"), [line["difference"] or {} for line in rows]
     computed = [
         TEXT("differences.missing") if line["outcome"] == "missing" else _value(difference.get("computed"))
-        for line, difference in zip(shown, found, strict=True)
+        for line, difference in zip(rows, details, strict=True)
     ]
     return table(
         caption,
-        Column(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in shown], "l", "1fr"),
-        Column(heads["place"], [_place(difference) for difference in found], "l"),
-        Column(heads["sealed"], [_value(difference.get("sealed")) for difference in found]),
+        Column(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in rows], "l", "1fr"),
+        Column(heads["place"], [_place(difference) for difference in details], "l"),
+        Column(heads["sealed"], [_value(difference.get("sealed")) for difference in details]),
         Column(heads["computed"], computed),
         kind="compact",
     )
@@ -191,10 +191,10 @@ def _signer(signer: Facts) -> str:
 
 def _few(names: list[str]) -> str:
     """Return the first names of a list, and how many more there are."""
-    shown = [f"`{name}`" for name in names[:MAX_NAMES]]
-    if len(names) == len(shown):
-        return listed(shown)
-    return TEXT("more", names=", ".join(shown), n=len(names) - len(shown))
+    labels = [f"`{name}`" for name in names[:MAX_NAMES]]
+    if len(names) == len(labels):
+        return listed(labels)
+    return TEXT("more", names=", ".join(labels), n=len(names) - len(labels))
 
 
 def _short(value: str | None) -> str:

@@ -73,11 +73,11 @@ class Results:
 
     def of_strata(self, name: str, strata: Iterable[str]) -> pd.DataFrame:
         """Return the lines of a table about these strata: a report shows few of very many."""
-        codes, known = self._places(name)
-        wanted = np.zeros(len(known), bool)
-        place = known.get_indexer(pd.Index(set(strata), dtype=object))
-        wanted[place[place >= 0]] = True
-        return self.table(name)[wanted[codes]]
+        codes, index = self._places(name)
+        mask = np.zeros(len(index), bool)
+        place = index.get_indexer(pd.Index(set(strata), dtype=object))
+        mask[place[place >= 0]] = True
+        return self.table(name)[mask[codes]]
 
     @property
     def language(self) -> str:
@@ -188,8 +188,8 @@ class Results:
         for variable in declared:
             coding = Coding(variable.get("type", "categorical"), integer_coded=variable["integer_coded"])
             normal = normaliser(coding)
-            own = {normal(code): label for code, label in (variable.get("labels") or {}).items()}
-            labels[variable["name"]] = own or labels.get(variable["name"], {})
+            by_code = {normal(code): label for code, label in (variable.get("labels") or {}).items()}
+            labels[variable["name"]] = by_code or labels.get(variable["name"], {})
         return labels
 
     @cached_property

@@ -298,7 +298,7 @@ def _svg(
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
     }
-    with mpl.rc_context(), warnings.catch_warnings(record=True) as said:
+    with mpl.rc_context(), warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
@@ -317,11 +317,11 @@ def _svg(
         stream = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)
-    missing = [bool(_MISSING.match(str(warning.message))) for warning in said]
+    missing = [bool(_MISSING.match(str(warning.message))) for warning in messages]
     if any(missing) and not more_fonts:
         fonts.register()
         return _svg(draw, form, panels, grid, height, between, subplots, fonts.FAMILIES)
-    for warning, is_missing in zip(said, missing, strict=True):
+    for warning, is_missing in zip(messages, missing, strict=True):
         # Letters without a glyph in any font are drawn as placeholders; the table shows the letters themselves.
         if not is_missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -81,10 +81,10 @@ def _isolated(text: str) -> str:
 
 def code(text: str) -> str:
     """Return a text as Markdown that shows all of its characters literally, as code."""
-    shown = plain(text, len(text))
-    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    literal = plain(text, len(text))
+    fence = "`" * (max(map(len, re.findall("`+", literal)), default=0) + 1)
     edge = " " if len(fence) > 1 else ""
-    return f"{fence}{edge}{shown}{edge}{fence}"
+    return f"{fence}{edge}{literal}{edge}{fence}"
 
 
 def whole(text: str) -> str:
@@ -233,10 +233,10 @@ def apart(fraction: float, limit: float) -> tuple[str, str]:
         The rate and the limit with one decimal, or up to six where they differ by less.
     """
     for decimals in range(1, 7):
-        shown = percent(fraction, decimals), percent(limit, decimals)
-        if shown[0] != shown[1] or fraction == limit:
+        texts = percent(fraction, decimals), percent(limit, decimals)
+        if texts[0] != texts[1] or fraction == limit:
             break
-    return shown
+    return texts
 
 
 def span(low: float | None, high: float | None, decimals: int = 1) -> str:
@@ -283,8 +283,8 @@ def word(value: int) -> str:
 
 def day(date: datetime.date) -> str:
     """Return a date in words: ``2 March 2026``."""
-    own = language.current()
-    return own.date.format(day=date.day, month=own.months[date.month - 1], year=date.year)
+    lang = language.current()
+    return lang.date.format(day=date.day, month=lang.months[date.month - 1], year=date.year)
 
 
 def sentence(text: str) -> str:

@@ -90,9 +90,9 @@ def _checked(edition: Edition) -> Iterator[str]:
         suppressed=n["suppressed"],
     )
     files = TEXT.group("rules.files")
-    if known := [files[name] for name in edition.record.get("known") or ()]:
-        yield TEXT("rules.known", files=listed(known))
-    if after := [_earlier(given) for given in edition.record.get("after") or ()]:
+    if names := [files[name] for name in edition.record.get("known") or ()]:
+        yield TEXT("rules.known", files=listed(names))
+    if after := [_earlier(entry) for entry in edition.record.get("after") or ()]:
         yield TEXT("rules.after", editions=listed(after))
 
 

@@ -36,12 +36,12 @@ def by_metric(edition: Edition) -> Figure | None:
     """Draw the suspected, confirmed and conditional rates by metric."""
     lines = edition.whole
     shares = [line.shares for line in lines.values()]
-    if not any(own[name].text for own in shares for name in PANELS):
+    if not any(rates[name].text for rates in shares for name in PANELS):
         return None
     drawings = [
         drawing
         for drawing, names in ((_shares, PANELS[:2]), (_conditional, PANELS[2:]))
-        if any(own[name].text for own in shares for name in names)
+        if any(rates[name].text for rates in shares for name in names)
     ]
 
     def draw(sheet: Sheet) -> None:
@@ -52,7 +52,7 @@ def by_metric(edition: Edition) -> Figure | None:
     caption = TEXT("figure.metrics.caption")
     if _conditional in drawings:
         caption += f" {TEXT('figure.metrics.dots')}"
-    if any(own["conditional_low"].text for own in shares):
+    if any(rates["conditional_low"].text for rates in shares):
         caption += f" {TEXT('figure.metrics.interval', level=declared(float(edition.record['level'])))}"
     texts = [TEXT("figure.metrics.start")]
     for metric, line in lines.items():
@@ -65,12 +65,12 @@ def by_metric(edition: Edition) -> Figure | None:
 
 def _shares(axes: Axes, lines: list[Line]) -> None:
     for name, colour, height in (("suspected", style.SUSPECTED, 0.62), ("confirmed", style.CONFIRMED, 0.3)):
-        own = [line.shares[f"{name}_rate"] for line in lines]
-        if name == "confirmed" and not any(share.text for share in own):
+        shares = [line.shares[f"{name}_rate"] for line in lines]
+        if name == "confirmed" and not any(share.text for share in shares):
             continue
         look: Look = {"color": colour, "height": height, "label": TEXT(f"figure.{name}")}
-        axes.barh(range(len(own)), [share.value or 0 for share in own], **look)
-        for at, share in enumerate(own):
+        axes.barh(range(len(shares)), [share.value or 0 for share in shares], **look)
+        for at, share in enumerate(shares):
             if not share.text and name == "suspected":
                 _not_shown(axes, at)
     style.percent_axis(axes, _top([line.shares[name] for line in lines for name in PANELS[:2]]))
@@ -101,9 +101,9 @@ def _conditional(axes: Axes, lines: list[Line]) -> None:
             band.pop("label", None)
         axes.text(1, at, percent(rate), in_layout=False, **beside)
     values = {at: line.shares["conditional_rate"].value for at, line in enumerate(lines)}
-    known = {at: value for at, value in values.items() if value is not None}
+    points = {at: value for at, value in values.items() if value is not None}
     look = style.full(5, 4, clip_on=False)
-    axes.plot(list(known.values()), list(known), "o", label=TEXT("figure.rate"), **look)
+    axes.plot(list(points.values()), list(points), "o", label=TEXT("figure.rate"), **look)
     # The rates are written beyond the end of the largest.
     names = ("conditional_rate", "conditional_high")
     style.percent_axis(axes, 1.22 * _top([line.shares[name] for line in lines for name in names]))
@@ -118,19 +118,19 @@ def by_stratum(edition: Edition) -> Figure | None:
         return None
     by_metric_ = {metric: edition.stratum(metric) for metric in edition.whole}
     rates = {metric: [_rate(lines.get(label)) for label in labels] for metric, lines in by_metric_.items()}
-    rates = {metric: own for metric, own in rates.items() if any(share.text for share in own)}
+    rates = {metric: shares for metric, shares in rates.items() if any(share.text for share in shares)}
     if not rates:
         return None
     whole = {metric: edition.whole[metric].shares["conditional_rate"] for metric in rates}
-    top = _top([share for own in rates.values() for share in own] + list(whole.values()))
+    top = _top([share for shares in rates.values() for share in shares] + list(whole.values()))
     caption = TEXT("figure.strata.caption")
     if hidden := [edition.metrics[metric] for metric in by_metric_ if metric not in rates]:
         names = listed(label_cells(hidden))
         caption += f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=names)}"
 
     def draw(sheet: Sheet) -> None:
-        for axes, (metric, own) in zip(sheet.panels, rates.items(), strict=True):
-            _dots(axes, own, whole[metric])
+        for axes, (metric, shares) in zip(sheet.panels, rates.items(), strict=True):
+            _dots(axes, shares, whole[metric])
             style.percent_axis(axes, top, ticks=3 if len(rates) <= 3 else 2)
             axes.set_title(edition.metrics[metric])
 
@@ -157,13 +157,13 @@ def _dots(axes: Axes, shares: list[Share], whole: Share) -> None:
 def _strata_alt(edition: Edition, rates: Mapping[str, list[Share]]) -> list[str]:
     texts = []
     for metric, shares in rates.items():
-        known = sorted((share for share in shares if share.text), key=lambda share: share.value or 0)
-        fields = {"metric": edition.metrics[metric], "low": percent(known[0])}
-        fields["hidden"] = count(len(shares) - len(known))
-        if len(known) == 1:
+        points = sorted((share for share in shares if share.text), key=lambda share: share.value or 0)
+        fields = {"metric": edition.metrics[metric], "low": percent(points[0])}
+        fields["hidden"] = count(len(shares) - len(points))
+        if len(points) == 1:
             texts.append(TEXT("figure.strata.one", **fields))
         else:
-            texts.append(TEXT("figure.strata.range", **fields, high=percent(known[-1]), n=len(known)))
+            texts.append(TEXT("figure.strata.range", **fields, high=percent(points[-1]), n=len(points)))
     return texts
 
 
@@ -174,11 +174,11 @@ def by_rank_limit(edition: Edition) -> Figure | None:
     panels = [
         name
         for name in PANELS
-        if any(line.shares[name].text for own in lines.values() for line in own.values())
+        if any(line.shares[name].text for by_limit in lines.values() for line in by_limit.values())
     ]
     if not panels:
         return None
-    limits = sorted({limit for own in lines.values() for limit in own})
+    limits = sorted({limit for by_limit in lines.values() for limit in by_limit})
 
     def draw(sheet: Sheet) -> None:
         for axes, name in zip(sheet.panels, panels, strict=True):

@@ -20,7 +20,7 @@ def findings(edition: Edition) -> str:
     texts = [f"{TEXT('studied.lead')} {' '.join(_studied(edition))}"]
     for metric, line in edition.whole.items():
         lead = TEXT("metric.lead", metric=escape(edition.metrics[metric]))
-        texts.append(f"{lead} {' '.join(_found(edition, line))}")
+        texts.append(f"{lead} {' '.join(_outcome(edition, line))}")
     if edition.tables["file.csv"]:
         texts.append(f"{TEXT('file.lead')} {_unique(edition)}")
     if edition.tables["matching.csv"]:
@@ -44,12 +44,12 @@ def _studied(edition: Edition) -> Iterator[str]:
         yield TEXT("studied.matching")
 
 
-def _found(edition: Edition, line: Line) -> Iterator[str]:
+def _outcome(edition: Edition, line: Line) -> Iterator[str]:
     """Yield how many records a metric suspects, and of how many of them the true person is a candidate."""
     suspected, released = line.counts["n_suspected"], line.counts["n_puf"]
-    said = records(edition, suspected)
+    text = records(edition, suspected)
     if suspected.kind == "small":
-        yield TEXT("metric.small", records=said)
+        yield TEXT("metric.small", records=text)
         return
     if suspected.value is None and line.counts["n_confirmed"].kind in {"suppressed", "absent"}:
         yield TEXT("metric.all_hidden")
@@ -60,33 +60,33 @@ def _found(edition: Edition, line: Line) -> Iterator[str]:
         yield TEXT("metric.nothing")
         return
     elif precise(edition, suspected, released) and line.shares["suspected_rate"].value is not None:
-        yield TEXT("metric.suspects", share=in_words(line.shares["suspected_rate"].value), records=said)
+        yield TEXT("metric.suspects", share=in_words(line.shares["suspected_rate"].value), records=text)
     else:
-        yield TEXT("metric.suspects_number", records=said)
+        yield TEXT("metric.suspects_number", records=text)
     yield _confirmed(edition, suspected, line)
 
 
 def _confirmed(edition: Edition, suspected: Count, line: Line) -> str:
     confirmed, rate = line.counts["n_confirmed"], line.shares["conditional_rate"]
-    said = records(edition, confirmed)
+    text = records(edition, confirmed)
     if confirmed.kind == "small":
-        return TEXT("metric.confirmed_small", records=said)
+        return TEXT("metric.confirmed_small", records=text)
     if confirmed.value is None:
         return TEXT("metric.confirmed_hidden")
     if rate.value is not None and precise(edition, confirmed, suspected):
         return TEXT("metric.confirmed", share=in_words(rate.value))
     if rate.value is None and suspected.value is not None and confirmed.value in {0, suspected.value}:
         return TEXT("metric.extreme")
-    return TEXT("metric.confirmed_number", records=said)
+    return TEXT("metric.confirmed_number", records=text)
 
 
 def _unique(edition: Edition) -> str:
     """Return how many records of the file are unique, by the first convention of missing values."""
     line = edition.tables["file.csv"][0]
     below, share = line.counts["below_2"], line.shares["share_below_2"]
-    said = records(edition, line.counts["n_records"])
+    text = records(edition, line.counts["n_records"])
     complete = line["convention"] == "excluded"
-    of = TEXT("file.complete", records=said) if complete else TEXT("file.all", records=said)
+    of = TEXT("file.complete", records=text) if complete else TEXT("file.all", records=text)
     if share.value is not None and precise(edition, below, line.counts["n_records"]):
         return TEXT("file.shown", share=in_words(share.value), of=of)
     if below.value is not None or below.kind == "small":

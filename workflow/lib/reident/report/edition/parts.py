@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from reident.report.edition.reading import WHOLE, Edition, Line
 from reident.report.edition.tables import counts
-from reident.report.edition.wording import shown
+from reident.report.edition.wording import share_cells
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.sentences import Sentences
 from reident.report.wording import declared, digits, escape, label_cells, number, without_repeats
@@ -34,7 +34,7 @@ def file(edition: Edition) -> str:
     columns = []
     for k in CLASSES:
         numbers = counts("records", lines, f"below_{k}").cells
-        shares = shown(line.shares[f"share_below_{k}"] for line in lines)
+        shares = share_cells(line.shares[f"share_below_{k}"] for line in lines)
         columns.append(Column(TEXT("heading.below", k=k), numbers, "r", "1fr"))
         columns.append(Column(TEXT("heading.share_below", k=k), shares, "r", "1fr"))
     return paragraphs(
@@ -69,7 +69,7 @@ def matching(edition: Edition) -> str:
             Column(TEXT("heading.matches"), [_matches(line) for line in lines]),
             counts("targets", lines, "n_targets"),
             counts("own", lines, "n_own"),
-            Column(TEXT("heading.share_own"), shown(line.shares["share_own"] for line in lines)),
+            Column(TEXT("heading.share_own"), share_cells(line.shares["share_own"] for line in lines)),
             kind="compact" if len(lines) > 20 else "",
         ),
     )
@@ -95,13 +95,13 @@ def cut_points(edition: Edition) -> str:
     lines = sorted(bins, key=lambda line: order.index(line[0]))
     variables, files, scopes = zip(*lines, strict=True)
     labels = [TEXT("cut_points.whole") if scope == WHOLE else escape(scope) for scope in scopes]
-    shown = {TEXT("heading.file"): label_cells(files), TEXT("heading.stratum"): labels}
+    columns = {TEXT("heading.file"): label_cells(files), TEXT("heading.stratum"): labels}
     return paragraphs(
         TEXT("cut_points.text"),
         table(
             TEXT("cut_points.caption"),
             Column(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
-            *(Column(name, cells, "l", "1fr") for name, cells in shown.items() if len(set(cells)) > 1),
+            *(Column(name, cells, "l", "1fr") for name, cells in columns.items() if len(set(cells)) > 1),
             Column(TEXT("heading.cut_points"), [" · ".join(bins[line]) for line in lines], "l", "2fr"),
             kind="compact" if len(lines) > MANY_LINES else "",
         ),

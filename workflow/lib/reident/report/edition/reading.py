@@ -231,8 +231,8 @@ class Edition:
 
     def title(self, metric: str) -> str:
         """Return the name of a metric in the language of the pages; the record has it in English."""
-        own = METRICS.group("titles").get(metric) if self.language != DEFAULT_LANGUAGE else None
-        return own or self.record["metrics"].get(metric, metric)
+        translation = METRICS.group("titles").get(metric) if self.language != DEFAULT_LANGUAGE else None
+        return translation or self.record["metrics"].get(metric, metric)
 
     @property
     def metrics(self) -> dict[str, str]:

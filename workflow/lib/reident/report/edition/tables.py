@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from reident.report.edition.reading import Edition, Line
-from reident.report.edition.wording import cell, labels_of, records, shown, span
+from reident.report.edition.wording import cell, labels_of, records, share_cells, span
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.sentences import Sentences
 from reident.report.wording import NO_BREAK, declared, escape, listed
@@ -32,7 +32,8 @@ def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -
 def rates(lines: Sequence[Line], *columns: str) -> list[Column]:
     """Return the columns of rates."""
     return [
-        Column(TEXT(f"heading.{column}"), shown(line.shares[column] for line in lines)) for column in columns
+        Column(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines))
+        for column in columns
     ]
 
 
@@ -63,7 +64,7 @@ def meaning(edition: Edition) -> str:
     """Return what the rates and the metrics mean, a line each."""
     lines = edition.whole.values()
     has_interval = any(line.shares["conditional_low"].text for line in lines)
-    own = "dependent" if edition.has_dependent_records else "interval" if has_interval else None
+    note = "dependent" if edition.has_dependent_records else "interval" if has_interval else None
     each = [
         TEXT(f"metrics.each.{metric}", title=escape(edition.metrics[metric]))
         for metric in edition.whole
@@ -71,7 +72,7 @@ def meaning(edition: Edition) -> str:
     ]
     return block(
         "reading",
-        TEXT("metrics.rates") + (f" {TEXT(f'metrics.{own}')}" if own else ""),
+        TEXT("metrics.rates") + (f" {TEXT(f'metrics.{note}')}" if note else ""),
         *([TEXT("metrics.lead"), items(each)] if each else []),
     )
 
@@ -112,7 +113,7 @@ def by_stratum(edition: Edition) -> str | None:
     names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
     first = Column(names, [escape(label) for label in labels], "l", _width(labels))
     sizes = [
-        next((cell(own[label].counts["n_puf"]) for own in lines.values() if label in own), "")
+        next((cell(by_label[label].counts["n_puf"]) for by_label in lines.values() if label in by_label), "")
         for label in labels
     ]
     total = len(edition.strata)
@@ -159,8 +160,8 @@ def _side_by_side(
     kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
     by_rate, by_count = (
         [
-            Column(escape(edition.metrics[metric]), [show(own.get(label)) for label in labels], "r", "1fr")
-            for metric, own in lines.items()
+            Column(escape(edition.metrics[metric]), [show(rows.get(label)) for label in labels], "r", "1fr")
+            for metric, rows in lines.items()
         ]
         for show in (_rate, _pair)
     )
@@ -172,7 +173,7 @@ def _side_by_side(
 
 
 def _rate(line: Line | None) -> str:
-    return shown([line.shares["conditional_rate"]])[0] if line else ""
+    return share_cells([line.shares["conditional_rate"]])[0] if line else ""
 
 
 def _pair(line: Line | None) -> str:
@@ -222,12 +223,14 @@ def variants(edition: Edition) -> str | None:
     names = edition.record["variants"]
     tables = [TEXT("variants.text")]
     for metric, declared_line in edition.whole.items():
-        own = {variant: lines[metric] for variant, lines in edition.variants.items() if metric in lines}
-        if own:
-            labels = [labels_of(names.get(variant, variant)) for variant in own]
+        by_variant = {
+            variant: lines[metric] for variant, lines in edition.variants.items() if metric in lines
+        }
+        if by_variant:
+            labels = [labels_of(names.get(variant, variant)) for variant in by_variant]
             caption = TEXT("variants.caption", metric=escape(edition.metrics[metric]))
             first = Column(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
-            rows = [declared_line, *own.values()]
+            rows = [declared_line, *by_variant.values()]
             tables.append(table(caption, first, *_rates(rows), kind="compact" if len(rows) > 10 else ""))
     return paragraphs(*tables)
 

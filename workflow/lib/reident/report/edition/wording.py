@@ -112,6 +112,6 @@ def labels_of(labels: Any) -> str:
     return listed([escape(label) for label in labels]) if isinstance(labels, list) else escape(labels)
 
 
-def shown(shares: Iterable[Share]) -> list[str]:
+def share_cells(shares: Iterable[Share]) -> list[str]:
     """Return a column of percentages without the sign, empty where a share is not published."""
     return [hundred(share.text) for share in shares]

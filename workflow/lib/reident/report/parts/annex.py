@@ -89,9 +89,9 @@ def _each_cut(results: Results, lines: pd.DataFrame) -> str:
     return table(TEXT("cut_points.caption"), *columns, kind="compact")
 
 
-def _joined(values: list[float], shown: Callable[[float], str]) -> str:
+def _joined(values: list[float], show: Callable[[float], str]) -> str:
     """Return the defined values, separated by dots."""
-    return " · ".join(shown(value) for value in values if defined(value)) or UNDEFINED
+    return " · ".join(show(value) for value in values if defined(value)) or UNDEFINED
 
 
 def _file_name(file: str) -> str:

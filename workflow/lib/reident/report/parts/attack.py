@@ -151,8 +151,8 @@ def worst_strata(results: Results) -> pd.DataFrame:
 def with_strata_note(results: Results, caption: str, which: Literal["largest", "worst"] = "largest") -> str:
     """Return a caption, with a note where not all strata are shown."""
     total = len(results.table("strata/manifest.csv"))
-    shown = MAX_STRATA if which == "largest" else MAX_WORST
-    return f"{caption} {TEXT(f'strata.{which}', shown=shown, total=total)}" if total > MAX_STRATA else caption
+    limit = MAX_STRATA if which == "largest" else MAX_WORST
+    return f"{caption} {TEXT(f'strata.{which}', shown=limit, total=total)}" if total > MAX_STRATA else caption
 
 
 @part("strata/manifest.csv")
@@ -254,9 +254,9 @@ def strata_figure(results: Results) -> Figure | None:
     return style.figure(draw, height=height, alt=_strata_alt(manifest), caption=caption)
 
 
-def name_rows(sheet: Sheet, results: Results, shown: pd.DataFrame) -> None:
+def name_rows(sheet: Sheet, results: Results, lines: pd.DataFrame) -> None:
     """Write the labels of the strata beside the rows, below the names of the strata variables."""
-    sheet.rows(list(shown["label"]))
+    sheet.rows(list(lines["label"]))
     for axes in sheet.left():
         look: Look = {"ha": "right", "va": "bottom", "color": style.MUTED, "fontsize": 7}
         look |= {"xycoords": "axes fraction", "xytext": (-4, 2), "textcoords": "offset points"}

@@ -234,16 +234,16 @@ def _dominated(results: Results, lines: pd.DataFrame) -> Iterator[str]:
 def attribution_sets(results: Results) -> str:
     """Show for each target the sets of keys that disclose most."""
     lines = by_set(results)
-    shown = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
-    shown = in_order(shown, "target", lines["target"])
+    sets = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
+    sets = in_order(sets, "target", lines["target"])
     return paragraphs(
         *_most(results),
         table(
             TEXT("sets.caption", shown=MAX_SETS),
-            Column(TEXT("targets.columns.target"), without_repeats(label_cells(shown["target"])), "l", "1fr"),
-            Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in shown["keys"]], "l", "2fr"),
-            *columns(shown, TEXT, "matched repu", "1fr", group="sets.columns"),
-            *columns(shown, TEXT, "disco disco_baseline cap cap_baseline", "1fr", group="targets.columns"),
+            Column(TEXT("targets.columns.target"), without_repeats(label_cells(sets["target"])), "l", "1fr"),
+            Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in sets["keys"]], "l", "2fr"),
+            *columns(sets, TEXT, "matched repu", "1fr", group="sets.columns"),
+            *columns(sets, TEXT, "disco disco_baseline cap cap_baseline", "1fr", group="targets.columns"),
             kind="compact",
         ),
     )
@@ -334,15 +334,15 @@ def _baselines(axes: Axes, values: pd.Series, no_key: pd.Series | None) -> None:
     if values.notna().any():
         square = style.hollow(4.6, 4, style.INK, clip_on=False)
         axes.plot(values, at, "s", label=TEXT("figure.baseline"), **square)
-    shown = [float("nan")] * len(values) if no_key is None else list(no_key)
-    axes.plot(shown, at, "D", label=TEXT("figure.no_key"), **style.hollow(4.6, 4, clip_on=False))
+    shares = [float("nan")] * len(values) if no_key is None else list(no_key)
+    axes.plot(shares, at, "D", label=TEXT("figure.no_key"), **style.hollow(4.6, 4, clip_on=False))
 
 
 def _described(lines: pd.DataFrame, first: pd.DataFrame, no_key: pd.Series) -> str:
     texts = []
     for target, line in first.iterrows():
-        own = lines.loc[lines["target"] == target, "disco"]
-        ends = {"low": percent(own.min()), "high": percent(own.max())}
+        disco = lines.loc[lines["target"] == target, "disco"]
+        ends = {"low": percent(disco.min()), "high": percent(disco.max())}
         caps = {"cap": percent(line["cap"]), "no_key": percent(no_key[target])}
         texts.append(TEXT("figure.alt_target", target=str(target), **ends, **caps))
     return TEXT("figure.alt", targets=" ".join(texts))

@@ -50,14 +50,16 @@ def checklist_topics(results: Results) -> list[Piece]:
     if not results.has(CHECKLIST):
         return []
     with language.use(results.language):
-        shown = list(questions(results))
-    topics = dict.fromkeys(question.topic for question in shown)
-    return [_topic(topic, [question for question in shown if question.topic == topic]) for topic in topics]
+        entries = list(questions(results))
+    topics = dict.fromkeys(question.topic for question in entries)
+    return [_topic(topic, [question for question in entries if question.topic == topic]) for topic in topics]
 
 
-def _topic(topic: str, asked: list[Question]) -> Piece:
+def _topic(topic: str, entries: list[Question]) -> Piece:
     def text(_: Results) -> str:
-        return paragraphs(*(block("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in asked))
+        return paragraphs(
+            *(block("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in entries)
+        )
 
     return (Text(whole(topic)), part(CHECKLIST)(text))
 

@@ -69,8 +69,8 @@ def closest_findings(results: Results) -> str:
     if not has_holdout(results):
         return block("findings", items([TEXT("findings.no_holdout")]))
     lines = results.table(CLOSEST)
-    shown = lines.assign(excess=lines["share"] - lines["expected"])
-    line = shown.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
+    files = lines.assign(excess=lines["share"] - lines["expected"])
+    line = files.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
     file = TEXT("findings.file", n=len(lines), number=line["file"])
     fields = {name: percent(line[name]) for name in ("share", "expected")} | {
         "level": declared(results.level)
@@ -129,8 +129,8 @@ def _draw_distances(axes: Axes, curves: pd.DataFrame, kinds: tuple[str, ...]) ->
         for at, (_, curve) in enumerate(curves.groupby("file", sort=False)):
             label = None if at else TEXT(f"figure.{kind}")
             axes.plot(curve[kind], curve["percent"] / 100, label=label, **_CURVES[kind])
-    shown = curves.loc[curves["percent"] == LAST, list(kinds)].max(axis=None)
-    axes.set_xlim(0, 1.03 * (shown or curves[list(kinds)].max(axis=None) or 1))
+    end = curves.loc[curves["percent"] == LAST, list(kinds)].max(axis=None)
+    axes.set_xlim(0, 1.03 * (end or curves[list(kinds)].max(axis=None) or 1))
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     style.share_axis(axes, 1)

@@ -87,7 +87,7 @@ def verdict_on(
     about: str,
     say: Callable[..., str],
     nothing: str,
-    shown: Callable[[pd.DataFrame], Iterable[str]],
+    describe: Callable[[pd.DataFrame], Iterable[str]],
 ) -> str | None:
     """Give the verdict on one kind of risk by its limits, in the words of the section; None where it has no limit."""
     limits, kind = results.limits(about), results.verdict(about)
@@ -97,7 +97,7 @@ def verdict_on(
         return block("verdict unknown", say("none"), say(nothing))
     broken = limits["outcome"] == BREAKS
     texts = [
-        say(key, limits=listed(list(shown(limits[lines]))))
+        say(key, limits=listed(list(describe(limits[lines]))))
         for key, lines in (("broken", broken), ("met", ~broken))
         if lines.any()
     ]
@@ -135,8 +135,8 @@ DASHED: Look = {"color": LIMIT, "linewidth": 1.1, "linestyle": (0, (4, 2)), "zor
 
 def top_of(values: list[float], limit: float | None) -> float:
     """Return the end of an axis of shares that shows these values and the limit."""
-    known = [value for value in [*values, limit] if value is not None and defined(value)]
-    return max(0.004, min(1.04, MARGIN * max(known, default=0.1)))
+    shares = [value for value in [*values, limit] if value is not None and defined(value)]
+    return max(0.004, min(1.04, MARGIN * max(shares, default=0.1)))
 
 
 def share_rows(axes: Axes, n: int) -> None:

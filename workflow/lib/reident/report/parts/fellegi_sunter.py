@@ -145,8 +145,8 @@ def weights_figure(results: Results) -> Figure:
         (axes,) = sheet.panels
         axes.axvline(0, color=style.MUTED, linewidth=0.8, zorder=1)
         for at, name in enumerate(names):
-            own = [by_level[level][name] for level in by_level if name in by_level[level]]
-            axes.hlines(at, min(own), max(own), color=style.RULE, linewidth=1.6, zorder=0)
+            weights = [by_level[level][name] for level in by_level if name in by_level[level]]
+            axes.hlines(at, min(weights), max(weights), color=style.RULE, linewidth=1.6, zorder=0)
         for level, weight in by_level.items():
             places = [names.index(name) for name in weight.index]
             label = TEXT(f"levels.{level}")
@@ -159,12 +159,12 @@ def weights_figure(results: Results) -> Figure:
 
     cells = []
     for name in names:
-        own = [
+        texts = [
             TEXT("weights.figure.weight", level=TEXT(f"levels.{level}"), weight=bits(weight[name]))
             for level, weight in by_level.items()
             if name in weight
         ]
-        cells.append(TEXT("weights.figure.cell", variable=str(name), weights=", ".join(own)))
+        cells.append(TEXT("weights.figure.cell", variable=str(name), weights=", ".join(texts)))
     alt, caption = TEXT("weights.figure.alt", cells="; ".join(cells)), TEXT(f"weights.figure.caption_{how}")
     return style.row_figure(draw, names, extra=0.2, alt=alt, caption=caption)
 

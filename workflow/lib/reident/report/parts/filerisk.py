@@ -198,7 +198,7 @@ def risk_cells(results: Results) -> str:
         for name, k in (("two", 2), ("three", 3), ("five", 5))
     }
     classes = classes.assign(share=classes["n_records"] / quantity(results, "records"))
-    shown = columns(classes, TEXT, "records=n_records share", "1fr", group="cells.columns")
+    record_columns = columns(classes, TEXT, "records=n_records share", "1fr", group="cells.columns")
     labels = list(classes["label"])
     if is_wildcard(results):
         text, caption = (
@@ -210,7 +210,7 @@ def risk_cells(results: Results) -> str:
         text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
         first = [Column(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
         first += columns(classes, TEXT, "cells=n_cells", "1fr", group="cells.columns")
-    return paragraphs(text, table(caption, *first, *shown, name="risk-cells"))
+    return paragraphs(text, table(caption, *first, *record_columns, name="risk-cells"))
 
 
 def cells_by_class(results: Results) -> pd.DataFrame:

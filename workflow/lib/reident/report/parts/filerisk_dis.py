@@ -131,10 +131,10 @@ def risk_original(results: Results) -> str | None:
     names = {"file": "dis", "original": "dis_original"}
     suffixes = {"special": "special", "error": "special_se", "rounds": "special_rounds"}
     dis, original = (quantity(results, name) for name in names.values())
-    shown = {"general": [f"**{percent(dis)}**", f"**{percent(original)}**"]}
+    by_column = {"general": [f"**{percent(dis)}**", f"**{percent(original)}**"]}
     for column, suffix in suffixes.items():
         values = [quantity(results, f"{name}_{suffix}") for name in names.values()]
-        shown[column] = [(count if column == "rounds" else percent)(value) for value in values]
+        by_column[column] = [(count if column == "rounds" else percent)(value) for value in values]
     records = some(round(quantity(results, "original_records_in_cells")), "record")
     unchanged = count(quantity(results, "original_records_unchanged"))
     rows = [TEXT(f"original.rows.{row}") for row in names]
@@ -143,7 +143,7 @@ def risk_original(results: Results) -> str | None:
         table(
             TEXT("original.caption"),
             Column(TEXT("original.columns.values"), rows, "l", "1fr"),
-            *(Column(TEXT(f"original.columns.{column}"), cells) for column, cells in shown.items()),
+            *(Column(TEXT(f"original.columns.{column}"), cells) for column, cells in by_column.items()),
         ),
         TEXT("original.compared", original=percent(original), dis=percent(dis))
         if defined(original) and defined(dis)
@@ -166,7 +166,7 @@ def risk_definitions(results: Results) -> str:
         TEXT("definitions.selected", definition=name) if chosen else name
         for name, chosen in zip(names, lines["chosen"], strict=True)
     ]
-    shown = [
+    table_columns = [
         Column(HEADING("definition"), names, "l", "2.2fr"),
         *columns(lines, HEADING, "uniques=U pairs=P", "0.9fr"),
         Column(TEXT("definitions.columns.fraction"), rates(lines["f"]), "r", "0.7fr"),
@@ -178,8 +178,10 @@ def risk_definitions(results: Results) -> str:
     ]
     if lines["correlation"].notna().any():
         correlation = fixed_cells(lines["correlation"], 3)
-        shown.append(Column(TEXT("definitions.columns.correlation"), correlation, "r", "1.3fr"))
-    return paragraphs(TEXT("definitions.text"), table(TEXT("definitions.caption"), *shown, kind="compact"))
+        table_columns.append(Column(TEXT("definitions.columns.correlation"), correlation, "r", "1.3fr"))
+    return paragraphs(
+        TEXT("definitions.text"), table(TEXT("definitions.caption"), *table_columns, kind="compact")
+    )
 
 
 @part(HAZARDS)
@@ -223,11 +225,11 @@ def occurring_classes(results: Results, name: str) -> dict[str, pd.DataFrame]:
 def risk_classes(results: Results) -> str:
     """Show records by class of DIS-SUDA, by both definitions."""
     classes = occurring_classes(results, CLASSES)
-    shown = [Column(TEXT("classes.columns.class"), list(classes["user-guide"].index), "l", "1fr")]
+    table_columns = [Column(TEXT("classes.columns.class"), list(classes["user-guide"].index), "l", "1fr")]
     for definition, lines in classes.items():
         heading = TEXT("classes.columns.records", definition=short_name(definition))
-        shown.append(Column(heading, count_cells(lines["n"]), "r", "1fr"))
-    return table(TEXT("classes.caption"), *shown)
+        table_columns.append(Column(heading, count_cells(lines["n"]), "r", "1fr"))
+    return table(TEXT("classes.caption"), *table_columns)
 
 
 LOOKS = {"elliot-manning": style.LINES["unicity"], "user-guide": style.LINES["taxicab"]}
@@ -252,11 +254,11 @@ def risk_probabilities_figure(results: Results) -> Figure | None:
             axes.plot(value, place, marker, color=colour, markersize=5, zorder=3)
         style.percent_axis(axes, top_of(ends, None))
 
-    shown = "; ".join(
+    text = "; ".join(
         f"{name} {percent(value)}" + (f" ({span(low, high)})" if defined(low) else "")
         for name, (value, low, high) in zip(names, lines.values(), strict=True)
     )
-    alt, caption = TEXT("dis.figure.alt", rows=shown), TEXT("dis.figure.caption")
+    alt, caption = TEXT("dis.figure.alt", rows=text), TEXT("dis.figure.caption")
     if "truth" in lines:
         caption = TEXT("dis.figure.caption_truth", caption=caption)
     return style.row_figure(draw, names, key=False, alt=alt, caption=caption)

@@ -157,7 +157,7 @@ def models_table(results: Results) -> str:
             _of_kind(kind, ordered[ordered["kind"] == kind], set(contradictory), small=small)
             for kind in dict.fromkeys(lines["kind"])
         ),
-        items(_contradiction(name, own) for name, own in contradictory.items()),
+        items(_contradiction(name, estimates) for name, estimates in contradictory.items()),
     )
 
 
@@ -255,26 +255,26 @@ def risk_models_figure(results: Results) -> Figure | None:
     if lines.empty:
         return None
     models = list(dict.fromkeys(lines["model"]))
-    known = bool(lines["truth"].notna().any())
+    has_truth = bool(lines["truth"].notna().any())
 
     def draw(sheet: Sheet) -> None:
         for axes, name in zip(sheet.panels, SHOWN, strict=True):
-            own = lines[lines["quantity"] == name]
-            for row in own.itertuples():
+            estimates = lines[lines["quantity"] == name]
+            for row in estimates.itertuples():
                 _mark(axes, models.index(row.model), row)
-            if known and len(own):
+            if has_truth and len(estimates):
                 truth: Look = {"color": style.LIMIT, "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
-                axes.axvline(own["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
+                axes.axvline(estimates["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
             axes.set_title(TEXT(f"figure.{name}"))
             axes.set_xlim(left=0)
             style.count_axis(axes, "x")
 
     alt = TEXT("figure.alt", quantities=". ".join(_in_words(lines, quantity) for quantity in SHOWN))
     caption = TEXT("figure.caption")
-    caption = TEXT("figure.caption_truth", caption=caption) if known else caption
+    caption = TEXT("figure.caption_truth", caption=caption) if has_truth else caption
     names = [name_of(model) for model in models]
     about: dict[str, Any] = {"alt": alt, "caption": caption}
-    return style.row_figure(draw, names, extra=0.2, key=known, panels=2, between=0.06, **about)
+    return style.row_figure(draw, names, extra=0.2, key=has_truth, panels=2, between=0.06, **about)
 
 
 def _mark(axes: Axes, place: int, row: Any) -> None:
@@ -286,12 +286,12 @@ def _mark(axes: Axes, place: int, row: Any) -> None:
 
 
 def _in_words(lines: pd.DataFrame, quantity: str) -> str:
-    own = lines[lines["quantity"] == quantity]
-    shown = [
+    estimates = lines[lines["quantity"] == quantity]
+    texts = [
         f"{name_of(row.model)} {fixed(row.estimate, 1)}"
         + (f" ({interval_of(row.low, row.high)})" if defined(row.low) else "")
-        for row in own.itertuples()
+        for row in estimates.itertuples()
     ]
-    if len(own) and defined(own["truth"].iloc[0]):
-        shown.append(f"{TEXT('figure.truth')} {fixed(own['truth'].iloc[0], 1)}")
-    return f"{TEXT(f'figure.{quantity}')}: {'; '.join(shown)}"
+    if len(estimates) and defined(estimates["truth"].iloc[0]):
+        texts.append(f"{TEXT('figure.truth')} {fixed(estimates['truth'].iloc[0], 1)}")
+    return f"{TEXT(f'figure.{quantity}')}: {'; '.join(texts)}"

@@ -92,8 +92,8 @@ def risk_samples(results: Results) -> str:
     statistics: dict[str, Callable[[pd.Series], float]] = {
         "mean": pd.Series.mean, "deviation": pd.Series.std, "lowest": pd.Series.min, "highest": pd.Series.max,
     }  # fmt: skip
-    shown = [
-        Column(TEXT(f"samples.columns.{name}"), [shown(statistic(values)) for _, values, shown in rows])
+    table_columns = [
+        Column(TEXT(f"samples.columns.{name}"), [show(statistic(values)) for _, values, show in rows])
         for name, statistic in statistics.items()
     ]
     return paragraphs(
@@ -101,7 +101,7 @@ def risk_samples(results: Results) -> str:
         table(
             TEXT("samples.caption"),
             Column(TEXT("dis.columns.quantity"), [row[0] for row in rows], "l", "1fr"),
-            *shown,
+            *table_columns,
         ),
     )
 
@@ -129,17 +129,17 @@ def risk_by_class(results: Results) -> str | None:
     labels = list(classes["user-guide"].index)
     if not labels:
         return None
-    shown = [Column(TEXT("classes.columns.class"), labels, "l", "1fr")]
+    table_columns = [Column(TEXT("classes.columns.class"), labels, "l", "1fr")]
     for definition, lines in classes.items():
         heading = TEXT("classes.columns.records", definition=short_name(definition))
-        shown += [Column(heading, count_cells(lines["n"]))]
-        shown += columns(
+        table_columns += [Column(heading, count_cells(lines["n"]))]
+        table_columns += columns(
             lines,
             TEXT,
             "reciprocal=mean_reciprocal probability=match_probability",
             group="population_classes.columns",
         )
-    return table(TEXT("population_classes.caption"), *shown, kind="compact")
+    return table(TEXT("population_classes.caption"), *table_columns, kind="compact")
 
 
 def tenths_by_definition(results: Results) -> dict[str, pd.DataFrame]:
@@ -172,11 +172,11 @@ def risk_claims(results: Results) -> str | None:
         "accurate": {**_ends(tenths, "mean_dis_suda", "dis_suda_"), **_ends(tenths, "match_probability")},
     }
     claims = [TEXT(f"claims.{claim}.claim") for claim in observed]
-    found = [TEXT(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()]
+    observations = [TEXT(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()]
     return table(
         TEXT("claims.caption"),
         Column(TEXT("claims.columns.claim"), claims, "l", "1fr"),
-        Column(TEXT("claims.columns.observed"), found, "l", "1.3fr"),
+        Column(TEXT("claims.columns.observed"), observations, "l", "1.3fr"),
     )
 
 

@@ -71,8 +71,8 @@ def _intruders(results: Results) -> list[str]:
     """Name each intruder with what it knows, and what the study says about it."""
     texts = []
     for scenario in declaration(results).scenarios:
-        known = listed(label_cells(scenario.known))
-        text = TEXT("scenarios.intruder", intruder=escape(scenario.name), known=known)
+        keys = listed(label_cells(scenario.known))
+        text = TEXT("scenarios.intruder", intruder=escape(scenario.name), known=keys)
         about = scenario.description
         texts.append(f"{text} {escape(about, len(about))}" if about else text)
     return texts
@@ -136,13 +136,13 @@ def scenarios_matches(results: Results) -> str | None:
     lines = named(results)
     if lines.empty:
         return None
-    wanted = ["expected_matches", "global_risk", "households", "true_uniques", "true_matches", "true_risk"]
-    given = [name for name in wanted if lines[name].notna().any()]
-    shown = {name: fixed_cells(lines[name].astype(float), int(name != "true_uniques")) for name in given}
+    names = ["expected_matches", "global_risk", "households", "true_uniques", "true_matches", "true_risk"]
+    measures = [name for name in names if lines[name].notna().any()]
+    texts = {name: fixed_cells(lines[name].astype(float), int(name != "true_uniques")) for name in measures}
     return table(
-        TEXT("matches.caption_truth" if "true_risk" in given else "matches.caption"),
+        TEXT("matches.caption_truth" if "true_risk" in measures else "matches.caption"),
         Column(TEXT("columns.scenario"), bold_cells(lines["scenario"]), "l", "1.4fr"),
-        *(Column(TEXT(f"columns.{name}"), cells) for name, cells in shown.items()),
+        *(Column(TEXT(f"columns.{name}"), cells) for name, cells in texts.items()),
         kind="compact",
     )
 
@@ -153,12 +153,12 @@ def scenarios_sets(results: Results) -> str | None:
     sets = all_sets(results)
     if sets.empty:
         return None
-    shown = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
+    top_sets = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
     return table(
         TEXT("sets.caption", shown=MAX_SETS, table=SCENARIOS),
-        Column(TEXT("columns.size"), without_repeats(count_cells(shown["size"]))),
-        Column(TEXT("columns.keys"), [keys_in_words(keys) for keys in shown["keys"]], "l", "2.4fr"),
-        *_cells(shown),
+        Column(TEXT("columns.size"), without_repeats(count_cells(top_sets["size"]))),
+        Column(TEXT("columns.keys"), [keys_in_words(keys) for keys in top_sets["keys"]], "l", "2.4fr"),
+        *_cells(top_sets),
         kind="compact",
     )
 
@@ -196,7 +196,7 @@ def scenarios_diversity(results: Results) -> str | None:
         "keys": [keys_in_words(keys) for keys in lines["keys"]],
     }
     targets = without_repeats(bold_cells(lines["target"]))
-    told = [
+    one_value_cells = [
         TEXT("diversity.told", n=count(row.n_one_value), shared=count(row.n_shared_value))
         for row in lines.itertuples()
     ]
@@ -208,7 +208,7 @@ def scenarios_diversity(results: Results) -> str | None:
             Column(TEXT("columns.target"), targets, "l", "1fr"),
             Column(TEXT(f"columns.{by}"), first[by], "l", "1.6fr"),
             Column(TEXT("columns.distinct_l"), count_cells(lines["distinct_l"])),
-            Column(TEXT("columns.n_one_value"), told),
+            Column(TEXT("columns.n_one_value"), one_value_cells),
             *columns(lines, TEXT, "one_value_share", group="columns"),
             *(Column(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in measures),
             kind="compact",
@@ -220,12 +220,12 @@ def _worst_diversity(lines: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return the lines of the scenarios by target; without scenarios those of the worst set of each size."""
     is_named = lines["scenario"].fillna("") != ""
     if is_named.any():
-        own, by = lines[is_named], "scenario"
+        selection, by = lines[is_named], "scenario"
     else:
         order = lines.sort_values("one_value_share", ascending=False, kind="stable")
-        own, by = order.groupby(["target", "size"], sort=False).head(1), "keys"
-        own = own.sort_values("size", kind="stable")
-    return in_order(own, "target", lines["target"]), by
+        selection, by = order.groupby(["target", "size"], sort=False).head(1), "keys"
+        selection = selection.sort_values("size", kind="stable")
+    return in_order(selection, "target", lines["target"]), by
 
 
 BETWEEN, BESIDE = 1.0, 0.62
@@ -276,12 +276,12 @@ def scenarios_uniques_figure(results: Results) -> Figure | None:
         if len(sets) and len(scenarios):
             sheet.key()
 
-    shown = [name for name, own in (("sets", sets), ("scenarios", scenarios)) if len(own)]
+    kinds = [name for name, lines in (("sets", sets), ("scenarios", scenarios)) if len(lines)]
     return style.figure(
         draw,
         height=0.75 + INCHES * (places.end + 0.6),
         alt=_alt(sets, scenarios),
-        caption=" ".join(TEXT(f"figure.caption.{name}") for name in ("start", *shown)),
+        caption=" ".join(TEXT(f"figure.caption.{name}") for name in ("start", *kinds)),
         name="scenarios-uniques",
     )
 
@@ -293,7 +293,7 @@ def _rows(sets: pd.DataFrame, scenarios: pd.DataFrame) -> _Rows:
     for size in sorted({*sets["size"], *scenarios["size"]}):
         sizes[int(size)] = at
         below = at if size not in counts else at + BESIDE
-        for place in [at for at, own in enumerate(scenarios["size"]) if own == size]:
+        for place in [at for at, n_keys in enumerate(scenarios["size"]) if n_keys == size]:
             by_scenario[place] = below
             below += BESIDE
         at = max(at, below - BESIDE) + BETWEEN

@@ -31,14 +31,16 @@ def risk_conventions(results: Results) -> str | None:
         return None
     chosen = declaration(results).missing
     names = [f"**`{name}`**" if name == chosen else f"`{name}`" for name in lines["convention"]]
-    shown = [
+    table_columns = [
         Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
         *columns(lines, TEXT, "records=n_records", group="conventions.columns"),
     ]
     for name in below:
         heading = TEXT("conventions.columns.below", k=name.removeprefix("below_"))
-        shown.append(Column(heading, count_cells(lines[name])))
-    return paragraphs(TEXT("conventions.text", chosen=chosen), table(TEXT("conventions.caption"), *shown))
+        table_columns.append(Column(heading, count_cells(lines[name])))
+    return paragraphs(
+        TEXT("conventions.text", chosen=chosen), table(TEXT("conventions.caption"), *table_columns)
+    )
 
 
 @part(COARSER, VARIABLES, SUMMARY)

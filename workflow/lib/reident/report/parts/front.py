@@ -141,8 +141,8 @@ def _value(results: Results, limit: str, metric: str, value: float, bound: float
     line = results.whole.loc[metric]
     n = line[WHOLES[limit]] if limit in WHOLES else round(line["n_confirmed"] / line["reach"])
     is_end = limit == "conditional_rate_at_most" and results.decision.get("by") == "upper"
-    shown = share_of(value, n) if n < FEW and not is_end else apart(value, bound)[0]
-    return TEXT("value_of", value=shown, n=count(n))
+    text = share_of(value, n) if n < FEW and not is_end else apart(value, bound)[0]
+    return TEXT("value_of", value=text, n=count(n))
 
 
 def _within(results: Results, limits: pd.DataFrame) -> list[str]:
@@ -178,7 +178,7 @@ def findings(results: Results) -> str:
         f"{TEXT('intruder.lead')} {_intruder(results)}",
         f"{TEXT(f'findable.{lead}')} {_findable(results)}",
         f"{TEXT('suspected.lead')} {_suspected(results)}",
-        f"{TEXT(f'found.{lead}')} {_found(results)}",
+        f"{TEXT(f'found.{lead}')} {_confirmed(results)}",
         f"{TEXT('sure.lead')} {_sure(results)}",
     ]
     return block("findings", items(texts))
@@ -191,12 +191,12 @@ def _puf(results: Results) -> str:
 def _intruder(results: Results) -> str:
     """Return which intruder the study is about: the size of the file and the variables."""
     names = [escape(variable["name"]) for variable in results.study["linking_variables"]]
-    shown = names[:MAX_NAMES]
-    if len(names) > len(shown):
-        shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
+    labels = names[:MAX_NAMES]
+    if len(names) > len(labels):
+        labels.append(TEXT("intruder.more", n=len(names) - len(labels)))
     variables = some(len(names), "variable")
     eif = some(round(results.whole["n_eif"].iloc[0]), "record")
-    fields = {"eif": eif, "variables": variables, "names": listed(shown)}
+    fields = {"eif": eif, "variables": variables, "names": listed(labels)}
     text = TEXT("intruder.text" if results.named else "intruder.unnamed", **fields)
     if results.strata_names:
         names = label_cells(results.strata_names)
@@ -286,7 +286,7 @@ def _suspected(results: Results) -> str:
     return TEXT("suspected.one_share" if "share" in fields else "suspected.range", **fields, puf=puf)
 
 
-def _found(results: Results) -> str:
+def _confirmed(results: Results) -> str:
     if not results.confirmable:
         return TEXT("found.unknown")
     n = confirmed(results)
@@ -363,7 +363,7 @@ def verdicts(results: Results) -> str:
     """Return the table of verdicts."""
     whole, limits, terms = results.whole, results.limits(ATTACK), TEXT("table.terms")
     names = metric_cells(results.metrics)
-    shown = [
+    table_columns = [
         Column(HEADING("metric"), names, "l"),
         *columns(whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed", "1.1fr"),
         Column(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
@@ -378,9 +378,11 @@ def verdicts(results: Results) -> str:
             caption = TEXT("table.with_limit", limit=declared(only[1]), terms=terms)
         by_metric = limits.groupby("metric")["outcome"].agg(set)
         kinds = [verdict(by_metric.get(metric, set())) for metric in results.metrics]
-        shown.insert(1, Column(HEADING("verdict"), [f"[{one.words}]{{.{one.kind}}}" for one in kinds], "l"))
+        table_columns.insert(
+            1, Column(HEADING("verdict"), [f"[{outcome.words}]{{.{outcome.kind}}}" for outcome in kinds], "l")
+        )
     if whole["n_single"].between(1, FEW - 1).any():
         caption += " " + TEXT("table.few_single", few=FEW)
     if whole["single_rate"].isna().any():
         caption += " " + TEXT("table.undefined", undefined=UNDEFINED)
-    return table(caption, *shown, kind="own-limit", name="verdict-by-metric")
+    return table(caption, *table_columns, kind="own-limit", name="verdict-by-metric")

@@ -56,13 +56,13 @@ def multiple(times: float) -> str:
 @part(LARGER)
 def larger_findings(results: Results) -> str:
     """Say what each metric confirms now, what it would confirm with the largest file, and what that assumes."""
-    found = [
+    findings = [
         TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
     ]
     population = results.study["larger_intruder"]["population"]
     people = TEXT("estimated") if population is None else TEXT("declared", people=count(population))
     any_curve = any(len(extrapolated(results, metric)) for metric in results.metrics)
-    return paragraphs(TEXT("text"), items(found), TEXT("assumes", people=people) if any_curve else None)
+    return paragraphs(TEXT("text"), items(findings), TEXT("assumes", people=people) if any_curve else None)
 
 
 def _finding(results: Results, metric: str) -> str:
@@ -96,8 +96,8 @@ def larger_table(results: Results) -> str:
     sizes = lines[lines["quantity"] == CONFIRMED]
     keys = [(line.metric, line.times) for line in sizes.itertuples()]
     by_quantity = {
-        quantity: own.set_index(["metric", "times"]).reindex(keys)
-        for quantity, own in lines.groupby("quantity")
+        quantity: rows.set_index(["metric", "times"]).reindex(keys)
+        for quantity, rows in lines.groupby("quantity")
     }
 
     def column(quantity: str, heading: str, width: str = "1fr") -> Column:

@@ -102,9 +102,9 @@ def intruder_name(results: Results, intruder: str) -> str:
     return escape(intruder)
 
 
-def known_variables(known: str) -> str:
+def known_variables(keys: str) -> str:
     """Return the variables that an intruder knows as a list in words."""
-    return keys_in_words(known) or TEXT("known_nothing")
+    return keys_in_words(keys) or TEXT("known_nothing")
 
 
 def decimals_of(values: pd.Series) -> list[str]:
@@ -205,8 +205,8 @@ def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     if len(names) == n_intruders:
         intruders = _all_intruders(n_intruders)
     elif len(names) > MAX_INTRUDERS:
-        shown = names[: MAX_INTRUDERS - 1]
-        intruders = listed([*shown, TEXT("verdict.more_intruders", n=len(names) - len(shown))])
+        labels = names[: MAX_INTRUDERS - 1]
+        intruders = listed([*labels, TEXT("verdict.more_intruders", n=len(names) - len(labels))])
     else:
         intruders = listed(names)
     return TEXT("verdict.for_intruders", limit=outcome.limit, intruders=intruders)
@@ -234,8 +234,8 @@ def judged(value: float, limit: float, name: str) -> str:
     """Return a value with the mark of its verdict."""
     if not defined(value):
         return f"[✓ {TEXT('verdict.no_unique_match', undefined=UNDEFINED)}]{{.nothing}}"
-    shown = decimals(value) if name.startswith("expected") else apart(value, limit)[0]
-    return f"[▲ {shown}]{{.above}}" if _is_beyond(value, limit, name) else f"[✓ {shown}]{{.within}}"
+    text = decimals(value) if name.startswith("expected") else apart(value, limit)[0]
+    return f"[▲ {text}]{{.above}}" if _is_beyond(value, limit, name) else f"[✓ {text}]{{.within}}"
 
 
 @part(SUMMARY, SCENARIOS, DISTRIBUTION, POOLED, CORRESPONDENCE)
@@ -286,14 +286,14 @@ def pooled_findings(results: Results) -> list[str]:
 
 def _intruder(results: Results) -> str:
     intruder = first_intruder(results)
-    known = str(by_intruder(results, MEAN).at[intruder, "known"])
+    keys = str(by_intruder(results, MEAN).at[intruder, "known"])
     fields = {"synthesized": listed([escape(variable.name) for variable in declaration(results).synthesized])}
-    if known:
-        fields["known"] = known_variables(known)
+    if keys:
+        fields["known"] = known_variables(keys)
     has_name = intruder != KNOWN and " + " not in intruder
     if has_name:
         fields["intruder"] = escape(intruder)
-    return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if known else '_nothing'}", **fields)
+    return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if keys else '_nothing'}", **fields)
 
 
 def _people(n: float) -> str:

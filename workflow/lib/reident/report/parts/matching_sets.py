@@ -63,14 +63,14 @@ def matching_scenarios(results: Results) -> str | None:
     confidential = by_intruder(results, CONFIDENTIAL).loc[intruders, "expected_match_risk"]
     highest = str(mean["danger"].idxmin())
     names = [escape(short_name(intruder)) for intruder in intruders]
-    known = [known_variables(variables) for variables in mean["known"]]
+    keys = [known_variables(variables) for variables in mean["known"]]
     fields = {"intruder": escape(short_name(highest)), "number": word(len(intruders))}
     return paragraphs(
         TEXT("scenarios.text", **fields, risk=decimals(mean.at[highest, "expected_match_risk"])),
         table(
             TEXT("scenarios.caption"),
             Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
-            Column(TEXT("scenarios.columns.knows"), known, "l", "2.4fr"),
+            Column(TEXT("scenarios.columns.knows"), keys, "l", "2.4fr"),
             *summary_columns(mean, ("1.1fr", "0.9fr", "0.9fr", "0.9fr")),
             Column(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
         ),
@@ -94,19 +94,19 @@ def matching_subsets(results: Results) -> str | None:
     if sets.empty:
         return None
     first = sets.iloc[0]
-    shown = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
+    top_sets = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
     risk, variables = first["expected_match_risk"], some(int(sets["size"].max()), "known_variable")
     fields = {"risk": decimals(risk), "share": percent(risk / first["targets"])}
     fields |= {"sets": some(len(sets), "set"), "variables": variables}
-    known = [known_variables(variables) for variables in shown["known"]]
+    keys = [known_variables(variables) for variables in top_sets["known"]]
     return paragraphs(
         TEXT("subsets.text", known=known_variables(first["known"]), **fields),
         table(
             TEXT("subsets.caption", shown=MAX_SETS, table=SCENARIOS),
-            Column(TEXT("subsets.columns.size"), without_repeats(count_cells(shown["size"]))),
-            Column(TEXT("subsets.columns.known"), known, "l", "2.4fr"),
-            *columns(shown, TEXT, "rank", group="subsets.columns"),
-            *summary_columns(shown),
+            Column(TEXT("subsets.columns.size"), without_repeats(count_cells(top_sets["size"]))),
+            Column(TEXT("subsets.columns.known"), keys, "l", "2.4fr"),
+            *columns(top_sets, TEXT, "rank", group="subsets.columns"),
+            *summary_columns(top_sets),
         ),
         _factors(sets),
     )
@@ -116,11 +116,11 @@ def gains(sets: pd.DataFrame) -> dict[str, float]:
     """Return the factor by which each variable raises the expected match risk, a geometric mean."""
     risk = {frozenset(row.known.split(" + ")): row.expected_match_risk for row in sets.itertuples()}
     factors: dict[str, float] = {}
-    for name in dict.fromkeys(name for known in sets["known"] for name in known.split(" + ")):
+    for name in dict.fromkeys(name for keys in sets["known"] for name in keys.split(" + ")):
         ratios = [
-            max(risk[known | {name}] / value, 1e-12)
-            for known, value in risk.items()
-            if name not in known and known | {name} in risk and value
+            max(risk[keys | {name}] / value, 1e-12)
+            for keys, value in risk.items()
+            if name not in keys and keys | {name} in risk and value
         ]
         if ratios:
             factors[name] = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))

@@ -98,8 +98,8 @@ def matching_summaries_figure(results: Results) -> Figure:
     if len(lines) > 3:
         lines[TOGETHER] = pooled(results)
     shares = {
-        file: own.loc[intruders].assign(expected_match_risk=own["expected_match_risk"] / own["targets"])
-        for file, own in lines.items()
+        file: risks.loc[intruders].assign(expected_match_risk=risks["expected_match_risk"] / risks["targets"])
+        for file, risks in lines.items()
     }
     limit = summary_limits(results)
 
@@ -148,13 +148,13 @@ def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
 
 def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
     files = {MEAN: "mean", TOGETHER: "pooled", CONFIDENTIAL: "confidential"}
-    shown = {field: shares[file].loc[intruder] for file, field in files.items() if file in shares}
+    by_field = {field: shares[file].loc[intruder] for file, field in files.items() if file in shares}
     kind = "alt_pooled" if TOGETHER in shares else "alt_summary"
     summaries = [
         TEXT(
             f"summaries.figure.{kind}",
             summary=inside(summary_name(summary)),
-            **{field: percent(line[summary]) for field, line in shown.items()},
+            **{field: percent(line[summary]) for field, line in by_field.items()},
         )
         for summary in SUMMARIES
     ]
@@ -170,26 +170,26 @@ def matching_pooled(results: Results) -> str | None:
     is_uncertain = (lines["membership"] == UNCERTAIN).any()
     if m == 1 and not is_uncertain:
         return None
-    shown = pd.concat(
+    rows = pd.concat(
         [
-            found.assign(uses=uses, intruder=found.index)
-            for uses, found in _uses(results, m)
-            if not found.empty
+            summaries.assign(uses=uses, intruder=summaries.index)
+            for uses, summaries in _uses(results, m)
+            if not summaries.empty
         ]
     )
-    shown = in_order(shown[shown["intruder"].isin(lines["scenario"])], "intruder", lines["scenario"])
-    names = [f"**{escape(short_name(str(name)))}**" for name in shown["intruder"]]
+    rows = in_order(rows[rows["intruder"].isin(lines["scenario"])], "intruder", lines["scenario"])
+    names = [f"**{escape(short_name(str(name)))}**" for name in rows["intruder"]]
     return paragraphs(
         TEXT("pooled.together", number=word(m)) if m > 1 else None,
         TEXT("pooled.uncertain") if is_uncertain else None,
         table(
             TEXT("pooled.caption"),
             Column(TEXT("verdict.columns.intruder"), without_repeats(names), "l", "1.2fr"),
-            Column(TEXT("pooled.columns.uses"), list(shown["uses"]), "l", "2fr"),
-            *summary_columns(shown),
-            Column(HEADING("unique_matches"), decimals_of(shown["unique_matches"]), "r", "1fr"),
-            Column(TEXT("pooled.columns.own_probability"), decimals_of(shown["own_probability"]), "r", "1fr"),
-            Column(TEXT("pooled.columns.no_record"), count_cells(shown["no_record"]), "r", "1fr"),
+            Column(TEXT("pooled.columns.uses"), list(rows["uses"]), "l", "2fr"),
+            *summary_columns(rows),
+            Column(HEADING("unique_matches"), decimals_of(rows["unique_matches"]), "r", "1fr"),
+            Column(TEXT("pooled.columns.own_probability"), decimals_of(rows["own_probability"]), "r", "1fr"),
+            Column(TEXT("pooled.columns.no_record"), count_cells(rows["no_record"]), "r", "1fr"),
             kind="compact",
         ),
     )

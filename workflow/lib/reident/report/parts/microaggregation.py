@@ -158,13 +158,13 @@ def claim(results: Results) -> str:
 
 def _observed(readings: pd.DataFrame, rate: pd.Series) -> str:
     """Return the rate under the study's reading, which is the first, and the ends of its range under all of them."""
-    own = TEXT("claim.own", rate=percent(rate[0]), setting=escape(readings["setting"][0]))
+    study_rate = TEXT("claim.own", rate=percent(rate[0]), setting=escape(readings["setting"][0]))
     if len(readings) == 1:
-        return TEXT("claim.observed", own=own)
+        return TEXT("claim.observed", own=study_rate)
     low, high = rate.idxmin(), rate.idxmax()
     return TEXT(
         "claim.observed_range",
-        own=own,
+        own=study_rate,
         lowest_rate=percent(rate[low]),
         lowest=escape(readings["setting"][low]),
         highest_rate=percent(rate[high]),
@@ -209,17 +209,17 @@ def claim_table(results: Results) -> str:
     """Show how often each setting puts the true record first, and the confirmed rates, beside other metrics."""
     lines = rates_by_agreement(results)
     readings = lines.drop_duplicates("setting")
-    shown = {
+    by_heading = {
         TEXT(f"claim.columns.{name}"): readings[f"{name}_rate"]
         for name in ("alone", "among_three", "confirmed")
     }
     for metric, by_setting in _other_metrics(results, lines).items():
         heading = TEXT("claim.columns.metric", metric=title(metric))
-        shown[heading] = [by_setting.get(setting) for setting in readings["setting"]]
+        by_heading[heading] = [by_setting.get(setting) for setting in readings["setting"]]
     return table(
         TEXT("claim.caption", pairs=some(results.max_pairs, "pair")),
         _settings(readings),
-        *(Column(heading, percent_cells(values, 1)) for heading, values in shown.items()),
+        *(Column(heading, percent_cells(values, 1)) for heading, values in by_heading.items()),
     )
 
 
@@ -233,7 +233,7 @@ def agreements_table(results: Results) -> str | None:
     numbers = range(1, v + 1) if v <= MAX_COLUMNS else sorted({1, 2, 3, v // 2, round(0.7 * v), v})  # 7 of 10
     readings = lines.drop_duplicates("setting")
     rate = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
-    shown = [
+    table_columns = [
         Column(
             TEXT("claim.columns.at_least", number=least),
             percent_cells((rate.get((setting, least)) for setting in readings["setting"]), 1),
@@ -241,7 +241,7 @@ def agreements_table(results: Results) -> str | None:
         for least in numbers
         if (lines["min_agree"] == least).any()
     ]
-    return table(TEXT("claim.agreements_caption"), _settings(readings), *shown)
+    return table(TEXT("claim.agreements_caption"), _settings(readings), *table_columns)
 
 
 def _settings(readings: pd.DataFrame) -> Column:
@@ -292,7 +292,7 @@ def masked_agreements_figure(results: Results) -> Figure | None:
         sheet.drawn.supxlabel(TEXT("claim.figure.x"), fontsize=7.5, color=style.MUTED)
 
     caption = TEXT("claim.figure.caption")
-    n_lines = max(own["label"].nunique() for own in panels.values())
+    n_lines = max(panel["label"].nunique() for panel in panels.values())
     if n_lines > MAX_LINES:
         fields = {"caption": caption, "shown": MAX_LINES, "lines": n_lines, "table": COMPARED}
         caption = TEXT("claim.figure.caption_limited", **fields)
@@ -307,9 +307,9 @@ def _panels(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
         return {"": _labelled(lines, columns)}
     first, *others = columns
     panels = {}
-    for value, own in lines.groupby(first, sort=False):
-        named = TEXT("setting", name=varied_name(first), value=str(value))
-        panels[named if value else TEXT("unchanged")] = _labelled(own, others)
+    for value, panel in lines.groupby(first, sort=False):
+        heading = TEXT("setting", name=varied_name(first), value=str(value))
+        panels[heading if value else TEXT("unchanged")] = _labelled(panel, others)
     return panels
 
 
@@ -334,8 +334,8 @@ def _lines(axes: Axes, rates: pd.DataFrame) -> None:
 def _alternative(lines: pd.DataFrame) -> str:
     """Return the alternative text: every setting with its rates."""
     settings = []
-    for setting, own in lines.groupby("setting", sort=False):
-        points = zip(own["confirmed_rate"], own["min_agree"], strict=True)
+    for setting, rows in lines.groupby("setting", sort=False):
+        points = zip(rows["confirmed_rate"], rows["min_agree"], strict=True)
         texts = [TEXT("claim.figure.alt_rate", rate=percent(rate), number=int(n)) for rate, n in points]
         settings.append(TEXT("claim.figure.alt_setting", setting=str(setting), rates=", ".join(texts)))
     return TEXT("claim.figure.alt", settings=" ".join(settings))

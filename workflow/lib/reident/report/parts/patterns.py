@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reident.report import style
-from reident.report.layers import Places, own, path
+from reident.report.layers import Places, path, tag_artists
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.live import Slider, columns, slider, states
 from reident.report.parts.common import DASHED
@@ -191,10 +191,10 @@ def _ranks_alt(by_metric: dict[str, pd.DataFrame], names: dict[str, str]) -> str
     return " ".join(texts)
 
 
-def intersections(results: Results, found: str) -> pd.DataFrame:
+def intersections(results: Results, outcome: str) -> pd.DataFrame:
     """Return the records that are suspected, or confirmed, by the exact set of metrics: columns metrics, records."""
     lines = results.table("description/overlap.csv")
-    lines = lines[lines["set"] == found].rename(columns={"n_pufids": "records"})[["metrics", "records"]]
+    lines = lines[lines["set"] == outcome].rename(columns={"n_pufids": "records"})[["metrics", "records"]]
     return lines.sort_values(["records", "metrics"], ascending=[False, True], ignore_index=True)
 
 
@@ -210,26 +210,26 @@ def overlap_confirmed_figure(results: Results) -> Figure | None:
     return _overlap(results, "confirmed", style.CONFIRMED)
 
 
-def _overlap(results: Results, found: str, colour: str) -> Figure | None:
-    sets = intersections(results, found)
+def _overlap(results: Results, outcome: str, colour: str) -> Figure | None:
+    sets = intersections(results, outcome)
     if len(results.metrics) < 2 or sets.empty:
         return None
-    shown = sets.head(MAX_SETS)
+    top_sets = sets.head(MAX_SETS)
 
     def draw(sheet: Sheet) -> None:
         upper, lower = sheet.panels
-        _towers(upper, shown, colour, narrow=sheet.narrow)
-        _matrix(lower, shown, results)
+        _towers(upper, top_sets, colour, narrow=sheet.narrow)
+        _matrix(lower, top_sets, results)
 
-    caption = TEXT(f"overlap.figure.caption.{found}")
-    if len(sets) > len(shown):
-        caption += f" {TEXT('overlap.figure.largest', shown=len(shown), total=len(sets))}"
+    caption = TEXT(f"overlap.figure.caption.{outcome}")
+    if len(sets) > len(top_sets):
+        caption += f" {TEXT('overlap.figure.largest', shown=len(top_sets), total=len(sets))}"
     matrix = 0.06 + 0.17 * len(results.metrics)
     return style.figure(
         draw,
         panels=2,
         height=1.5 + matrix,
-        alt=_overlap_alt(sets, found),
+        alt=_overlap_alt(sets, outcome),
         caption=caption,
         stacked=True,
         own_limit=True,
@@ -238,37 +238,37 @@ def _overlap(results: Results, found: str, colour: str) -> Figure | None:
     )
 
 
-def _towers(axes: Axes, shown: pd.DataFrame, colour: str, *, narrow: bool) -> None:
-    axes.bar(range(len(shown)), shown["records"], width=0.62, color=colour)
+def _towers(axes: Axes, sets: pd.DataFrame, colour: str, *, narrow: bool) -> None:
+    axes.bar(range(len(sets)), sets["records"], width=0.62, color=colour)
     look: Look = {"ha": "center", "va": "bottom", "fontsize": 6.5, "color": style.INK}
     look |= {"xytext": (0, 2), "textcoords": "offset points", "rotation": 90 * narrow}
-    for place, n in enumerate(shown["records"]):
+    for place, n in enumerate(sets["records"]):
         axes.annotate(count(n), (place, n), **look)
     style.count_axis(axes, "y")
-    axes.set_ylim(0, (1.4 if narrow else 1.15) * max(1, shown["records"].max()))
+    axes.set_ylim(0, (1.4 if narrow else 1.15) * max(1, sets["records"].max()))
     axes.tick_params(axis="x", labelbottom=False)
 
 
-def _matrix(axes: Axes, shown: pd.DataFrame, results: Results) -> None:
+def _matrix(axes: Axes, sets: pd.DataFrame, results: Results) -> None:
     metrics = results.metrics
-    for place, names in enumerate(shown["metrics"]):
+    for place, names in enumerate(sets["metrics"]):
         inside = [row for row, metric in enumerate(metrics) if metric in names.split("+")]
         axes.plot([place] * len(metrics), range(len(metrics)), "o", color=style.RULE, markersize=5, zorder=1)
         axes.plot([place, place], [min(inside), max(inside)], color=style.INK, linewidth=1.3, zorder=2)
         axes.plot([place] * len(inside), inside, "o", color=style.INK, markersize=5, zorder=3)
     axes.set_yticks(range(len(metrics)), [title(metric) for metric in metrics])
     axes.set_ylim(len(metrics) - 0.4, -0.6)
-    axes.set_xlim(-0.6, max(len(shown), 6) - 0.4)
+    axes.set_xlim(-0.6, max(len(sets), 6) - 0.4)
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
 
 
-def _overlap_alt(sets: pd.DataFrame, found: str) -> str:
+def _overlap_alt(sets: pd.DataFrame, outcome: str) -> str:
     cells = []
     for row in sets.head(MAX_SETS).itertuples():
         metrics = listed([title(name) for name in row.metrics.split("+")])
         cells.append(TEXT("overlap.figure.cell", metrics=metrics, records=round(row.records)))
-    return TEXT(f"overlap.figure.alt.{found}", n=len(sets), cells="; ".join(cells))
+    return TEXT(f"overlap.figure.alt.{outcome}", n=len(sets), cells="; ".join(cells))
 
 
 FULL = 1.02
@@ -327,7 +327,7 @@ def _bands(sheet: Sheet, limit: int) -> str:
 
 def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> None:
     last = int(lines["max_pairs"].max())
-    own([style.stripe(axes.axvspan, results.max_pairs, BAND)], column)
+    tag_artists([style.stripe(axes.axvspan, results.max_pairs, BAND)], column)
     for metric in results.ranked:
         by_limit = lines[lines["metric"] == metric]
         colour, marker = style.LINES.get(metric, (style.MUTED, "o"))

@@ -60,7 +60,7 @@ def whole_of(results: Results) -> pd.DataFrame:
 @part(PROTECTION)
 def protection_findings(results: Results) -> str:
     """Say how many records each metric confirms before and after protection."""
-    found = []
+    findings = []
     for metric, line in whole_of(results).iterrows():
         n, after = round(line["n_confirmed_before"]), round(line["n_confirmed_after"])
         shares = {f"{side}_share": percent(line[f"confirmed_rate_{side}"]) for side in SIDES}
@@ -68,8 +68,8 @@ def protection_findings(results: Results) -> str:
         if any(defined(line[f"conditional_rate_{side}"]) for side in SIDES):
             ends = {side: percent(line[f"conditional_rate_{side}"]) for side in SIDES}
             text += " " + TEXT("conditional", **ends)
-        found.append(TEXT("metric", metric=title(str(metric)), text=text))
-    return paragraphs(TEXT("text"), items(found))
+        findings.append(TEXT("metric", metric=title(str(metric)), text=text))
+    return paragraphs(TEXT("text"), items(findings))
 
 
 def _change(before: int, after: int) -> str:
@@ -109,8 +109,8 @@ def protection_by_stratum(results: Results) -> str | None:
     strata, lines = shown_strata(results), results.table(PROTECTION)
     tables: list[str | None] = []
     for metric in results.metrics:
-        own = lines[lines["metric"] == metric]
-        by_stratum = own.set_index("stratum").reindex(strata["stratum"])
+        rows = lines[lines["metric"] == metric]
+        by_stratum = rows.set_index("stratum").reindex(strata["stratum"])
         tables.append(
             table(
                 with_strata_note(results, TEXT("by_stratum", metric=title(metric))),
@@ -119,8 +119,8 @@ def protection_by_stratum(results: Results) -> str | None:
                 kind="compact strata sortable own-limit",
             )
         )
-    only = lines.loc[lines["stratum"] == "", "stratum_before"].nunique()
-    return paragraphs(*tables, TEXT("one_side", n=only) if only else None)
+    n = lines.loc[lines["stratum"] == "", "stratum_before"].nunique()
+    return paragraphs(*tables, TEXT("one_side", n=n) if n else None)
 
 
 @part(PROTECTION, RATES)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from reident.pipeline.tables import WHOLE
 from reident.report import style
-from reident.report.layers import Places, own, path, words
+from reident.report.layers import Places, path, tag_artists, words
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.live import States, columns, states
 from reident.report.parts.common import limit_line
@@ -188,7 +188,7 @@ def rates_by_metric_figure(results: Results) -> Figure | None:
         draw,
         panels=2,
         height=0.85 + 0.34 * len(whole),
-        alt=_rates_alt(results, at.own),
+        alt=_rates_alt(results, at.lines),
         caption=caption,
         across=1,
         between=0.06,
@@ -230,21 +230,21 @@ def _outcome(axes: Axes, whole: pd.DataFrame) -> None:
     for name, start, share in _parts(whole):
         look: Look = {"height": BAR, "linewidth": 0.4, **PARTS[name]}
         label = TEXT(f"by_metric.figure.{name}")
-        own(axes.barh(range(len(whole)), share, left=start, label=label, **look), name)
+        tag_artists(axes.barh(range(len(whole)), share, left=start, label=label, **look), name)
     style.percent_axis(axes, 1.0)
     axes.set_title(TEXT("by_metric.figure.outcome"), pad=KEY_PAD)
 
 
 def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
     at = [place for place, n in enumerate(whole["n_suspected"]) if n]
-    known = whole.iloc[at]
+    lines = whole.iloc[at]
     label = {name: TEXT(f"by_metric.figure.{name}") for name in ("interval", "rate", "baseline")}
     band: Look = {"color": style.SUSPECTED, "linewidth": 5, "zorder": 2, "label": label["interval"]}
-    bands = axes.hlines(at, known["conditional_low"], known["conditional_high"], **band)
-    dots = axes.plot(known["conditional_rate"], at, "o", label=label["rate"], **style.full(5, 4))
+    bands = axes.hlines(at, lines["conditional_low"], lines["conditional_high"], **band)
+    dots = axes.plot(lines["conditional_rate"], at, "o", label=label["rate"], **style.full(5, 4))
     hollow = style.hollow(3.8, 3, clip_on=False)
-    diamonds = axes.plot(known["baseline_rate"], at, "D", label=label["baseline"], **hollow)
-    own([bands, *dots, *diamonds], "rate")
+    diamonds = axes.plot(lines["baseline_rate"], at, "D", label=label["baseline"], **hollow)
+    tag_artists([bands, *dots, *diamonds], "rate")
     nothing = f"{UNDEFINED}  {TEXT('by_metric.figure.nothing_suspected')}"
     beside: Look = {"transform": axes.get_yaxis_transform(), "va": "center", "in_layout": False}
     right: Look = {"ha": "right", "fontweight": "bold", **beside}
@@ -253,7 +253,7 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
             text = axes.text(1, place, percent(line.conditional_rate), **right)
         else:
             text = axes.text(0.02, place, nothing, color=style.MUTED, **beside)
-        own([text], f"text-{place}")
+        tag_artists([text], f"text-{place}")
     style.percent_axis(axes, 1.22)  # the rates are written beyond 100 %
     limit_line(axes, limit, at_top=False)
     axes.set_title(TEXT("by_metric.figure.conditional"), pad=KEY_PAD)
@@ -278,14 +278,14 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
     for name, start, share in _parts(lines):
         bars = outcome.rows(lambda a, b, row: outcome.bar(a, a + b, row, BAR) if b else "", start, share)
         marks.append(path(bars, **looks[name]))
-    known = lines.where(lines["conditional_rate"].notna())
+    values = lines.where(lines["conditional_rate"].notna())
     band: Look = {"stroke": style.SUSPECTED, "stroke_width": 5}
     dot: Look = {"stroke": style.CONFIRMED, "stroke_width": 6, "stroke_linecap": "round"}
-    diamonds = rate.rows(lambda value, row: rate.diamond(value, row, 3.8), known["baseline_rate"])
+    diamonds = rate.rows(lambda value, row: rate.diamond(value, row, 3.8), values["baseline_rate"])
     marks += [
-        path(rate.rows(rate.line, known["conditional_low"], known["conditional_high"]), **band),
+        path(rate.rows(rate.line, values["conditional_low"], values["conditional_high"]), **band),
         path(diamonds, fill="white", stroke=style.MUTED),
-        path(rate.rows(rate.dot, known["conditional_rate"]), **dot),
+        path(rate.rows(rate.dot, values["conditional_rate"]), **dot),
     ]
     nothing = f"{UNDEFINED}  {TEXT('by_metric.figure.nothing_suspected')}"
     right: Look = {"text_anchor": "end", "font_weight": "bold", **LETTERS}

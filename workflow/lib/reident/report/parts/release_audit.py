@@ -38,19 +38,20 @@ def release_statuses(results: Results) -> str:
     """Return how many counts are rounded, small or suppressed, with the smallest widths."""
     lines = results.table(AUDIT)
     words = TEXT.group("status")
-    found = [name for name in words if (lines["status"] == name).any()]
-    own = [lines[lines["status"] == name] for name in found]
+    statuses = [name for name in words if (lines["status"] == name).any()]
+    groups = [lines[lines["status"] == name] for name in statuses]
     # What is narrow with nothing published says nothing about the edition.
-    open_ones = [some[(some["required"] == some["asked"]) & (some["asked"] > 0)] for some in own]
+    open_ones = [group[(group["required"] == group["asked"]) & (group["asked"] > 0)] for group in groups]
     return table(
         TEXT("by_status"),
-        Column(HEADING("published"), [words[name] for name in found], "l", "1fr"),
-        Column(HEADING("published_counts"), [count(len(some)) for some in own]),
+        Column(HEADING("published"), [words[name] for name in statuses], "l", "1fr"),
+        Column(HEADING("published_counts"), [count(len(group)) for group in groups]),
         Column(
-            HEADING("narrow_anyway"), [count(int((some["required"] < some["asked"]).sum())) for some in own]
+            HEADING("narrow_anyway"),
+            [count(int((group["required"] < group["asked"]).sum())) for group in groups],
         ),
-        Column(HEADING("width_required"), [_smallest(some, "required") for some in open_ones]),
-        Column(HEADING("width_left"), [_smallest(some, "width") for some in open_ones]),
+        Column(HEADING("width_required"), [_smallest(group, "required") for group in open_ones]),
+        Column(HEADING("width_left"), [_smallest(group, "width") for group in open_ones]),
     )
 
 

@@ -189,8 +189,8 @@ def code(comparison: Comparison) -> str:
         names = Column(TEXT("columns.what"), [escape(line.what) for line in lines], "l")
         texts.append(_limited(TEXT("code.caption"), lines, names, *_values(lines)))
     if steps:
-        shown = listed(steps[:MAX_CHANGES])
-        texts.append(TEXT("code.steps", n=len(steps), steps=shown))
+        text = listed(steps[:MAX_CHANGES])
+        texts.append(TEXT("code.steps", n=len(steps), steps=text))
     return paragraphs(*texts) or TEXT("nothing")
 
 
@@ -219,11 +219,11 @@ def measures(comparison: Comparison) -> str | None:
     tables = []
     captions = {"file_risk": TEXT("file_risk_caption"), "matching": TEXT("matching_caption")}
     for name, (before, after) in comparison.measures.items():
-        known = [one for one in after if before.get(one) is not None or after.get(one) is not None]
+        keys = [key for key in after if before.get(key) is not None or after.get(key) is not None]
         columns = (
-            Column(TEXT("columns.what"), [sentence(TEXT(f"quantities.{one}")) for one in known], "l", "1fr"),
-            Column(TEXT("columns.value_before"), [_quantity(one, before.get(one)) for one in known]),
-            Column(TEXT("columns.value_after"), [_quantity(one, after.get(one)) for one in known]),
+            Column(TEXT("columns.what"), [sentence(TEXT(f"quantities.{key}")) for key in keys], "l", "1fr"),
+            Column(TEXT("columns.value_before"), [_quantity(key, before.get(key)) for key in keys]),
+            Column(TEXT("columns.value_after"), [_quantity(key, after.get(key)) for key in keys]),
         )
         tables.append(table(captions[name], *columns))
     return paragraphs(*tables) if tables else None

@@ -59,8 +59,8 @@ def points(change: float | None) -> str:
     size = 100 * abs(change)
     if 0 < size < LEAST:
         return digits(f"<{LEAST}")
-    shown = fixed(size, 1 if size >= 0.1 or not size else 2 if size >= 0.01 else 3)
-    return ("+" if change > 0 else MINUS if change < 0 else "") + shown
+    text = fixed(size, 1 if size >= 0.1 or not size else 2 if size >= 0.01 else 3)
+    return ("+" if change > 0 else MINUS if change < 0 else "") + text
 
 
 def level_of(comparison: Comparison) -> str:
@@ -107,9 +107,9 @@ def _because(comparison: Comparison, kind: str) -> list[str]:
         return _because_of_file(comparison)
     texts = []
     for direction in (GREW, FELL):
-        if found := [line for line in judged if line.direction == direction]:
-            n, total = len(found), len(judged)
-            texts.append(TEXT(f"because.{direction}", n=n, total=total, lines=_few(found)))
+        if lines := [line for line in judged if line.direction == direction]:
+            n, total = len(lines), len(judged)
+            texts.append(TEXT(f"because.{direction}", n=n, total=total, lines=_few(lines)))
     if kind == UNCLEAR:
         largest = max(judged, key=lambda line: abs(line.change or 0))
         texts.append(TEXT("because.unclear", line=name_of(largest)))
@@ -131,15 +131,15 @@ def _unknown(comparison: Comparison) -> str:
 
 def _because_of_file(comparison: Comparison) -> list[str]:
     """Return the sentences on releases without an attack: which measures of the file are higher or lower."""
-    found: dict[bool, list[str]] = {True: [], False: []}
+    changes: dict[bool, list[str]] = {True: [], False: []}
     for name, (before, after) in comparison.measures.items():
         for measure in MEASURES[name]:
-            one, other = before[measure], after[measure]
-            if one is not None and other is not None and one != other:
-                found[other > one].append(_measure(measure, one, other))
+            old, new = before[measure], after[measure]
+            if old is not None and new is not None and old != new:
+                changes[new > old].append(_measure(measure, old, new))
     texts = [
         TEXT(f"because.{kind}", lines=listed(lines))
-        for kind, lines in (("higher", found[True]), ("lower", found[False]))
+        for kind, lines in (("higher", changes[True]), ("lower", changes[False]))
         if lines
     ]
     return texts or [TEXT("because.same_file")]
@@ -154,12 +154,14 @@ def findings(comparison: Comparison) -> str | None:
     if comparison.is_identical:
         return None
     texts = [_where(comparison), _verdict(comparison), _causes(comparison), *_measures(comparison)]
-    own = dict(zip(SIDES, comparison.metrics[1:], strict=True))
-    alone = [
-        TEXT(f"not_by_metric.{side}", metrics=listed([*map(title, own[side])])) for side in SIDES if own[side]
+    by_side = dict(zip(SIDES, comparison.metrics[1:], strict=True))
+    notes = [
+        TEXT(f"not_by_metric.{side}", metrics=listed([*map(title, by_side[side])]))
+        for side in SIDES
+        if by_side[side]
     ]
-    if alone:
-        texts.append(f"{TEXT('not_by_metric.lead')} {' '.join(alone)}")
+    if notes:
+        texts.append(f"{TEXT('not_by_metric.lead')} {' '.join(notes)}")
     texts.append(_variants(comparison))
     texts += _notes(comparison)
     return block("findings", items([text for text in texts if text]))
@@ -244,14 +246,14 @@ def _measures(comparison: Comparison) -> list[str]:
     """Return the measures without an intruder file, one sentence for each kind."""
     texts = []
     for name, (before, after) in comparison.measures.items():
-        shown = [
+        measures = [
             _measure(measure, before[measure], after[measure])
             for measure in MEASURES[name]
             if before[measure] is not None or after[measure] is not None
         ]
         lead = TEXT("file_risk_lead") if name == "file_risk" else TEXT("matching_lead")
-        if shown:
-            texts.append(f"{lead} {TEXT('measured', measures=sentence(listed(shown)))}")
+        if measures:
+            texts.append(f"{lead} {TEXT('measured', measures=sentence(listed(measures)))}")
     return texts
 
 
@@ -279,7 +281,8 @@ def front_rates(comparison: Comparison) -> str | None:
     sizes = next((line for line in lines if line.rate == RISK[0]), lines[0])
     records = [some(size or 0, "released_record") for size in (sizes.before.records, sizes.after.records)]
     return table(
-        TEXT("front_table", before=records[0], after=records[1]), *_columns(comparison, lines, own=False)
+        TEXT("front_table", before=records[0], after=records[1]),
+        *_columns(comparison, lines, interval=False),
     )
 
 
@@ -310,13 +313,13 @@ def reading(comparison: Comparison) -> str:
     return block("reading", *texts)
 
 
-def _columns(comparison: Comparison, lines: Sequence[Difference], *, own: bool = True) -> list[Column]:
-    """Return the columns of a table of differences, with the interval of each release if `own`."""
+def _columns(comparison: Comparison, lines: Sequence[Difference], *, interval: bool = True) -> list[Column]:
+    """Return the columns of a table of differences, with the interval of each release if `interval`."""
     columns = [
         Column(HEADING("metric"), without_repeats(metric_cells(line.metric for line in lines)), "l"),
         Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l", "1fr"),
-        Column(TEXT("columns.before"), [_share(line.before, own=own) for line in lines]),
-        Column(TEXT("columns.after"), [_share(line.after, own=own) for line in lines]),
+        Column(TEXT("columns.before"), [_share(line.before, interval=interval) for line in lines]),
+        Column(TEXT("columns.after"), [_share(line.after, interval=interval) for line in lines]),
         Column(TEXT("columns.change"), [points(line.change) for line in lines]),
     ]
     if any(line.low is not None for line in lines):
@@ -326,10 +329,10 @@ def _columns(comparison: Comparison, lines: Sequence[Difference], *, own: bool =
     return columns
 
 
-def _share(share: Share, *, own: bool) -> str:
-    """Return a rate, and its interval if `own`."""
+def _share(share: Share, *, interval: bool) -> str:
+    """Return a rate, and its interval if `interval`."""
     rate = without_unit(percent(share.rate))
-    if not own or share.low is None or share.rate is None:
+    if not interval or share.low is None or share.rate is None:
         return rate
     return f"{rate} [{without_unit(span(share.low, share.high))}]{{.aside}}"
 
@@ -346,13 +349,13 @@ def group_rates(comparison: Comparison) -> str | None:
     lines = comparison.by_group
     up = [line for line in lines if (line.change or 0) > 0]
     down = [line for line in reversed(lines) if (line.change or 0) < 0]
-    shown = up[:MAX_GROUPS], down[:MAX_GROUPS]
+    groups = up[:MAX_GROUPS], down[:MAX_GROUPS]
     tables = []
     if up:
-        caption = TEXT("groups_caption", shown=len(shown[0]), total=len(lines))
-        tables.append(_by_group(comparison, caption, shown[0]))
+        caption = TEXT("groups_caption", shown=len(groups[0]), total=len(lines))
+        tables.append(_by_group(comparison, caption, groups[0]))
     if down:
-        tables.append(_by_group(comparison, TEXT("groups_fell_caption", shown=len(shown[1])), shown[1]))
+        tables.append(_by_group(comparison, TEXT("groups_fell_caption", shown=len(groups[1])), groups[1]))
     return paragraphs(*tables, by_chance(comparison)) if tables else None
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from reident.pipeline.tables import WHOLE
 from reident.report import style
-from reident.report.layers import Places, own, path
+from reident.report.layers import Places, path, tag_artists
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.live import States, states
 from reident.report.parts.attack import MAX_STRATA, name_rows, with_strata_note, worst_strata
@@ -63,9 +63,9 @@ def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: st
         numbers = (
             at.cells(partial(_counts, part_, whole))
             if by_limit
-            else at.own_only(_counts(part_, whole, at.own))
+            else at.own_only(_counts(part_, whole, at.lines))
         )
-        columns.append(Column(HEADING("counts"), [_aside(text) for text in numbers], "l"))
+        columns.append(Column(HEADING("counts"), [_side_note(text) for text in numbers], "l"))
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
         with_strata_note(results, TEXT(f"by_stratum.{caption}"), "worst"),
@@ -86,14 +86,14 @@ def _distribution(results: Results) -> str:
     lines = lines[(lines["stratum"] != WHOLE) & (lines["n_suspected"] > 0)]
     by_metric = {metric: lines[lines["metric"] == metric] for metric in results.metrics}
     ends = {
-        name: [_quantile(own["conditional_rate"].to_numpy(), share) for own in by_metric.values()]
+        name: [_quantile(strata["conditional_rate"].to_numpy(), share) for strata in by_metric.values()]
         for name, share in SHARES.items()
     }
-    confirmed = [(own["n_confirmed"] > 0).sum() for own in by_metric.values()]
+    confirmed = [(strata["n_confirmed"] > 0).sum() for strata in by_metric.values()]
     return table(
         TEXT("by_stratum.distribution.caption"),
         Column(HEADING("metric"), metric_cells(by_metric), "l", "1.35fr"),
-        Column(TEXT("by_stratum.distribution.strata"), [count(len(own)) for own in by_metric.values()]),
+        Column(TEXT("by_stratum.distribution.strata"), [count(len(strata)) for strata in by_metric.values()]),
         Column(TEXT("by_stratum.distribution.confirmed"), count_cells(confirmed)),
         *(Column(TEXT(f"by_stratum.distribution.{name}"), rates(values)) for name, values in ends.items()),
         kind="own-limit",
@@ -132,7 +132,7 @@ def _counts(part_: str, whole: str, lines: pd.DataFrame) -> list[str]:
     ]
 
 
-def _aside(text: str) -> str:
+def _side_note(text: str) -> str:
     return f"[{text}]{{.aside}}" if text else ""
 
 
@@ -172,24 +172,24 @@ def rates_by_stratum_figure(results: Results) -> Figure | None:
     """Draw the conditional rate by stratum, one panel per metric."""
     if not results.strata_names:
         return None
-    shown = worst_strata(results)
+    strata = worst_strata(results)
     at = strata_states(results)
     whole = states(results, results.whole.reset_index())
-    by_metric = {metric: at_.own for metric, at_ in at.items()}
+    by_metric = {metric: at_.lines for metric, at_ in at.items()}
     if all(lines["conditional_rate"].isna().all() for lines in by_metric.values()):
         return None
     limits = [results.limit_of(metric) for metric in results.metrics]
     top = _top(list(at.values()), max((limit for limit in limits if limit is not None), default=None))
 
     def draw(sheet: Sheet) -> None:
-        lines_whole = whole.own.set_index("metric")["conditional_rate"]
+        lines_whole = whole.lines.set_index("metric")["conditional_rate"]
         for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
             _panel(axes, lines, lines_whole[metric], results.limit_of(metric), top)
             axes.set_title(title(metric), pad=14)
-        name_rows(sheet, results, shown)
+        name_rows(sheet, results, strata)
 
     def layer(sheet: Sheet, limit: int) -> str:
-        at_limit = {metric: at_.at[limit - 1] if at_.at else at_.own for metric, at_ in at.items()}
+        at_limit = {metric: at_.at[limit - 1] if at_.at else at_.lines for metric, at_ in at.items()}
         of_whole = whole.at[limit - 1].set_index("metric")["conditional_rate"]
         return "".join(
             _marks(Places(axes), lines, of_whole[metric], results.limit_of(metric))
@@ -199,14 +199,16 @@ def rates_by_stratum_figure(results: Results) -> Figure | None:
     return style.figure(
         draw,
         panels=len(by_metric),
-        height=style.height_of(len(shown)) + 0.1,
+        height=style.height_of(len(strata)) + 0.1,
         alt=_rates_alt(results, by_metric),
         caption=_caption(results),
         between=0.05,
         name="rates-by-stratum-figure",
         layers=lambda sheet: [layer(sheet, limit + 1) for limit in range(len(whole.at))],
         alts=[
-            _rates_alt(results, {metric: at_.at[limit] if at_.at else at_.own for metric, at_ in at.items()})
+            _rates_alt(
+                results, {metric: at_.at[limit] if at_.at else at_.lines for metric, at_ in at.items()}
+            )
             for limit in range(len(whole.at))
         ],
         sharey=True,
@@ -222,7 +224,7 @@ def _caption(results: Results) -> str:
 
 def _top(by_metric: list[States], limit: float | None) -> float:
     """Return the end of an axis that shows every interval, and the rates at every rank limit."""
-    ends = [float(at.own["conditional_high"].max()) for at in by_metric]
+    ends = [float(at.lines["conditional_high"].max()) for at in by_metric]
     ends += [float(lines["conditional_rate"].max()) for at in by_metric for lines in at.at]
     return top_of(ends, limit)
 
@@ -243,7 +245,7 @@ def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, t
     style.percent_axis(axes, top, ticks=3)
     if defined(whole):
         marks.append(axes.axvline(whole, color=style.CONFIRMED, linewidth=0.8, zorder=1))
-    own(marks, f"panel-{axes.get_subplotspec().num1}")  # type: ignore[union-attr] # every panel has its place
+    tag_artists(marks, f"panel-{axes.get_subplotspec().num1}")  # type: ignore[union-attr] # every panel has its place
     limit_line(axes, limit)
 
 
@@ -269,13 +271,13 @@ def _marks(places: Places, lines: pd.DataFrame, whole: float, limit: float | Non
 def _rates_alt(results: Results, by_metric: dict[str, pd.DataFrame]) -> str:
     texts = [TEXT("by_stratum.figure.alt.start", strata=len(next(iter(by_metric.values()))))]
     for metric, lines in by_metric.items():
-        known, name = lines["conditional_rate"].dropna(), title(metric)
-        if known.empty:
+        shares, name = lines["conditional_rate"].dropna(), title(metric)
+        if shares.empty:
             texts.append(TEXT("by_stratum.figure.alt.nothing_suspected", metric=name))
             continue
-        low, high = percent(known.min()), percent(known.max())
+        low, high = percent(shares.min()), percent(shares.max())
         texts.append(TEXT("by_stratum.figure.alt.range", metric=name, low=low, high=high))
         if (limit := results.limit_of(metric)) is not None:
-            n = int((known > limit).sum())
+            n = int((shares > limit).sum())
             texts.append(TEXT("by_stratum.figure.alt.above", n=n, metric=name, limit=declared(limit)))
     return " ".join([*texts, TEXT("by_stratum.figure.alt.end")])

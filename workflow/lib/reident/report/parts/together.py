@@ -98,8 +98,8 @@ def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:
     for line in lines.itertuples():
         joint = line_of(whole_of(results, str(line.metric)), ANY)
         n = joint["n_puf" if limit == "together_confirmed_rate_at_most" else "n_suspected"]
-        shown = share_of(line.value, n) if n < FEW else apart(line.value, bound)[0]
-        values.append(TEXT("limits.value", value=shown, n=count(n), metric=title(str(line.metric))))
+        text = share_of(line.value, n) if n < FEW else apart(line.value, bound)[0]
+        values.append(TEXT("limits.value", value=text, n=count(n), metric=title(str(line.metric))))
     return TEXT(f"limits.{limit}", limit=declared(bound), values=listed(values))
 
 
@@ -125,12 +125,12 @@ def together_findings(results: Results) -> str:
     """Say what any and all of the files find, how often a guess is right, and what files corroborate."""
     names = labels(results)
     text = TEXT("text", n=len(names), number=word(len(names)), names=listed(label_cells(names)))
-    found = [
+    findings = [
         TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
     ]
     shared = line_of(whole_of(results, results.metrics[0]), ANY)["n_corroborated"]
     return paragraphs(
-        text, items(found), TEXT("corroborates") if defined(shared) and len(names) > 1 else None
+        text, items(findings), TEXT("corroborates") if defined(shared) and len(names) > 1 else None
     )
 
 
@@ -160,7 +160,7 @@ def _finding(results: Results, metric: str) -> str:
 @part("rates.csv", RATES)
 def together_table(results: Results) -> str:
     """Return the rates of each file alone, of any, of all and of exactly as many, by metric."""
-    lines = pd.concat([_shown(whole_of(results, metric)) for metric in results.metrics], ignore_index=True)
+    lines = pd.concat([_rows(whole_of(results, metric)) for metric in results.metrics], ignore_index=True)
     which = [_which(line) for _, line in lines.iterrows()]
     return table(
         TEXT("table.caption", file=RATES),
@@ -177,7 +177,7 @@ def together_table(results: Results) -> str:
     )
 
 
-def _shown(lines: pd.DataFrame) -> pd.DataFrame:
+def _rows(lines: pd.DataFrame) -> pd.DataFrame:
     """Return the lines of the table: exactly all of the files are all of them."""
     n_files = str((lines["files"] == ONE).sum())
     return lines[(lines["files"] != EXACTLY) | (lines["label"].astype(str) != n_files)]

@@ -89,8 +89,8 @@ def utility_findings(results: Results) -> str:
     )
     if len(results.table(PAIRS)):
         moved += " " + TEXT("pairwise", mean=percent(line["pairwise"]), worst=percent(line["pairwise_worst"]))
-    found = [TEXT("changed", n=n, **fields), moved, _model(line), _intervals(line)]
-    return paragraphs(TEXT("text"), items([text for text in found if text]))
+    texts = [TEXT("changed", n=n, **fields), moved, _model(line), _intervals(line)]
+    return paragraphs(TEXT("text"), items([text for text in texts if text]))
 
 
 def _model(line: pd.Series) -> str:
@@ -132,12 +132,12 @@ def utility_pairs(results: Results) -> str | None:
     lines = lines[lines["distance"] > 0].sort_values("distance", ascending=False, kind="stable")
     if lines.empty:
         return None
-    shown = lines.head(MAX_PAIRS)
+    pairs = lines.head(MAX_PAIRS)
     return table(
-        TEXT("pairs.caption", n=len(shown), file=PAIRS),
-        Column(HEADING("variable"), label_cells(shown["variable"]), "l", "1fr"),
-        Column(TEXT("pairs.second"), label_cells(shown["other"]), "l", "1fr"),
-        Column(TEXT("variables.columns.distance"), rates(shown["distance"])),
+        TEXT("pairs.caption", n=len(pairs), file=PAIRS),
+        Column(HEADING("variable"), label_cells(pairs["variable"]), "l", "1fr"),
+        Column(TEXT("pairs.second"), label_cells(pairs["other"]), "l", "1fr"),
+        Column(TEXT("variables.columns.distance"), rates(pairs["distance"])),
     )
 
 
@@ -202,9 +202,9 @@ def risk_of(results: Results) -> Risk:
 
 def compared(results: Results) -> pd.DataFrame:
     """Return the variants that have a loss, with their largest risk and whether no other one dominates them."""
-    known = results.table(RATES)
-    known = known[known["metric"].isin(set(REGISTRY))]
-    risks = known.groupby("variant", sort=False)[risk_of(results).column].max().fillna(0.0)
+    metric_rates = results.table(RATES)
+    metric_rates = metric_rates[metric_rates["metric"].isin(set(REGISTRY))]
+    risks = metric_rates.groupby("variant", sort=False)[risk_of(results).column].max().fillna(0.0)
     lines = results.table(COMPARISON)
     lines = lines[lines["loss"].notna()].reset_index(drop=True)
     lines = lines.assign(number=range(1, len(lines) + 1), risk=lines["variant"].map(risks).to_numpy())
@@ -223,23 +223,23 @@ def utility_variants(results: Results) -> str | None:
     lines = compared(results)
     if lines.empty:
         return None
-    shown = lines.head(MAX_VARIANTS)
+    variants = lines.head(MAX_VARIANTS)
     verdicts = verdicts_of(results).set_index("variant")["verdict"]
     caption = TEXT("variants.caption", loss=loss_name(results))
-    if len(shown) < len(lines):
-        caption += " " + TEXT("variants.first", shown=len(shown), total=len(lines), file=COMPARISON)
+    if len(variants) < len(lines):
+        caption += " " + TEXT("variants.first", shown=len(variants), total=len(lines), file=COMPARISON)
     return table(
         caption,
-        Column(TEXT("variants.columns.number"), count_cells(shown["number"])),
-        *set_columns(shown, setting_names(results)),
-        Column(HEADING("verdict"), [verdict_cell(verdicts[name]) for name in shown["variant"]], "l"),
-        Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(shown["risk"])),
-        Column(TEXT("variants.columns.loss"), [shown_loss(results, loss) for loss in shown["loss"]]),
-        Column(TEXT("variants.columns.changed"), rates(shown["values_changed"])),
-        Column(TEXT("variants.columns.ratio"), [short(ratio) for ratio in shown["pmse_ratio"]]),
+        Column(TEXT("variants.columns.number"), count_cells(variants["number"])),
+        *set_columns(variants, setting_names(results)),
+        Column(HEADING("verdict"), [verdict_cell(verdicts[name]) for name in variants["variant"]], "l"),
+        Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(variants["risk"])),
+        Column(TEXT("variants.columns.loss"), [shown_loss(results, loss) for loss in variants["loss"]]),
+        Column(TEXT("variants.columns.changed"), rates(variants["values_changed"])),
+        Column(TEXT("variants.columns.ratio"), [short(ratio) for ratio in variants["pmse_ratio"]]),
         Column(
             TEXT("variants.columns.best"),
-            [TEXT("variants.best") if best else "" for best in shown["best"]],
+            [TEXT("variants.best") if best else "" for best in variants["best"]],
             "l",
         ),
         kind="compact",

@@ -160,11 +160,11 @@ def variants_findings(results: Results) -> str | None:
 
 def _range(results: Results, metric: str) -> list[str]:
     lines, names = distinct_lines(results, metric), relevant_settings(results, metric)
-    known = lines[lines["n_suspected"] > 0]
-    if known.empty:
+    rows = lines[lines["n_suspected"] > 0]
+    if rows.empty:
         return [TEXT("nothing_suspected")]
-    shares = known["conditional_rate"]
-    low, high = known.loc[shares.idxmin()], known.loc[shares.idxmax()]
+    shares = rows["conditional_rate"]
+    low, high = rows.loc[shares.idxmin()], rows.loc[shares.idxmax()]
     ends = [percent(shares.min()), percent(shares.max())]
     least, most = (round(n) for n in (lines["n_confirmed"].min(), lines["n_confirmed"].max()))
     if ends[0] == ends[1]:
@@ -221,12 +221,12 @@ def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
 
 def verdicts_of(results: Results) -> pd.DataFrame:
     """Return the verdict on every variant, by the limits that they share: none of them has several files."""
-    lines, own = results.table(VERDICTS), results.table(VERDICT)
-    if TOGETHER not in set(own["scope"]):
+    lines, scopes = results.table(VERDICTS), results.table(VERDICT)
+    if TOGETHER not in set(scopes["scope"]):
         return lines
-    own = own[~own["scope"].isin([WHOLE, TOGETHER])]
-    verdict = next((one for one in BY_GRAVITY if one in set(own["verdict"])), OPEN)
-    broken = "; ".join(filter(None, own["broken"].fillna("")))
+    scopes = scopes[~scopes["scope"].isin([WHOLE, TOGETHER])]
+    verdict = next((kind for kind in BY_GRAVITY if kind in set(scopes["verdict"])), OPEN)
+    broken = "; ".join(filter(None, scopes["broken"].fillna("")))
     at = is_reference(lines)
     return lines.assign(verdict=lines["verdict"].mask(at, verdict), broken=lines["broken"].mask(at, broken))
 
@@ -280,11 +280,11 @@ def _broken(text: str) -> str:
     """Return the broken limits of a variant in words, with the metrics or the scenarios that break each."""
     # A name of a scenario may have a semicolon; what follows the one between limits is the key of a limit.
     limits = [limit.partition(": ") for limit in re.split(r"; (?=\w+_at_(?:most|least)\b)", text) if limit]
-    shown = [
+    texts = [
         f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}"
         for name, _, metrics in limits
     ]
-    return "; ".join(shown) or UNDEFINED
+    return "; ".join(texts) or UNDEFINED
 
 
 @part(RATES)

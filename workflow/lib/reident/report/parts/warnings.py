@@ -24,7 +24,7 @@ def grave_warnings(results: Results) -> str:
     others = len(warning_lines) - len(grave)
     if grave.empty:
         return block("note", TEXT("front.notable", n=others) if others else TEXT("front.nothing"))
-    return block("warning", *_shown(grave), *([TEXT("front.more", n=others)] if others else []))
+    return block("warning", *_texts(grave), *([TEXT("front.more", n=others)] if others else []))
 
 
 @part(WARNINGS)
@@ -32,7 +32,7 @@ def warnings(results: Results) -> str | None:
     """Return every warning, set apart."""
     if results.warnings.empty:
         return None
-    return paragraphs(TEXT("text"), block("warning", *_shown(results.warnings), name="all-warnings"))
+    return paragraphs(TEXT("text"), block("warning", *_texts(results.warnings), name="all-warnings"))
 
 
 _CODE = re.compile(r"`([\w.:/ -]+)`")
@@ -44,7 +44,7 @@ def _with_code(text: str) -> str:
     return "".join(f"`{part}`" if at % 2 else whole(part) if part else "" for at, part in enumerate(parts))
 
 
-def _shown(warning_lines: pd.DataFrame) -> list[str]:
+def _texts(warning_lines: pd.DataFrame) -> list[str]:
     """Return warnings whole, each with its severity."""
     return [
         TEXT(f"lead.{row.severity}", text=_with_code(recorded(str(row.warning), "warnings")))

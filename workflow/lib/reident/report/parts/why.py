@@ -83,7 +83,8 @@ def why_findings(results: Results) -> str | None:
     if lines is None:
         return None
     return items(
-        f"**{title(str(metric))}.** {_finding(own)}" for metric, own in lines.groupby("metric", sort=False)
+        f"**{title(str(metric))}.** {_finding(recodings)}"
+        for metric, recodings in lines.groupby("metric", sort=False)
     )
 
 
@@ -152,8 +153,8 @@ def why_recodings(results: Results) -> str | None:
             TEXT("recodings_table.recoding"), [recoding_name(str(text)) for text in tried["recoding"]], "l"
         ),
         *(
-            Column(narrow_title(metric), [_change(*line) for line in own[COUNTS].to_numpy().tolist()])
-            for metric, own in lines.groupby("metric", sort=False)
+            Column(narrow_title(metric), [_change(*line) for line in recodings[COUNTS].to_numpy().tolist()])
+            for metric, recodings in lines.groupby("metric", sort=False)
         ),
         kind="compact",
     )
@@ -193,13 +194,15 @@ def why_suggested(results: Results) -> str:
 def why_suggestions(results: Results) -> str:
     """Show the sets of coarser values that no other dominates, the best first."""
     lines = results.table(SUGGESTIONS)
-    shown = lines[lines["dominated"] == "no"].head(MAX_SETS)
+    sets = lines[lines["dominated"] == "no"].head(MAX_SETS)
     return table(
         TEXT("suggestions.caption", shown=MAX_SETS, file=SUGGESTIONS),
-        Column(TEXT("suggestions.set"), [_set_name(str(text)) for text in shown["recodings"]], "l", "1fr"),
-        Column(TEXT("suggestions.limits"), [TEXT(f"suggestions.{one}") for one in shown["verdict"]], "l"),
-        Column(TEXT("suggestions.changed"), rates(shown["values_changed"])),
-        Column(TEXT("suggestions.loss"), fixed_cells(shown["loss"], 3)),
+        Column(TEXT("suggestions.set"), [_set_name(str(text)) for text in sets["recodings"]], "l", "1fr"),
+        Column(
+            TEXT("suggestions.limits"), [TEXT(f"suggestions.{verdict}") for verdict in sets["verdict"]], "l"
+        ),
+        Column(TEXT("suggestions.changed"), rates(sets["values_changed"])),
+        Column(TEXT("suggestions.loss"), fixed_cells(sets["loss"], 3)),
         kind="compact",
     )
 
@@ -232,12 +235,12 @@ def why_carried_figure(results: Results) -> Figure | None:
 
     def draw(sheet: Sheet) -> None:
         for axes, metric in zip(sheet.panels, metrics, strict=True):
-            _panel(axes, {kind: _of(shares[kind], metric, variables) for kind in KINDS})
+            _panel(axes, {kind: _shares(shares[kind], metric, variables) for kind in KINDS})
             axes.set_title(title(metric))
 
     cells = []
     for metric in metrics:
-        left_out = _of(shares["left_out"], metric, variables).items()
+        left_out = _shares(shares["left_out"], metric, variables).items()
         texts = ", ".join(f"{name} {percent(share)}" for name, share in left_out)
         cells.append(TEXT("figure.cell", metric=title(metric), shares=texts))
     about: dict[str, Any] = {
@@ -249,9 +252,9 @@ def why_carried_figure(results: Results) -> Figure | None:
     )
 
 
-def _of(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
-    own = shares[shares.index.get_level_values("metric") == metric].droplevel("metric")
-    return own.reindex(variables)
+def _shares(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
+    values = shares[shares.index.get_level_values("metric") == metric].droplevel("metric")
+    return values.reindex(variables)
 
 
 def _panel(axes: Axes, shares: dict[str, pd.Series]) -> None:

@@ -78,7 +78,7 @@ class Sentences:
         if unused := sorted(set(fields) - names):
             raise ValueError(f"`{key}` does not name the fields {', '.join(unused)}")
         text = entry if isinstance(entry, str) else _chosen(entry, fields["n"])
-        return text.format_map({name: _shown(name, value) for name, value in fields.items()})
+        return text.format_map({name: _field(name, value) for name, value in fields.items()})
 
     def group(self, key: str) -> dict[str, str]:
         """Return the sentences of a group by their keys; they have no fields."""
@@ -118,7 +118,7 @@ def _chosen(choice: dict[str, str], n: Any) -> str:
     return choice.get(word, choice["other"])
 
 
-def _shown(name: str, value: Any) -> Field:
+def _field(name: str, value: Any) -> Field:
     if isinstance(value, int) and not isinstance(value, bool):
         return Field(count(value))
     if not isinstance(value, str):
