@@ -119,21 +119,21 @@ def columns(
         A column has counts if its name begins with ``n_`` or is in :data:`COUNTED`, and otherwise rates.
     width : str
     """
-    made = []
+    table_columns = []
     for words in declared.split():
         key, _, name = words.partition("=")
         name = name or key
         show = count_cells if name.startswith("n_") or name in COUNTED else rates
         cells = lines.column(name, show) if isinstance(lines, States) else show(lines[name])
-        made.append(Column(text(f"{group}.{key}" if group else key), cells, "r", width))
-    return made
+        table_columns.append(Column(text(f"{group}.{key}" if group else key), cells, "r", width))
+    return table_columns
 
 
 def at_limits(text: str, texts: Sequence[str]) -> str:
     """Return a text with those that replace it at the rank limits 1, 2, …; unchanged where they are all the same."""
     if set(texts) <= {text}:
         return text
-    if any(character in other for other in texts for character in f'{SEPARATOR}"|\\'):
+    if any(character in phrase for phrase in texts for character in f'{SEPARATOR}"|\\'):
         raise ValueError("a text at a rank limit must be a number")
     return f'[{text}]{{limits="{SEPARATOR.join(texts)}"}}'
 

@@ -127,14 +127,14 @@ def render(content: Content, about: About) -> Rendered:
     """Render what a notebook shows: the same bytes for the same content and texts."""
     with languages.use(about.language):
         usual = {"subtitle": TEXT("subtitle"), "footer": TEXT("footer"), "front": TEXT("front")}
-        given = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
+        fields = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
         texts: dict[str, Any] = {
-            name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in given.items()
+            name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in fields.items()
         }
         about = about._replace(**texts)
         # Mostly programs of others, which work side by side.
-        with ThreadPoolExecutor(1) as beside:
-            document = beside.submit(copy_context().run, to_pdf, content, about)
+        with ThreadPoolExecutor(1) as executor:
+            document = executor.submit(copy_context().run, to_pdf, content, about)
             return Rendered(to_html(content, about), document.result())
 
 

@@ -199,14 +199,14 @@ class Results:
         Entries of other steps, such as that of an earlier report, do not concern these results.
         """
         root, place = root_of(self.folder), place_of(self.folder)
-        chain, used = Chain(root), {}
+        chain, entries = Chain(root), {}
         todo = [f"{place}/{name}".lstrip("/") for name in sorted({*self.reviewed, RESOLVED})]
         while todo:
             entry, _ = chain.maker(todo.pop())
-            if entry is not None and (first := listed_files(entry, "outputs")[0]["path"]) not in used:
-                used[first] = entry
+            if entry is not None and (first := listed_files(entry, "outputs")[0]["path"]) not in entries:
+                entries[first] = entry
                 todo += [line["path"] for line in listed_files(entry, "inputs")]
-        return sorted(used.values(), key=lambda entry: str(entry["step"]))
+        return sorted(entries.values(), key=lambda entry: str(entry["step"]))
 
     @property
     def true_links(self) -> tuple[int, int]:

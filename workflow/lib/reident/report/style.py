@@ -253,8 +253,8 @@ def figure(
         svg, sheet = _svg(draw, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
         drawings.append(svg.replace("<svg", label, 1))
         marks.append(tuple(layers(sheet)) if layers else ())
-    other = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
-    return Figure(drawings[0], drawings[1], alt, caption, name, other, own_limit)
+    limit_layers = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
+    return Figure(drawings[0], drawings[1], alt, caption, name, limit_layers, own_limit)
 
 
 def row_figure(

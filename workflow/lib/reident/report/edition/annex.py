@@ -96,14 +96,14 @@ def _checked(edition: Edition) -> Iterator[str]:
         yield TEXT("rules.after", editions=listed(after))
 
 
-def _earlier(given: Any) -> str:
+def _earlier(entry: Any) -> str:
     """Return an earlier edition, which the record has as a title or with its date."""
-    if isinstance(given, str):
-        return f"*{whole(given)}*"
-    if not given.get("date"):
-        return f"*{whole(given['title'])}*"
+    if isinstance(entry, str):
+        return f"*{whole(entry)}*"
+    if not entry.get("date"):
+        return f"*{whole(entry['title'])}*"
     return TEXT(
-        "rules.earlier", title=f"*{whole(given['title'])}*", date=day(date.fromisoformat(given["date"]))
+        "rules.earlier", title=f"*{whole(entry['title'])}*", date=day(date.fromisoformat(entry["date"]))
     )
 
 

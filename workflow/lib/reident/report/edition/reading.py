@@ -237,9 +237,9 @@ class Edition:
     @property
     def metrics(self) -> dict[str, str]:
         """Return the names of the metrics of the attack by their keys, in the order of the study."""
-        used = dict.fromkeys(line["metric"] for line in self.tables["attack.csv"])
-        named = {metric: self.title(metric) for metric in self.record["metrics"] if metric in used}
-        return named | {metric: metric.capitalize() for metric in used if metric not in named}
+        keys = dict.fromkeys(line["metric"] for line in self.tables["attack.csv"])
+        titles = {metric: self.title(metric) for metric in self.record["metrics"] if metric in keys}
+        return titles | {metric: metric.capitalize() for metric in keys if metric not in titles}
 
     @cached_property
     def whole(self) -> dict[str, Line]:

@@ -49,15 +49,17 @@ def premise(results: Results) -> str:
 @part("prepared/account.csv", "strata/account.csv")
 def files(results: Results) -> str:
     """Return the table of the three files: rows read, left out and compared."""
-    read = [results.account("prepare", file)["in"] for file in FILES]
-    used = [results.account("stratify", file)["used"] for file in FILES]
+    n_read = [results.account("prepare", file)["in"] for file in FILES]
+    n_compared = [results.account("stratify", file)["used"] for file in FILES]
     return table(
         TEXT("files.caption"),
         Column(HEADING("file"), list(TEXT.group("files.names").values()), "l"),
         Column(HEADING("contents"), list(TEXT.group("files.contents").values()), "l", "1fr"),
-        Column(HEADING("rows_read"), count_cells(read)),
-        Column(HEADING("rows_left_out"), [count(all_ - n) for all_, n in zip(read, used, strict=True)]),
-        Column(HEADING("rows_compared"), count_cells(used)),
+        Column(HEADING("rows_read"), count_cells(n_read)),
+        Column(
+            HEADING("rows_left_out"), [count(all_ - n) for all_, n in zip(n_read, n_compared, strict=True)]
+        ),
+        Column(HEADING("rows_compared"), count_cells(n_compared)),
     )
 
 

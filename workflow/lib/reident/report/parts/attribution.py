@@ -252,13 +252,13 @@ def attribution_sets(results: Results) -> str:
 def _most(results: Results) -> Iterator[str]:
     kind = baseline_of(results)
     for target, line in worst(results).iterrows():
-        other = line["disco_baseline"]
-        if not defined(other) or not defined(line["disco"]):
+        baseline = line["disco_baseline"]
+        if not defined(baseline) or not defined(line["disco"]):
             text = TEXT("sets.no_baseline")
-        elif line["disco"] > other:
-            text = TEXT(f"sets.{kind}", baseline=percent(other), excess=percent(line["disco"] - other))
+        elif line["disco"] > baseline:
+            text = TEXT(f"sets.{kind}", baseline=percent(baseline), excess=percent(line["disco"] - baseline))
         else:
-            text = TEXT("sets.below", baseline=percent(other))
+            text = TEXT("sets.below", baseline=percent(baseline))
         correct = TEXT("sets.correct", correct=percent(line["correct"]), guess=percent(line["guess_no_key"]))
         yield TEXT(
             "sets.text",

@@ -96,8 +96,8 @@ def sign_off(results: Results) -> str:
 def _released(results: Results) -> str:
     """Return what is released, in words."""
     released = ANNEX.group("decision.released")
-    other = released.pop("other")
-    return listed([name for section, name in released.items() if results.study.get(section)]) or other
+    default = released.pop("other")
+    return listed([name for section, name in released.items() if results.study.get(section)]) or default
 
 
 def _decided(results: Results, decision: dict[str, Any]) -> Iterator[str]:

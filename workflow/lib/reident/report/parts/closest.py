@@ -192,7 +192,7 @@ def _shares(results: Results, lines: pd.DataFrame) -> str:
         "expected": rates(lines["expected"]),
         "alone_confidential": count_cells(lines["n_alone_confidential"]),
         "alone_holdout": count_cells(lines["n_alone_holdout"]),
-        "outcome": [TEXT(f"tables.outcomes.{'beyond' if one else 'chance'}") for one in beyond],
+        "outcome": [TEXT(f"tables.outcomes.{'beyond' if is_beyond else 'chance'}") for is_beyond in beyond],
     }
     return _table(TEXT("tables.shares", level=declared(results.level), file=CLOSEST), lines, cells)
 

@@ -55,8 +55,8 @@ def _agency(results: Results) -> str | None:
 
 @exhibit(RESOLVED)
 def _date(results: Results) -> str | None:
-    given = results.study["date"]
-    return TEXT("exhibits.date", date=day(Date.fromisoformat(given))) if given else None
+    iso_date = results.study["date"]
+    return TEXT("exhibits.date", date=day(Date.fromisoformat(iso_date))) if iso_date else None
 
 
 def _linking(results: Results, *types: str) -> str:

@@ -77,11 +77,11 @@ def _line(lines: pd.DataFrame, kind: str, quantity: str) -> pd.Series | None:
 @part(MODELS, SUMMARY)
 def models_findings(results: Results) -> str:
     """Explain the models, and say what the recommended ones find and how far to trust them."""
-    lines, given = results.table(MODELS), _given(results)
+    lines, assumption = results.table(MODELS), _given(results)
     return paragraphs(
         TEXT("premise", file=file_name(results)),
         items([_individual(results, lines), *_log_linear(lines), _uniqueness(lines)]),
-        TEXT(f"assumptions.{given}"),
+        TEXT(f"assumptions.{assumption}"),
         _without_estimate(lines),
     )
 

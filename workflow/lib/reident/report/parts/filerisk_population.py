@@ -222,8 +222,8 @@ def risk_choices(results: Results) -> str:
     }
     choices = [Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()]
     if risk.sensitive:
-        chosen, other = SEVERAL(f"choices.{risk.missing}"), _other(risk.missing, "excluded", "category")
-        choices.append(Choice(SEVERAL("choices.what"), chosen, other, "§7.5"))
+        choice, alternative = SEVERAL(f"choices.{risk.missing}"), _other(risk.missing, "excluded", "category")
+        choices.append(Choice(SEVERAL("choices.what"), choice, alternative, "§7.5"))
     return table_of(choices)
 
 

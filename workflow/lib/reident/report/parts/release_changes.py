@@ -58,8 +58,10 @@ def counted(value: int | None) -> str:
 def _limited(caption: str, lines: Sequence[Any], *columns: Column) -> str:
     """Return a table with at most :data:`MAX_CHANGES` lines, and how many more there are."""
     cut = [column._replace(cells=column.cells[:MAX_CHANGES]) for column in columns]
-    left = len(lines) - MAX_CHANGES
-    return paragraphs(table(caption, *cut, kind="compact"), TEXT("more_lines", n=left) if left > 0 else None)
+    n_more = len(lines) - MAX_CHANGES
+    return paragraphs(
+        table(caption, *cut, kind="compact"), TEXT("more_lines", n=n_more) if n_more > 0 else None
+    )
 
 
 def _values(lines: Sequence[Change]) -> list[Column]:
@@ -129,8 +131,8 @@ def codes(comparison: Comparison) -> str:
     texts: list[str | None] = []
     if lines:
         code = Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr")
-        only = Column(TEXT("columns.only"), [_added(line) for line in lines], "l")
-        texts.append(_limited(TEXT("codes.caption"), lines, _variable(lines), code, only, *_counts(lines)))
+        side = Column(TEXT("columns.only"), [_added(line) for line in lines], "l")
+        texts.append(_limited(TEXT("codes.caption"), lines, _variable(lines), code, side, *_counts(lines)))
     if counts:
         what = Column(TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr")
         texts.append(_limited(TEXT("codes.counts"), counts, _variable(counts), what, *_counts(counts)))

@@ -67,13 +67,13 @@ def labels(results: Results) -> list[str]:
 def _gain(lines: pd.DataFrame, n_files: int) -> str:
     """Return how many more records any of the files confirms than the best one alone; empty with one file."""
     joint, best = round(line_of(lines, ANY)["n_confirmed"]), best_of(lines)
-    alone = round(best["n_confirmed"])
+    n_best = round(best["n_confirmed"])
     if n_files == 1:
         return ""
     fields: dict[str, Any] = {"n": n_files, "file": escape(best["label"])}
-    if joint == alone:
+    if joint == n_best:
         return TEXT("gain.same", **fields)
-    more = count(joint - alone) if alone < FEW else percent((joint - alone) / alone)
+    more = count(joint - n_best) if n_best < FEW else percent((joint - n_best) / n_best)
     return TEXT("gain.more", more=more, **fields)
 
 

@@ -116,10 +116,12 @@ def utility_variables(results: Results) -> str:
         Column(TEXT("variables.columns.changed"), rates(lines["values_changed"])),
         Column(
             TEXT("variables.columns.missing"),
-            [TEXT("beside", before=one, after=other) for one, other in missing],
+            [TEXT("beside", before=before, after=after) for before, after in missing],
         ),
         Column(
-            TEXT("variables.columns.measure"), [TEXT(f"distances.{one}") for one in lines["measure"]], "l"
+            TEXT("variables.columns.measure"),
+            [TEXT(f"distances.{measure}") for measure in lines["measure"]],
+            "l",
         ),
         *columns(lines, TEXT, "distance overlap", group="variables.columns"),
     )
@@ -192,8 +194,8 @@ class Risk(NamedTuple):
 
 def risk_of(results: Results) -> Risk:
     """Return the first rate that `decision` limits; without a limit, the conditional rate."""
-    given = [name for name in LIMITED if results.decision.get(f"{name}_at_most") is not None]
-    name = given[0] if given else LIMITED[0]
+    names = [name for name in LIMITED if results.decision.get(f"{name}_at_most") is not None]
+    name = names[0] if names else LIMITED[0]
     limit = results.decision.get(f"{name}_at_most")
     upper = name == LIMITED[0] and results.decision.get("by") == "upper"
     column = "conditional_high" if upper else name

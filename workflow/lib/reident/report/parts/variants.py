@@ -96,13 +96,13 @@ def changed_metrics(results: Results) -> list[str]:
 def relevant_settings(results: Results, metric: str) -> list[str]:
     """Return the names of what varies that change the results of a metric; all of them where none does."""
     lines, names = lines_of(results, metric), setting_names(results)
-    kept = list(names)
+    settings = list(names)
     for name in names:
-        others = [f"set_{other}" for other in kept if other != name]
+        others = [f"set_{setting}" for setting in settings if setting != name]
         groups = lines.groupby(others, sort=False)[COUNTS] if others else lines[COUNTS]
         if (groups.max() == groups.min()).all(axis=None):
-            kept.remove(name)
-    return kept or names
+            settings.remove(name)
+    return settings or names
 
 
 def distinct_lines(results: Results, metric: str) -> pd.DataFrame:
@@ -323,19 +323,19 @@ def _rates(results: Results, metric: str) -> str:
 def variants_matching(results: Results) -> str:
     """Return the summaries of matching of every variant."""
     lines = results.table(MATCHING)
-    rows, given = shown_lines(lines, "expected_match_risk"), limits(results)
+    rows, bounds = shown_lines(lines, "expected_match_risk"), limits(results)
 
     def cells(name: str, texts: list[str]) -> list[str]:
-        limit = next((limit for limit in given if limit.startswith(name)), None)
+        limit = next((limit for limit in bounds if limit.startswith(name)), None)
         return (
             texts
             if limit is None
-            else [without_unit(judged(value, given[limit], limit)) for value in rows[name]]
+            else [without_unit(judged(value, bounds[limit], limit)) for value in rows[name]]
         )
 
     texts = [TEXT("matching.table")]
-    if given:
-        texts.append(TEXT("matching.limits", limits=listed([_limit(*limit) for limit in given.items()])))
+    if bounds:
+        texts.append(TEXT("matching.limits", limits=listed([_limit(*limit) for limit in bounds.items()])))
     return table(
         _caption(lines, MATCHING, *texts),
         *set_columns(rows, setting_names(results)),

@@ -141,10 +141,12 @@ def _curves(results: Results, by_metric: dict[str, pd.DataFrame], over: str) -> 
         for place, (labels, group) in enumerate(groups):
             words = [_words(name[4:], label) for name, label in zip(others, labels, strict=True)]
             points = group.assign(at=group[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
-            alone = len(by_metric) == 1
-            colour, marker = looks[place % len(looks)] if alone and others else _looks().get(metric, looks[0])
-            dashes = () if alone else DASHES[place % len(DASHES)]
-            name = ", ".join([*([metric] if metric and not alone else []), *words]) or metric
+            is_single = len(by_metric) == 1
+            colour, marker = (
+                looks[place % len(looks)] if is_single and others else _looks().get(metric, looks[0])
+            )
+            dashes = () if is_single else DASHES[place % len(DASHES)]
+            name = ", ".join([*([metric] if metric and not is_single else []), *words]) or metric
             curves.append(Curve(name, colour, marker, dashes, points))
     return curves
 
@@ -193,18 +195,18 @@ def _draw_rows(
     panels: dict[str, str],
     limits: Mapping[str, float | None],
 ) -> None:
-    kept = {variant: place for place, variant in enumerate(lines["variant"])}
+    places = {variant: place for place, variant in enumerate(lines["variant"])}
     for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
         for place in [place for place, marked in enumerate(is_reference(lines)) if marked]:
             style.stripe(axes.axhspan, place, 0.45)
         axes.hlines(range(len(names)), 0, 1, color=style.RULE, linewidth=0.6, zorder=1)
         values: list[float] = []
         for metric, variants in by_metric.items():
-            inside = variants[variants["variant"].isin(kept)]
+            points = variants[variants["variant"].isin(places)]
             colour, marker = _looks().get(metric, (style.CONFIRMED, "o"))
             look = style.full(4.4, label=metric, clip_on=False) | {"color": colour}
-            axes.plot(inside[column], inside["variant"].map(kept), marker, **look)
-            values += list(inside[column])
+            axes.plot(points[column], points["variant"].map(places), marker, **look)
+            values += list(points[column])
         style.percent_axis(axes, top_of(values, limits.get(column)), 3)
         limit_line(axes, limits.get(column), at_top=True)
         axes.set_title(name, pad=14 if any(limits.values()) else 7)
