@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -214,9 +214,6 @@ MAX_TABULATED = 4096
 LEAST_CELLS = 512**2
 """The size of a table of scores that is made however few pairs there are."""
 
-_CELL = 24
-"""Bytes of a score in a table, of its cost as the kernel has it, and of what is made of them."""
-
 MAX_PUF_VALUES = 512
 """PUF values for which a scoring function is called at a time."""
 
@@ -319,7 +316,7 @@ def _tabulate(
     from reident.kernels.adhoc import Table
 
     tables: dict[int, tuple[np.ndarray, np.ndarray, Rule]] = {}
-    most = _most_cells(len(pairing.puf.codes), len(pairing.eif.codes))
+    most = min(MAX_TABULATED**2, max(len(pairing.puf.codes) * len(pairing.eif.codes), LEAST_CELLS))
     for at, function in own_functions.items():
         (puf, puf_codes), (eif, eif_codes) = (_distinct(side, at) for side in (pairing.puf, pairing.eif))
         width = max(len(puf), len(eif))
@@ -334,18 +331,6 @@ def _tabulate(
                 scores[rows, columns] = functions.own_scores(few, at, function, rows, columns)
         tables[at] = puf_codes, eif_codes, Table(scores)
     return tables
-
-
-def _most_cells(n_puf: int, n_eif: int) -> int:
-    """Return the size of the largest table of scores that is made of a function for these records."""
-    return min(MAX_TABULATED**2, max(n_puf * n_eif, LEAST_CELLS))
-
-
-def table_bytes(options: Options, blocks: Iterable[tuple[int, int]]) -> int:
-    """Return the bytes of the tables of the study's functions, at most, of pairs of so many PUF and EIF records."""
-    n_functions = sum(rule.function is not None for rule in options.scores.values())
-    cells = (min(_most_cells(puf, eif), max(puf, eif) ** 2) for puf, eif in blocks)
-    return n_functions * _CELL * max(cells, default=0)
 
 
 def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
