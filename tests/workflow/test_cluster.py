@@ -125,7 +125,7 @@ def test_a_stratum_that_is_split_over_nodes_gives_the_bytes_of_a_local_run(clust
     assert ended.code == 0, ended.shown
     assert results(tmp_path) == results(here / "here")
     assert len(set(nodes(cluster, "score"))) > 2, "the shards of the stratum were on several nodes"
-    assert {job["JobState"] for job in cluster.jobs()} == {"COMPLETED"}
+    assert [job for job in cluster.jobs() if job["JobState"] != "COMPLETED"] == [], ended.shown
     assert commands.open_to_others(tmp_path) == {}, "what jobs and scheduler leave is the owner's alone"
 
 
@@ -144,7 +144,7 @@ def test_a_node_that_is_lost_in_the_middle_changes_nothing(cluster, here, tmp_pa
 
 def test_a_job_that_exceeds_its_memory_is_retried_with_more(cluster, here, tmp_path):
     """Every job of adhoc takes more than it asks for at its first attempt, and less than at its second."""
-    ended = commands.ended(run(cluster, here, tmp_path, *RATES, trouble="memory:800"))
+    ended = commands.ended(run(cluster, here, tmp_path, *RATES, trouble="memory:1200"))
     assert ended.code == 0, ended.shown
     assert len(nodes(cluster, "score")) > N_SHARDS, "some were tried again"
     assert rates(tmp_path) == rates(here / "here")

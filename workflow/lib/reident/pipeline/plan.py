@@ -34,8 +34,8 @@ LARGE_FILE = 100_000
 MANY_RECORDS = 500_000
 """Bytes above which the pairs of prepared files are worth more than one thread."""
 
-START_MEMORY = 700
-"""Megabytes of any job: its packages, and on a node two processes of Snakemake."""
+START_MEMORY = 1000
+"""Megabytes of any job: its packages, those of a notebook's kernel, and on a node two processes of Snakemake."""
 
 
 def load_families(paths: list[Path]) -> dict[str, Family]:
