@@ -59,7 +59,7 @@ test: development
 
 # All tests but those marked `long`: the quick ones, and then the rest, with the properties on many examples.
 test-all: test
-	HYPOTHESIS_PROFILE=many $(PYTEST) -m "not long and not quick and (slow or many)"
+	HYPOTHESIS_PROFILE=many $(PYTEST) --durations=40 --durations-min=10 -m "not long and not quick and (slow or many)"
 
 lint: development
 	$(BIN)/ruff format --check .

@@ -23,7 +23,7 @@ settings.register_profile(
     "default", max_examples=10, deadline=None, derandomize=True, suppress_health_check=_COMPILING
 )
 settings.register_profile(
-    "many", max_examples=100, deadline=None, derandomize=True, suppress_health_check=_COMPILING
+    "many", max_examples=50, deadline=None, derandomize=True, suppress_health_check=_COMPILING
 )
 settings.register_profile(
     "nightly", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_COMPILING

@@ -8,7 +8,7 @@ from making.populations import TIMES, Kind, counted, draw, extrapolating, truth
 from reident.larger.curves import extrapolate
 from reident.linkage.metrics import REGISTRY
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SIZE = {"people": 200_000, "n_puf": 40_000, "n_eif": 10_000}
 KINDS = [
@@ -60,7 +60,6 @@ def test_the_confirmed_rate_is_within_three_points_of_the_truth_in_20_population
     assert sum(own.inside for own in found) >= 18
 
 
-@pytest.mark.long
 def test_the_rate_of_one_best_guess_is_within_three_points_of_the_truth_in_20_populations():
     """At least 18 of the intervals of 95 % contain the truth; unicity does not rank its candidates."""
     found = [outcomes(kind, seed)["best_guess_rate"] for seed, kind in enumerate(ranked(MANY, 20))]
@@ -68,7 +67,6 @@ def test_the_rate_of_one_best_guess_is_within_three_points_of_the_truth_in_20_po
     assert sum(own.inside for own in found) >= 18
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("times", "most", "least"), [(TIMES, 0.04, 0.0), (EVERYONE, 0.12, 0.06)])
 def test_with_few_held_records_the_interval_and_not_the_estimate_tells_the_best_guess(times, most, least):
     """In 24 populations; near the whole population estimates of the best guess are too far off to be shown alone."""

@@ -103,7 +103,7 @@ def test_no_count_of_a_thousand_studies_is_told_closer(batch, tmp_path):
         assert narrow(seed, policy, tmp_path / str(seed)) == [], seed
 
 
-@settings(examples(40), suppress_health_check=[HealthCheck.too_slow])
+@settings(examples(24), suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES))
 def test_the_release_of_a_small_study_ends_and_tells_nothing_too_closely(seed, policy, tmp_path_factory):
     records, made = gated.wide(seed, policy, largest=300)

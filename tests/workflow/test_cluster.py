@@ -142,6 +142,7 @@ def test_a_node_that_is_lost_in_the_middle_changes_nothing(cluster, here, tmp_pa
     assert rates(tmp_path / "run") == rates(here / "here")
 
 
+@pytest.mark.long
 def test_a_job_that_exceeds_its_memory_is_retried_with_more(cluster, here, tmp_path):
     """Every job of adhoc takes more than it asks for at its first attempt, and less than at its second."""
     ended = commands.ended(run(cluster, here, tmp_path, *RATES, trouble="memory:1200"))
@@ -150,6 +151,7 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(cluster, here, tmp_p
     assert rates(tmp_path) == rates(here / "here")
 
 
+@pytest.mark.long
 def test_a_job_that_exceeds_its_time_is_retried_with_more(cluster, here, tmp_path):
     """And each job is in the partition that its time fits into."""
     partitions = tmp_path / "partitions.yaml"

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.slow
 RATES = made("small", "study.json", "rates.csv", "description/overlap.csv")
 REPORT = ["reports/small/disclosure-review.pdf"]
 SEEDS = 3
+USUAL = ("scheduler KILL", "job KILL", "all INT", "kernel TERM")
+"""What happens on clusters and at terminals; the others are `long`."""
 
 
 def kills() -> Iterator:
@@ -35,7 +37,7 @@ def kills() -> Iterator:
         for who in ("scheduler", "job", "all", "kernel"):
             for name in ("KILL", "INT", "TERM"):
                 case = f"{who} {name} {seed}"
-                marks = [pytest.mark.long] if seed else []
+                marks = [] if f"{who} {name}" in USUAL and not seed else [pytest.mark.long]
                 yield pytest.param(who, signal.Signals[f"SIG{name}"], seed, id=case, marks=marks)
 
 
