@@ -30,6 +30,7 @@ NOTEBOOK = ROOT / "workflow" / "notebooks" / "disclosure-review.ipynb"
 KINDS = frozenset(
     {
         ".css",
+        ".csv",
         ".html",
         ".ipynb",
         ".js",

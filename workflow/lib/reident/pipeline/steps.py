@@ -208,7 +208,7 @@ STEPS: dict[str, Step] = {
         label,
         tuple(modules.split()),
         wanted,
-        getattr(tables, rule.upper()),
+        tables.TABLES[rule],
         tuple(after.split()),
         **dict.fromkeys(traits.split(), True),
     )

@@ -14,7 +14,9 @@ from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR
 from reident.sections.release import Policy
 
-_RATES = {column.name: column.kind for column in tables.RATE[0].columns if isinstance(column.kind, Rate)}
+_RATES = {
+    column.name: column.kind for column in tables.TABLES["rate"][0].columns if isinstance(column.kind, Rate)
+}
 """The rates of the attack with their two counts, as the table of rates declares them."""
 
 
