@@ -43,24 +43,12 @@ _OF_STUDY = {"release": None, "confirmed_csv": False, "together": None}
 
 
 class Member(NamedTuple):
-    """The study itself, or a variant.
+    """The study itself, or a variant."""
 
-    Attributes
-    ----------
-    variant : str
-        The variant's id, or :data:`REFERENCE`.
-    labels : dict
-        The label of each thing that varies, by its name.
-    place : str
-        The folder of its results, below that of the study: empty for the study itself.
-    study : Study
-        The complete study; that of a variant has no variants.
-    """
-
-    variant: str
-    labels: dict[str, str]
-    place: str
-    study: Study
+    variant: str  # the variant's id, or :data:`REFERENCE`
+    labels: dict[str, str]  # the label of each thing that varies, by its name
+    place: str  # the folder of its results, below that of the study: empty for the study itself
+    study: Study  # the complete study; that of a variant has no variants
 
 
 @dataclass(frozen=True)

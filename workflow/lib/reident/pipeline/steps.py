@@ -23,38 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One step.
+    """One step."""
 
-    Attributes
-    ----------
-    rule : str
-        Of Snakemake; the adapter has its name.
-    label : str
-        What it does, in words for the terminal.
-    modules : tuple of str
-        The modules of the library that it runs; with what these import they make the library digest.
-    wanted : callable
-        ``wanted(study)`` tells whether the study asks for the step.
-    tables : tuple of Table
-        What it makes.
-    after : tuple of str
-        The steps whose results it reads.
-    compiled : bool
-        Whether it runs kernels.
-    shared : bool
-        Whether variants that agree on what it takes, and on what the steps before it take, share its results.
-    gathers : bool
-        Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
-    """
-
-    rule: str
-    label: str
+    rule: str  # of Snakemake; the adapter has its name
+    label: str  # what it does, in words for the terminal
+    # The modules of the library that it runs; with what these import they make the library digest.
     modules: tuple[str, ...]
-    wanted: Callable[[Study], bool]
-    tables: tuple[Table, ...]
-    after: tuple[str, ...] = ()
-    compiled: bool = False
+    wanted: Callable[[Study], bool]  # ``wanted(study)`` tells whether the study asks for the step
+    tables: tuple[Table, ...]  # what it makes
+    after: tuple[str, ...] = ()  # the steps whose results it reads
+    compiled: bool = False  # whether it runs kernels
+    # Whether variants that agree on what it takes, and on what the steps before it take, share its results.
     shared: bool = False
+    # Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
     gathers: bool = False
 
     def on_request(self, study: Study) -> bool:

@@ -55,33 +55,18 @@ relation between counts is audited, or never."""
 
 
 class Column(NamedTuple):
-    """One column.
+    """One column."""
 
-    Attributes
-    ----------
-    name : str
-        With braces where the study names it: ``{key of the PUF}``, ``c_{file}``. Such a column stands for as many
-        columns as the study has of the kind. Several in a row may alternate in the file.
-    type : str
-        A :data:`Type`. Integers and numbers may be empty where they are undefined.
-    meaning : str
-        In a phrase.
-    unit : str
-        ``records``, ``pairs``, ``fraction`` …; empty where there is none.
-    section : str
-        The section of METHODS that defines the column, where it is not that of the table.
-    only : str
-        When the file has the column, if it does not always have it.
-    kind : Kind or None
-        How it leaves in the releasable edition. A table of that edition declares it for every column.
-    """
-
+    # With braces where the study names it: ``{key of the PUF}``, ``c_{file}``. Such a column stands for as many
+    # columns as the study has of the kind. Several in a row may alternate in the file.
     name: str
+    # A :data:`Type`. Integers and numbers may be empty where they are undefined.
     type: Type
-    meaning: str
-    unit: str = ""
-    section: str = ""
-    only: str = ""
+    meaning: str  # in a phrase
+    unit: str = ""  # ``records``, ``pairs``, ``fraction`` …; empty where there is none
+    section: str = ""  # the section of METHODS that defines the column, where it is not that of the table
+    only: str = ""  # when the file has the column, if it does not always have it
+    # How it leaves in the releasable edition. A table of that edition declares it for every column.
     kind: Kind | None = None
 
 
@@ -97,42 +82,22 @@ class Lines(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One file that a step makes.
+    """One file that a step makes."""
 
-    Attributes
-    ----------
-    output : str
-        The name of the file among the outputs of the step's rule.
-    path : str
-        From the study's results folder, with the wildcards of the rule.
-    meaning : str
-        What one line is about, and in which order the lines are.
-    columns : tuple of Column
-        In their order; empty for a file that is not a table, or whose columns are those of a source.
-    holds : {'aggregates', 'records', 'labels'}
-        What of the sources it holds: keys, links or values of records; labels and cut points; neither.
-    reported : bool
-        Whether the report reads it.
-    compared : Lines or None
-        The lines by which variants are compared, where they are compared by this table.
-    section : str
-        The section of METHODS that defines its columns, such as ``6`` or ``4.1``.
-    released : Lines or bool
-        Whether its numbers are in the releasable edition; with lines, theirs alone.
-    exported : bool
-        Whether it is a copy for people, which no step reads.
-    """
-
-    output: str
-    path: str
-    meaning: str
+    output: str  # the name of the file among the outputs of the step's rule
+    path: str  # from the study's results folder, with the wildcards of the rule
+    meaning: str  # what one line is about, and in which order the lines are
+    # In their order; empty for a file that is not a table, or whose columns are those of a source.
     columns: tuple[Column, ...] = ()
+    # What of the sources it holds: ``records`` (keys, links, values), ``labels`` (and cut points), or ``aggregates``.
     holds: str = "aggregates"
-    reported: bool = False
+    reported: bool = False  # whether the report reads it
+    # The lines by which variants are compared, where they are compared by this table.
     compared: Lines | None = None
-    section: str = ""
+    section: str = ""  # the section of METHODS that defines its columns, such as ``6`` or ``4.1``
+    # Whether its numbers are in the releasable edition; with lines, theirs alone.
     released: Lines | bool = False
-    exported: bool = False
+    exported: bool = False  # whether it is a copy for people, which no step reads
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:

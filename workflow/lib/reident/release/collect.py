@@ -25,21 +25,11 @@ SEPARATOR = "|"
 
 
 class Typed(NamedTuple):
-    """A table of results as it stands before the gate.
+    """A table of results as it stands before the gate."""
 
-    Attributes
-    ----------
-    table : Table
-        Its declaration.
-    frame : pandas.DataFrame
-        In the declared types.
-    fixed : mapping
-        What its path says of every line: ``{'metric': 'taxicab'}``.
-    """
-
-    table: Table
-    frame: pd.DataFrame
-    fixed: Mapping[str, str]
+    table: Table  # its declaration
+    frame: pd.DataFrame  # in the declared types
+    fixed: Mapping[str, str]  # what its path says of every line: ``{'metric': 'taxicab'}``
 
 
 class Tables:

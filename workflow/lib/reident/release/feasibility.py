@@ -28,18 +28,12 @@ ROUNDS = 2
 
 
 class Width(NamedTuple):
-    """How wide the feasible interval of a count is.
+    """How wide the feasible interval of a count is."""
 
-    Attributes
-    ----------
-    low, high : int
-        The smallest and the largest count of a witness.
-    outer_low, outer_high : int
-        No count outside of these is possible. Equal to `low` and `high` where the interval is known exactly.
-    """
-
+    # The smallest and the largest count of a witness.
     low: int
     high: int
+    # No count outside of these is possible. Equal to `low` and `high` where the interval is known exactly.
     outer_low: int
     outer_high: int
 

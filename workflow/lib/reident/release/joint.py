@@ -25,20 +25,13 @@ from reident.release.system import TOLERANCE, System
 
 
 class Joined(NamedTuple):
-    """A new edition and earlier ones in one system.
+    """A new edition and earlier ones in one system."""
 
-    Attributes
-    ----------
-    cells : dict of Published
-        Cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`.
-    relations : list of Relation
-    distances : tuple of int
-        D of each earlier edition.
-    """
-
-    cells: dict[Cell, Published]
+    cells: dict[
+        Cell, Published
+    ]  # cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`
     relations: list[Relation]
-    distances: tuple[int, ...]
+    distances: tuple[int, ...]  # D of each earlier edition
 
 
 def of_edition(cell: Cell, number: int) -> Cell:

@@ -21,18 +21,11 @@ _RATES = {
 
 
 class Rounded(NamedTuple):
-    """What is published of every count, and by which rules.
-
-    Attributes
-    ----------
-    cells : mapping of Published
-    policy : Policy
-    method, level : str, float
-        Those of the intervals of the study.
-    """
+    """What is published of every count, and by which rules."""
 
     cells: Mapping[Cell, Published]
     policy: Policy
+    # Those of the intervals of the study.
     method: str
     level: float
 

@@ -26,21 +26,13 @@ PRIMAL = 4
 
 
 class Solution(NamedTuple):
-    """A best point of a linear program.
-
-    Attributes
-    ----------
-    point : float64 (k,)
-    duals : float64 (rows,)
-        Positive where the lower end of a row holds the objective up, negative for the upper end; meaningless where
-        the point is of whole numbers.
-    is_best : bool
-        False where the search for a point of whole numbers ended before it was complete.
-    """
+    """A best point of a linear program."""
 
     point: np.ndarray
+    # Positive where the lower end of a row holds the objective up, negative for the upper end; meaningless where the
+    # point is of whole numbers.
     duals: np.ndarray
-    is_best: bool = True
+    is_best: bool = True  # False where the search for a point of whole numbers ended before it was complete
 
 
 class Program:

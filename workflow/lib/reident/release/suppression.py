@@ -36,41 +36,20 @@ NOISE = 1e-9
 
 
 class Audit(NamedTuple):
-    """What the audit found of a count.
+    """What the audit found of a count."""
 
-    Attributes
-    ----------
-    policy_width : int
-        The width that the policy asks for.
-    required : int
-        The same, or the width with all counts of the edition suppressed, if that is less.
-    width : Width
-        The feasible interval, as far as it is proven.
-    """
-
-    policy_width: int
-    required: int
-    width: Width
+    policy_width: int  # the width that the policy asks for
+    required: int  # the same, or the width with all counts of the edition suppressed, if that is less
+    width: Width  # the feasible interval, as far as it is proven
 
 
 class Protected(NamedTuple):
-    """Which counts are suppressed, and the audit of all of them.
+    """Which counts are suppressed, and the audit of all of them."""
 
-    Attributes
-    ----------
-    suppressed : tuple of Cell
-        In sorted order.
-    audit : dict of Audit
-        Of every published cell, in sorted order.
-    weight : float
-        Of the suppressed cells together.
-    is_least : bool
-        False where the search ended at its limit, and whole groups of cells are suppressed.
-    """
-
-    suppressed: tuple[Cell, ...]
-    audit: dict[Cell, Audit]
-    weight: float
+    suppressed: tuple[Cell, ...]  # in sorted order
+    audit: dict[Cell, Audit]  # of every published cell, in sorted order
+    weight: float  # of the suppressed cells together
+    # False where the search ended at its limit, and whole groups of cells are suppressed.
     is_least: bool = True
 
 

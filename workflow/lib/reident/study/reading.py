@@ -85,21 +85,11 @@ _PROBLEMS = {
 
 
 class Mistake(NamedTuple):
-    """A mistake in a study file.
+    """A mistake in a study file."""
 
-    Attributes
-    ----------
-    line : int
-        From 1.
-    location : tuple of str and int
-        Keys, and positions in lists from 0.
-    message : str
-        What is wrong, beginning with the key, and what to do.
-    """
-
-    line: int
-    location: tuple[str | int, ...]
-    message: str
+    line: int  # from 1
+    location: tuple[str | int, ...]  # keys, and positions in lists from 0
+    message: str  # what is wrong, beginning with the key, and what to do
 
 
 def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:

@@ -21,24 +21,12 @@ from reident.study.reading import dotted_key
 
 
 class Variant(NamedTuple):
-    """One combination.
+    """One combination."""
 
-    Attributes
-    ----------
-    id : str
-        Lower-case letters, digits, dots, hyphens and underscores; depends only on the labels.
-    labels : dict
-        The label of each thing that varies, by its name.
-    settings : dict
-        The value of each key, as the file has it.
-    places : dict
-        The location of each key's value below `variants`: item, and label or number.
-    """
-
-    id: str
-    labels: dict[str, str]
-    settings: dict[str, Any]
-    places: dict[str, Path]
+    id: str  # lower-case letters, digits, dots, hyphens and underscores; depends only on the labels
+    labels: dict[str, str]  # the label of each thing that varies, by its name
+    settings: dict[str, Any]  # the value of each key, as the file has it
+    places: dict[str, Path]  # the location of each key's value below `variants`: item, and label or number
 
 
 BEFORE = {"before": "protection"}
