@@ -66,22 +66,8 @@ def few(names: Sequence[str]) -> str:
 def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Code:
     """Return the code that is to run: the installed release, or that of a verified bag where its digest is trusted.
 
-    Parameters
-    ----------
-    bag : pathlib.Path
-        The folder of the bag.
-    name : str
-        The name of the bag, which ends in its digest.
-    then : dict
-        The release that sealed.
-    trust : str or None
-        The digest of the bag or of its code, at least 16 digits, or the name of the bag; None for the installed
-        release.
-
-    Raises
-    ------
-    InputError
-        If the digest is another one.
+    `then` is the release that sealed. `trust` is the digest of the bag or of its code, at least 16 digits, or the name
+    of the bag; None for the installed release; another one is an InputError.
     """
     code, then = bag / layout.CODE, _made_by(bag, then)
     if trust is None:

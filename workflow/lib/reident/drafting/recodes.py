@@ -46,20 +46,11 @@ NONE = Recode("", {}, integer_coded=False, missing={}, reason="")
 
 
 class _Codes:
-    """The codes of a pair, normalised.
+    """The codes of the two `columns` of a pair by side, normalised.
 
-    Attributes
-    ----------
-    columns : dict
-        The columns by side.
-    missing, every : dict
-        By side, the codes that mean missing, and those that are values.
-    crosses : dict
-        By side, the links by the codes of the other file (rows) and of this one (columns); empty without enough links.
-    shared : set
-        The codes that both files have with the same meaning.
-    only : dict
-        By side, the others.
+    By side: those that are `missing`, and `every` other one; and `crosses`, the links by the codes of the other file
+    (rows) and of this one (columns), empty without enough links. `shared` codes both files have with the same meaning;
+    `only` has the others by side.
     """
 
     def __init__(

@@ -78,17 +78,9 @@ def values(
 ) -> pd.DataFrame | None:
     """Return a CSV table as :func:`reident.ledger.stored.read_csv` describes it, or None if that takes a closer look.
 
-    None where a cell is not what its column holds in most tables, or only pandas knows where cells end.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    types : mapping of str
-        ``integer``, ``number``, ``boolean`` or ``text`` by column; other columns are text.
-    columns : sequence of str, optional
-        The columns that are read; all by default.
-    change : callable
-        What a text becomes, in cells and header.
+    None where a cell is not what its column holds in most tables, or only pandas knows where cells end. `types` has
+    ``integer``, ``number``, ``boolean`` or ``text`` by column; other columns are text. `change` is applied to every
+    text, in cells and header.
     """
     data = path.read_bytes()
     # What a byte order mark precedes is no name of a column.

@@ -90,16 +90,10 @@ class _Audit:
 
 
 def check(members: Family, results: Path, notebook: Path) -> Checked:
-    """Walk from the results of a study and its variants back to their sources.
+    """Walk from the results of a study and its variants, as the study file is now, back to their sources.
 
-    Parameters
-    ----------
-    members : Family
-        The study and its variants, as the study file is now. Its sources need not be there.
-    results : pathlib.Path
-        The folder ``results``, from the working directory.
-    notebook : pathlib.Path
-        What the report is made from.
+    The sources need not be there. `results` is the folder of that name, from the working directory, and `notebook` what
+    the report is made from.
     """
     name = members.study.id
     root = results / name

@@ -258,21 +258,8 @@ def maker_of(path: Path | str) -> str:
 def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
     """Return the declaration of a file, and what its path has in place of wildcards.
 
-    Parameters
-    ----------
-    path : pathlib.Path or str
-        Where the file is, from anywhere above the results folder of its study.
-
-    Returns
-    -------
-    table : Table
-        A comparison has the columns of the table that it compares.
-    wildcards : dict
-
-    Raises
-    ------
-    ValueError
-        If no step declares the file.
+    The path may begin anywhere above the results folder of the study. A comparison has the columns of the table that it
+    compares. A file that no step declares is a ValueError.
     """
     parts = Path(path).parts
     names = ["/".join(parts[-length:]) for length in range(min(len(parts), MAX_DEPTH), 0, -1)]

@@ -20,15 +20,7 @@ PHASES = 3
 
 
 class Calls:
-    """A count of solver calls with a limit.
-
-    Parameters
-    ----------
-    limit : float
-        Of each phase. If absent: none.
-    progress : callable, optional
-        Takes the share of the calls of all phases that are spent.
-    """
+    """A count of solver calls, with a limit for each phase. `progress` takes the share of those of all phases."""
 
     def __init__(self, limit: float = math.inf, progress: Callable[[float], None] | None = None) -> None:
         self.limit, self._progress = limit, progress

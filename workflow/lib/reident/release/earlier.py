@@ -77,10 +77,7 @@ def read(path: Path) -> Edition:
 def places(inputs: Mapping[str, Sequence[Path]]) -> list[Path]:
     """Return the earlier editions among the inputs of a step, in their order: archives, and folders by their files.
 
-    Parameters
-    ----------
-    inputs : mapping
-        The paths of every input, by name: ``edition_1`` for an archive, ``edition_1_attack`` … for a folder.
+    The names of their inputs are ``edition_1`` for an archive, ``edition_1_attack`` … for a folder.
     """
     editions = {}
     for name, paths in inputs.items():

@@ -25,9 +25,8 @@ class Facts(NamedTuple):
     stratified: bool = True
     # Whether every PUF record is in a stratum; None where an earlier edition does not say it.
     puf_in_strata: bool | None = None
-    unranked: frozenset[str] = frozenset(
-        {"unicity"}
-    )  # metrics without a rank limit, which have no ambiguous records
+    # Metrics without a rank limit, which have no ambiguous records.
+    unranked: frozenset[str] = frozenset({"unicity"})
     # Variants and metrics that pair a record of either file with at most one record of the other, such as unicity on
     # the full set of variables.
     one_candidate: frozenset[tuple[str, str]] = frozenset()

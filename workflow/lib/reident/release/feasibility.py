@@ -56,10 +56,7 @@ class Width(NamedTuple):
 def propagate(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds that every feasible point respects, drawn closer relation by relation; int64 (cells,) each.
 
-    Raises
-    ------
-    ContradictionError
-        If the relations contradict each other.
+    Relations that contradict each other are an error.
     """
     matrix = system.matrix.tocoo()
     rows, columns, values = matrix.row, matrix.col, matrix.data
@@ -88,10 +85,7 @@ def propagate(system: System) -> tuple[np.ndarray, np.ndarray]:
 def witness(system: System) -> np.ndarray:
     """Return counts that satisfy a system, away from the ends of their intervals where that is cheap; int64 (cells,).
 
-    Raises
-    ------
-    ContradictionError
-        If no counts satisfy the system.
+    It is an error if there are none.
     """
     return _Search(system, None).point
 
@@ -99,27 +93,14 @@ def witness(system: System) -> np.ndarray:
 def narrow(
     system: System, required: Mapping[Cell, int] | None = None, point: np.ndarray | None = None
 ) -> dict[Cell, Width]:
-    """Prove for every cell that its feasible interval is wide enough, or find the interval.
+    """Prove for every cell of a system that its feasible interval is wide enough, or find the interval.
 
-    Parameters
-    ----------
-    system : System
-    required : mapping of int, optional
-        The width that is asked for; a cell that is absent needs none. Without the mapping every interval is found
-        exactly.
-    point : int64 (cells,), optional
-        Counts that satisfy the system, as :func:`witness` returns them.
+    `required` is the width that is asked for; a cell that is absent needs none. Without it, every interval is found
+    exactly. `point` are counts that satisfy the system, as :func:`witness` returns them; it is an error if there are
+    none.
 
-    Returns
-    -------
-    dict of Width
-        Of every cell of the system. Where the proven width is less than the required one, the interval is exact, or in
-        a large system its outer bounds are closer than required, or the solver calls are spent.
-
-    Raises
-    ------
-    ContradictionError
-        If no counts satisfy the system.
+    Where the proven width is less than the required one, the interval is exact, or in a large system its outer bounds
+    are closer than required, or the solver calls are spent.
     """
     if not system.cells:
         return {}

@@ -131,13 +131,7 @@ class _Audit(NamedTuple):
         return relations({**cells, **public}, _facts(self.part, self.strata, limits, self.sums))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
-        """Suppress what the other counts and the outcomes would tell.
-
-        Raises
-        ------
-        InputError
-            If no study has the counts of the tables and of the earlier editions.
-        """
+        """Suppress what the other counts and the outcomes would tell; an error if no study has all the counts."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
         if self.after:

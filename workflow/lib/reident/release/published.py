@@ -49,11 +49,7 @@ class Rounded(NamedTuple):
 def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
     """Return the counts and rates of the attack, one line per file, variant, metric, stratum and rank limit.
 
-    Parameters
-    ----------
-    rounded : Rounded
-    metrics, strata : sequence of str
-        In the order of the lines.
+    Metrics and strata are in the order of the lines.
     """
     order = {name: at for at, name in enumerate(metrics)}
     of_stratum = {label: at for at, label in enumerate([WHOLE, *strata])}
@@ -137,13 +133,7 @@ def matching(rounded: Rounded) -> pd.DataFrame:
 def cut_points(lines: pd.DataFrame, rounded: Rounded, strata: Mapping[str, str]) -> pd.DataFrame:
     """Return the rounded cut points, without those of strata of which a number of records is not published.
 
-    Parameters
-    ----------
-    lines : pandas.DataFrame
-        The cut points of the study.
-    rounded : Rounded
-    strata : mapping
-        The label of each stratum.
+    `lines` are the cut points of the study, `strata` the label of each stratum.
     """
     labels = {WHOLE: WHOLE, **strata}
     rows = []

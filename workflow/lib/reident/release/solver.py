@@ -38,16 +38,10 @@ class Solution(NamedTuple):
 class Program:
     """Rows of a linear program, for which points with the smallest value of objectives are found.
 
+    The ends of the rows, float64 (rows,), may be infinite.
+
     In a small program, a solution starts from that of the objective before, which is much faster than from nothing.
     Which of several best points is found therefore depends on the order of the objectives, and on nothing else.
-
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, (rows, k)
-    row_low, row_high : float64 (rows,)
-        The ends of each row; they may be infinite.
-    calls : Calls, optional
-        Counts the solutions.
     """
 
     def __init__(
@@ -67,7 +61,7 @@ class Program:
         gap: float = 0.0,
         presolve: bool = True,
     ) -> Solution | None:
-        """Return a point between two others with the smallest objective; None where the solver has none.
+        """Return a point between two others with the smallest objective, float64 (k,); None where the solver has none.
 
         Parameters
         ----------

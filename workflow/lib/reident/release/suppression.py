@@ -130,15 +130,7 @@ def unpublished(
 ) -> dict[Cell, Width]:
     """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-        The edition.
-    relations : iterable of Relation
-    public_counts : mapping of int
-        Counts that the public knows exactly.
-    widths : mapping of int
-        The cells that are asked for, each with the width that is of interest: a wider one need not be proven.
+    `widths` has the cells that are asked for, each with the width that is of interest: a wider one need not be proven.
     """
     calls = Calls(limit(len(widths)))
     largest = BEYOND * max([100, *public_counts.values(), *widths.values()])

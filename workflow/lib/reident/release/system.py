@@ -43,17 +43,9 @@ class System:
         largest: int,
         calls: Calls | None = None,
     ) -> None:
-        """Collect a system.
+        """Collect the relations of a system, and what is published of each cell.
 
-        Parameters
-        ----------
-        relations : iterable of Relation
-        intervals : mapping of (int, int)
-            What is published of each cell.
-        largest : int
-            The end of the interval of a cell that only relations name, well above every published count.
-        calls : Calls, optional
-            If absent: without a limit.
+        `largest` ends the interval of a cell that only relations name, well above every published count.
         """
         rows = [relation for relation in relations if relation.terms]
         self.cells = sorted({*intervals, *(cell for row in rows for cell in row.terms)})
@@ -81,17 +73,10 @@ class System:
 
 
 class Part:
-    """Some cells of a system, and the relations that they are in.
+    """Some cells of a system, at ascending `positions`, and the relations that they are in.
 
-    Parameters
-    ----------
-    system : System
-    positions : int64 (k,)
-        The positions of the cells, ascending.
-    point : int64 (cells,) or None
-        The values of the other cells; None where they are anywhere within their intervals.
-    by_column : scipy.sparse.csc_array, optional
-        The matrix of the system.
+    The other cells have the values of a `point`, or without one are anywhere within their intervals. `by_column` is the
+    matrix of the system.
     """
 
     def __init__(
@@ -123,14 +108,7 @@ class Part:
         self.matrix, self.row_low, self.row_high = matrix, low, high
 
     def solve(self, objective: np.ndarray, *, is_exact: bool = False) -> np.ndarray | None:
-        """Return a whole-number point with a small objective; None where the solver has none.
-
-        Parameters
-        ----------
-        objective : float64 (k,)
-        is_exact : bool
-            Whether the objective must be the smallest one.
-        """
+        """Return a whole-number point with a small objective, or the smallest; None where the solver has none."""
         solution = self.relax(objective)
         if solution is None:
             return None
