@@ -163,7 +163,7 @@ class Plan:
 
         return {
             "part": of_part(lambda members, *step: steps.Handed(members.part(*step))),
-            "study": of_part(Family.digest),
+            "study": of_part(lambda members, *step: members.digest(*step)),
             "settings": of_part(lambda members, *step: settings(members.part(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
             "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),
