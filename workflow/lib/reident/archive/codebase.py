@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.archive import layout
 from reident.errors import InputError
 from reident.ledger.chain import entry_files, read_entry
+from reident.ledger.check import few
 from reident.pipeline import release
 from reident.pipeline.digests import sha256
 
 MIN_DIGITS = 16
 """Hexadecimal digits of a digest that are enough to trust code."""
-
-MAX_NAMES = 5
-"""Names in one line."""
 
 IDENTITY = ("version", "commit", "modified", "tree", "versions")
 """What of a release the report names: with these equal, reports must be identical."""
@@ -55,12 +53,6 @@ class Code(NamedTuple):
             names = [f"{name} {then or absent} → {now or absent}" for name, then, now in self.packages]
             lines.append(f"{len(names):,} packages differ: {few(names)}.")
         return lines
-
-
-def few(names: Sequence[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
 
 
 def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Code:
