@@ -79,6 +79,8 @@ class Family:
         self.path = path
         self.study = studies.load(path) if content is None else Study.model_validate(content[0])
         self._complete = studies.plain(self.study)
+        self._data: dict[str, Any]
+        self._node: Any
         self._data, self._node = studyfile.read(path) if content is None else content
         self.at, self.home, self.digest = cache(self._at), cache(self._home), cache(self._digest)
         self._chain = cache(self._find_chain)
