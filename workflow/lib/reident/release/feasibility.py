@@ -115,21 +115,11 @@ def narrow(
 
 
 class _Search:
-    """The search for witnesses.
-
-    Attributes
-    ----------
-    is_exact : bool
-        Whether every interval must be found exactly.
-    low, high : int64 (cells,)
-        No count outside of these is possible.
-    least, most : int64 (cells,)
-        The smallest and the largest count of a witness so far.
-    """
+    """The search for witnesses."""
 
     def __init__(self, system: System, point: np.ndarray | None) -> None:
-        self.is_exact = False
-        self.low, self.high = propagate(system)
+        self.is_exact = False  # whether every interval must be found exactly
+        self.low, self.high = propagate(system)  # no count outside of these is possible
         self.system = system.with_bounds(self.low, self.high)
         self.by_column = system.matrix.tocsc()
         n = len(system.cells)
@@ -142,7 +132,7 @@ class _Search:
         if point is None:
             raise ContradictionError
         self.point = point
-        self.least, self.most = point.copy(), point.copy()
+        self.least, self.most = point.copy(), point.copy()  # the extreme counts of a witness so far
         self.quantity = np.unique([cell.quantity for cell in system.cells], return_inverse=True)[1]
         self.parts = [everything] if n <= PART else self._parts()
         self.loose = [self._loose(part.positions) for part in self.parts] if n > PART else []

@@ -145,20 +145,7 @@ def _in_order(relations: Iterable[Relation]) -> list[Relation]:
 
 
 class _Work:
-    """The search for a pattern.
-
-    Attributes
-    ----------
-    suppressed : bool (cells,)
-        The pattern.
-    block : int64 (cells,)
-        Cells of one stratum, or totals of one metric, have the same number.
-    ties : groups.Ties
-    component : int64 (cells,)
-        That of each cell by its ties.
-    doubtful : int64 (k,)
-        The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
-    """
+    """The search for a pattern."""
 
     def __init__(
         self,
@@ -190,18 +177,20 @@ class _Work:
         self.full = self._system(self.free)
         low, high = propagate(self.full)
         self.required = np.minimum(self.policy_width, high - low)
-        self.suppressed = np.zeros(n, bool)
+        self.suppressed = np.zeros(n, bool)  # the pattern
         self.by_column = self.system.matrix.tocsc()
         self.cuts: list[sparse.csr_array] = []
         self.final: dict[Cell, Width] = {}
         self.protected: dict[int, bytes] = {}
         self.safe: dict[int, list[np.ndarray]] = {}
+        # Cells of one stratum, or totals of one metric, have the same block.
         self.block, self.ties = groups.blocks(self.system), groups.Ties(self.full)
         self.component = self.ties.component
         self.stubborn: set[int] = set()
         self.is_least = True
         self.widths: dict[Cell, Width] = {}
         self.point = witness(self.system)
+        # The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
         self.doubtful = self._doubtful()
 
     def _system(self, suppressed: np.ndarray) -> System:

@@ -17,24 +17,7 @@ TOLERANCE = 1e-6
 
 
 class System:
-    """Counts, their intervals, and the relations between them.
-
-    Attributes
-    ----------
-    cells : list of Cell
-        In sorted order.
-    place : dict of int
-        The position of each cell.
-    matrix : scipy.sparse.csr_array (relations, cells)
-    row_low, row_high : float64 (relations,)
-    low, high : int64 (cells,)
-    group : int64 (cells,)
-        The number of the stratum of each cell; -1 for the whole study.
-    program : Program
-        The relations, for the solver.
-    calls : Calls
-        Counts the solver calls.
-    """
+    """Counts, their intervals, and the relations between them."""
 
     def __init__(
         self,
@@ -49,7 +32,7 @@ class System:
         """
         rows = [relation for relation in relations if relation.terms]
         self.cells = sorted({*intervals, *(cell for row in rows for cell in row.terms)})
-        self.place = {cell: at for at, cell in enumerate(self.cells)}
+        self.place = {cell: at for at, cell in enumerate(self.cells)}  # the position of each cell
         sizes = [len(row.terms) for row in rows]
         columns = np.fromiter((self.place[cell] for row in rows for cell in row.terms), np.int64, sum(sizes))
         values = np.fromiter((value for row in rows for value in row.terms.values()), float, sum(sizes))
@@ -63,6 +46,7 @@ class System:
         ends = np.array([intervals.get(cell, hidden) for cell in self.cells], np.int64).reshape(-1, 2)
         self.low, self.high = ends[:, 0].copy(), ends[:, 1].copy()
         strata = {name: at for at, name in enumerate(sorted({cell.stratum for cell in self.cells} - {WHOLE}))}
+        # The number of the stratum of each cell, int64 (cells,); -1 for the whole study.
         self.group = np.array([strata.get(cell.stratum, -1) for cell in self.cells], np.int64)
 
     def with_bounds(self, low: np.ndarray, high: np.ndarray) -> System:
