@@ -72,7 +72,6 @@ lint: development
 # What is generated: config/README.md and workflow/schemas/ from the study model and the settings of a run,
 # docs/DATA.md and the table of files with data in docs/explanation/confidentiality.md from the declared tables.
 docs: development
-	$(BIN)/python -m reident.study.documentation
 	$(BIN)/python -m reident.pipeline.documentation
 
 # The site of docs/, in the folder site; no network is asked. A link to a page or a heading that is not there is an error.

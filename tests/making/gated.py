@@ -10,7 +10,7 @@ import pandas as pd
 from reident.ledger.spreadsheets import guarded
 from reident.pipeline.parts import Heading
 from reident.pipeline.releasing import Alike, Releasing
-from reident.pipeline.tables import RATE
+from reident.pipeline.tables import TABLES
 from reident.release import gate
 from reident.sections.release import Policy
 from reident.study import rounding
@@ -170,7 +170,7 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
     names = ["about", "limit", "metric", "value", "bound", "outcome"]
     return {
         results / "rates.csv": pd.DataFrame(rates).reindex(
-            columns=[column.name for column in RATE[0].columns]
+            columns=[column.name for column in TABLES["rate"][0].columns]
         ),
         results / "strata/manifest.csv": manifest,
         results / "verdict/limits.csv": pd.DataFrame(outcomes, columns=names),

@@ -25,7 +25,7 @@ from reident.ledger.stored import encoded, read_csv
 from reident.linkage import clusters
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
-from reident.pipeline.tables import CALIBRATE, WEIGH
+from reident.pipeline.tables import TABLES
 from reident.report import parts
 from reident.report.layout import Part, section
 from reident.report.results import Results
@@ -478,7 +478,7 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
         name: pd.DataFrame(rows, columns=[column.name for column in table.columns])
         for (name, rows), table in zip(
             {"levels": lines, "model": [model], "calibration": classes}.items(),
-            (*WEIGH, *CALIBRATE),
+            (*TABLES["weigh"], *TABLES["calibrate"]),
             strict=True,
         )
     }

@@ -1,4 +1,4 @@
-"""A new step is a line in the table of steps, a module of the library, a rule and an adapter, and nothing else."""
+"""A new step is a line in the table of steps and in those of tables and columns, a module, a rule and an adapter."""
 
 import json
 import subprocess
@@ -20,19 +20,12 @@ PART = """
 def counting_households(study: Study) -> str:
     return study.keys["puf"][0]
 """
-TABLES = """
-HOUSEHOLDS = (
-    Table(
-        "sizes",
-        "households/sizes.csv",
-        "Households of the PUF by size, one line per size.",
-        (
-            Column("size", "integer", "records of the household", "records"),
-            Column("n_households", "integer", "households of the size", "households"),
-        ),
-        reported=True,
-    ),
-)
+TABLES = """\
+households,households/sizes.csv,sizes,aggregates,yes,,,,,"Households of the PUF by size, one line per size."
+"""
+COLUMNS = """\
+households/sizes.csv,size,integer,records,,,,records of the household
+households/sizes.csv,n_households,integer,households,,,,households of the size
 """
 MODULE = '''
 """Households of the public use file by size."""
@@ -85,7 +78,8 @@ def checkout(tmp_path_factory) -> Path:
     for path, more in (
         (rules, RULE),
         (pipeline / "parts.py", PART),
-        (pipeline / "tables/__init__.py", TABLES),
+        (pipeline / "tables.csv", TABLES),
+        (pipeline / "columns.csv", COLUMNS),
     ):
         with path.open("a", encoding="utf-8") as file:
             file.write(more)

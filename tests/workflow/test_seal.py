@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from reident.archive import content, layout, seal, sign, verify
+from reident.archive import content, layout, seal, verify
 from reident.errors import InputError
 from reident.ledger.check import check
 from reident.ledger.stored import read_csv
@@ -296,7 +296,7 @@ date: 2026-04-01
 def signed(bag: Path, key: Path, text: str = DECISION) -> list[str]:
     file = key.parent / "signoff.yaml"
     file.write_text(text, encoding="utf-8")
-    return sign.run(bag, file, key)
+    return seal.sign(bag, file, key)
 
 
 def test_boards_sign_and_the_bag_keeps_its_digest(study, tmp_path):
@@ -369,5 +369,5 @@ def test_a_mistake_in_a_sign_off_has_its_line(tmp_path, name):
     text, what = WRONG[name]
     (tmp_path / "signoff.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as error:
-        sign.run(tmp_path / "bag.zip", tmp_path / "signoff.yaml", tmp_path / "key")
+        seal.sign(tmp_path / "bag.zip", tmp_path / "signoff.yaml", tmp_path / "key")
     assert what in str(error.value)

@@ -8,7 +8,7 @@ from reident.errors import InputError
 from reident.linkage import together
 from reident.linkage.intervals import clustered
 from reident.linkage.parts import Joining
-from reident.pipeline.tables import JOIN_FILES
+from reident.pipeline.tables import TABLES
 from reident.sections.linkage import Rates
 
 PUF = pa.table({"p": ["a", "b", "c", "d", "e"], "region": ["N", "N", "S", "S", None]})
@@ -42,7 +42,7 @@ def joined(own, *pairs, persons=(), clusters=None):
 
 
 def test_the_table_has_the_columns_that_are_declared():
-    assert [column.name for column in JOIN_FILES[0].columns] == together.COLUMNS
+    assert [column.name for column in TABLES["join_files"][0].columns] == together.COLUMNS
     assert list(joined(part("one"), FIRST).reset_index()["metric"].unique()) == ["adhoc"]
 
 

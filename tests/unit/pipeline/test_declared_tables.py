@@ -1,6 +1,7 @@
 """The declared tables: complete, found by their paths, and read by their types."""
 
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from reident.sections import columns
 DECLARED = [table for step in STEPS.values() for table in step.tables]
 
 BY_PATH = pytest.mark.parametrize("table", DECLARED, ids=lambda table: table.path)
+WORDS = {"aggregates", "labels", "records"}, {"", "label", "parameter", "outcome", "withheld", "cut point"}
 LINKAGE = ("prepare", "stratify", "bin", "score", "rank", "confirm", "rate", "explain")
 
 
@@ -33,6 +35,17 @@ def test_what_holds_no_data_has_no_column_that_a_study_names():
     for table in DECLARED:
         if table.holds == "aggregates" and table not in tables.COMPARE_VARIANTS:
             assert not [column.name for column in table.columns if "{" in column.name], table.path
+
+
+def test_every_line_declares_a_file_or_a_column_in_the_words_of_declarations():
+    """A column without its table, or a word that is misspelt, would declare nothing."""
+    assert {table.holds for table in DECLARED} == WORDS[0]
+    paths = {path for row in tables._rows("columns.csv") for path in row["tables"].split()}
+    assert paths == {table.path for table in DECLARED if table.columns}
+    assert {row["rule"] for row in tables._rows("tables.csv")} == STEPS.keys()
+    for column in (column for table in DECLARED for column in table.columns):
+        assert column.type in get_args(tables.Type)
+        assert not isinstance(column.kind, str) or column.kind in WORDS[1]
 
 
 def beside_names_of_the_study(rules):
@@ -65,11 +78,23 @@ TYPED = Table(
 )
 
 
-def test_cells_are_read_by_the_types_of_their_columns():
-    text = pd.DataFrame(
-        {"t": ["01", ""], "i": ["7", "-8"], "n": ["0.1", ""], "b": ["True", "False"], "x": ["1", "2"]}
-    )
-    values = stored.typed(TYPED, text)
+@pytest.fixture(autouse=True, scope="module")
+def declared():
+    """The table of every type is declared, as if a step made it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "table_of", lambda path: TYPED if path.name == "typed.csv" else table_of(path))
+        yield
+
+
+def read(folder, **columns):
+    path = folder / "typed.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return stored.read_csv(path)
+
+
+def test_cells_are_read_by_the_types_of_their_columns(tmp_path):
+    text = {"t": ["01", ""], "i": ["7", "-8"], "n": ["0.1", ""], "b": ["True", "False"], "x": ["1", "2"]}
+    values = read(tmp_path, **text)
     assert values["t"].tolist() == ["01", ""]
     assert values["i"].tolist() == [7, -8]
     assert values["i"].dtype == np.int64
@@ -77,21 +102,26 @@ def test_cells_are_read_by_the_types_of_their_columns():
     assert values["b"].tolist() == [True, False]
     assert values["b"].dtype == bool
     assert values["x"].tolist() == ["1", "2"], "a column that the study names is text"
+    assert {type(value) for name in ("t", "x") for value in values[name]} == {str}
+    some = stored.read_csv(tmp_path / "typed.csv", ["n", "t"])
+    pd.testing.assert_frame_equal(some, values[["n", "t"]])
 
 
-def test_integers_beside_an_empty_cell_stay_exact():
-    values = stored.typed(TYPED, pd.DataFrame({"i": ["", "9007199254740993", "5.0"]}))["i"]
+def test_integers_beside_an_empty_cell_stay_exact(tmp_path):
+    values = read(tmp_path, t=["a", "b"], i=["", "9007199254740993"])["i"]
     assert values.dtype == "Int64"
-    assert values[1:].tolist() == [2**53 + 1, 5]
-    assert values.isna().tolist() == [True, False, False]
+    assert values[1] == 2**53 + 1
+    assert values.isna().tolist() == [True, False]
+    assert read(tmp_path, t=["a", "b"], i=["", "5.0"])["i"][1] == 5
 
 
 @pytest.mark.parametrize(
-    ("column", "cell"), [("i", "1.5"), ("i", "one"), ("n", "one"), ("b", "yes"), ("b", ""), ("b", "1")]
+    ("column", "cell"),
+    [("i", "1.5"), ("i", "one"), ("n", "one"), ("b", "yes"), ("b", ""), ("b", "1"), ("n", "0x10")],
 )
-def test_a_cell_of_another_type_is_an_error(column, cell):
+def test_a_cell_of_another_type_is_an_error(tmp_path, column, cell):
     with pytest.raises(ValueError, match=r"."):
-        stored.typed(TYPED, pd.DataFrame({column: [cell]}))
+        read(tmp_path, t=["a"], **{column: [cell]})
 
 
 @given(
@@ -112,6 +142,6 @@ def test_a_typed_table_is_written_as_the_bytes_that_it_was_read_from(tmp_path_fa
         {"t": object, "i": "int64", "n": "float64", "b": bool}
     )
     path.write_bytes(stored.encoded(table))
-    values = stored.typed(TYPED, stored.read_text(path))
+    values = stored.read_csv(path)
     pd.testing.assert_frame_equal(values, table, check_exact=True)
     assert stored.encoded(values) == path.read_bytes()

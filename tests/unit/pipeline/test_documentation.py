@@ -1,4 +1,4 @@
-"""The data dictionary and the table of files that hold data are what the declared tables say."""
+"""The generated files are what the study model and the declared tables say."""
 
 from pathlib import Path
 

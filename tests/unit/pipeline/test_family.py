@@ -5,12 +5,10 @@ import copy
 import pytest
 from making import studies
 from making.studies import PLAIN
-from pydantic import ValidationError
 from reident.errors import InputError
 from reident.pipeline import family
 from reident.pipeline.family import Family
 from reident.pipeline.steps import STEPS, wanted
-from reident.study import variants
 from reident.study.model import Study, plain
 
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
@@ -246,11 +244,6 @@ def test_an_unknown_place_is_refused(tmp_path):
         Family(saved(tmp_path, ALPHA)).at("variants/alpha-9")
 
 
-def test_an_unknown_key_of_an_item_is_an_error():
-    with pytest.raises(ValidationError):
-        variants.Varied.model_validate({**ALPHA, "label": "a"})
-
-
 # What they share
 
 SHARED = [step.rule for step in STEPS.values() if step.shared]
@@ -343,14 +336,6 @@ def test_an_item_of_variants_must_not_have_the_name_of_the_attack_before_protect
     with pytest.raises(InputError, match="must not have an item with the name `before`"):
         members.at(BEFORE)
     assert not Family(saved(tmp_path, {**ALPHA, "name": "before"})).has(BEFORE)
-
-
-def test_the_file_before_protection_must_exist(tmp_path):
-    path = saved(tmp_path, base=ORIGINAL)
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    with pytest.raises(InputError, match=r"`files\.original\.path`: full\.csv does not exist"):
-        family.check_files(Family(path).members, path)
 
 
 # Variables that a variant drops, and files that it exchanges

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from making.studies import plain
-from reident.errors import InputError
 from reident.pipeline import plan
 
 
@@ -14,21 +13,6 @@ def families(tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(plain()), encoding="utf-8")
     return plan.load_families([file])
-
-
-def test_a_source_that_is_not_there_is_refused(families):
-    with pytest.raises(
-        InputError, match=r"does not exist. Correct the path, which is relative to the study file"
-    ):
-        plan.check_files(families)
-
-
-def test_a_mistake_in_a_variant_is_refused(tmp_path):
-    file = tmp_path / "study.yaml"
-    variants = [{"set": "metrics.taxicab.alpha", "values": ["1/2", "0.5"]}]
-    file.write_text(yaml.safe_dump(plain(variants=variants)), encoding="utf-8")
-    with pytest.raises(InputError, match="is the same study as"):
-        plan.load_families([file])
 
 
 def test_ranks_gather_all_shards(families):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.archive import layout
 from reident.errors import InputError
 from reident.ledger.chain import entry_files, read_entry
+from reident.ledger.check import few
 from reident.pipeline import release
 from reident.pipeline.digests import sha256
 
 MIN_DIGITS = 16
 """Hexadecimal digits of a digest that are enough to trust code."""
-
-MAX_NAMES = 5
-"""Names in one line."""
 
 IDENTITY = ("version", "commit", "modified", "tree", "versions")
 """What of a release the report names: with these equal, reports must be identical."""
@@ -57,31 +55,11 @@ class Code(NamedTuple):
         return lines
 
 
-def few(names: Sequence[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
-
-
 def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Code:
     """Return the code that is to run: the installed release, or that of a verified bag where its digest is trusted.
 
-    Parameters
-    ----------
-    bag : pathlib.Path
-        The folder of the bag.
-    name : str
-        The name of the bag, which ends in its digest.
-    then : dict
-        The release that sealed.
-    trust : str or None
-        The digest of the bag or of its code, at least 16 digits, or the name of the bag; None for the installed
-        release.
-
-    Raises
-    ------
-    InputError
-        If the digest is another one.
+    `then` is the release that sealed. `trust` is the digest of the bag or of its code, at least 16 digits, or the name
+    of the bag; None for the installed release; another one is an InputError.
     """
     code, then = bag / layout.CODE, _made_by(bag, then)
     if trust is None:

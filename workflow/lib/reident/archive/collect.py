@@ -53,19 +53,8 @@ _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
 def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     """Return the payload of the bag of a study whose chain closes.
 
-    Parameters
-    ----------
-    members : Family
-        The study and its variants.
-    results : pathlib.Path
-        The folder ``results``.
-    notebook : pathlib.Path
-        What the report is made from, in the checkout whose code goes into the bag.
-
-    Raises
-    ------
-    InputError
-        If the study has no report, or a file to be included is not there.
+    `notebook` is what the report is made from, in the checkout whose code goes into the bag. A study without a report,
+    or a file to be included that is not there, is an InputError.
     """
     root, checkout = results / members.study.id, notebook.parents[2]
     entries = chain_of(root, ENDS[: 1 if members.study.release is None else 2])

@@ -50,17 +50,8 @@ def run(
 ) -> list[str]:
     """Compare two releases, write the page, and return the lines to print.
 
-    Parameters
-    ----------
-    before, after, signers, notebook : pathlib.Path
-        As :func:`reident.archive.releases.open_release` takes them.
-    render : callable
-        ``render(comparison)`` gives the page by the suffix of its file.
-
-    Raises
-    ------
-    InputError
-        As :func:`reident.archive.releases.open_release`, or if the page cannot be written.
+    The releases are as :func:`reident.archive.releases.open_release` takes them; ``render(comparison)`` gives the page
+    by the suffix of its file. A page that cannot be written is an InputError.
     """
     paths = [before, after]
     _refuse_one_id(paths)

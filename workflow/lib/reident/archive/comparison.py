@@ -66,34 +66,19 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two releases and what differs.
-
-    Attributes
-    ----------
-    before, after : Release
-    changes : dict
-        The differences by what they are about, see :data:`CHANGES`; None where a release does not record it.
-    measures : dict
-        The quantities of `file_risk` and `matching` in both releases, where both have them.
-    rates : list of Difference
-    metrics : tuple of list of str
-        The metrics of both releases, and those of each alone.
-    reason : Reason or None
-    ungrouped : str
-        Why only the whole is compared; empty if strata are.
-    same_records : bool
-        Whether both attacks are on the same released file.
-    """
+    """Two releases and what differs."""
 
     before: Release
     after: Release
+    # The differences by what they are about, see :data:`CHANGES`; None where a release does not record it.
     changes: dict[str, list[Change] | None]
+    # The quantities of `file_risk` and `matching` in both releases, where both have them.
     measures: dict[str, tuple[Quantities, Quantities]]
     rates: list[Difference]
-    metrics: tuple[list[str], ...]
+    metrics: tuple[list[str], ...]  # the metrics of both releases, and those of each alone
     reason: Reason | None
-    ungrouped: str
-    same_records: bool
+    ungrouped: str  # why only the whole is compared; empty if strata are
+    same_records: bool  # whether both attacks are on the same released file
 
     def lines(self, name: str) -> list[Change]:
         """Return the differences of one kind; none where they are not recorded."""

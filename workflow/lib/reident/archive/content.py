@@ -7,22 +7,18 @@ one value; null, NaN and empty text are three.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from reident.ledger import stored
-from reident.pipeline.steps import table_of
 
 ROWS = 2**16
 """Rows in memory at a time."""
@@ -102,10 +98,5 @@ def _parquet_batches(path: Path) -> Iterator[pa.RecordBatch]:
 
 def _csv_batches(path: Path) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a CSV file in the types of their columns; an empty cell is null where it is not text."""
-    table = table_of(path)
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = csv.reader(stream)
-        names = next(rows)
-        for batch in itertools.chain([[]], iter(lambda: list(itertools.islice(rows, ROWS)), [])):
-            typed = stored.typed(table, pd.DataFrame(batch, columns=names, dtype=object))
-            yield pa.RecordBatch.from_pandas(typed, preserve_index=False)
+    for batch in stored.read_batches(path, ROWS):
+        yield pa.RecordBatch.from_pandas(batch, preserve_index=False)

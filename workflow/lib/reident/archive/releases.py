@@ -80,23 +80,10 @@ class Release:
 
 
 def open_release(path: Path, into: Path, notebook: Path, signers: Path | None) -> Release:
-    """Open a release that a user names.
+    """Open a release that a user names: a bag (``.zip``), or a study file with its results.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The bag (``.zip``) or study file.
-    into : pathlib.Path
-        An empty folder for the content of a bag.
-    notebook : pathlib.Path
-        What reports are made from.
-    signers : pathlib.Path or None
-        The allowed signers of a bag.
-
-    Raises
-    ------
-    InputError
-        If a bag does not verify, or if the chain of a study does not close or is not finished.
+    `into` is an empty folder for the content of a bag, `signers` has its allowed signers. It is an InputError if a bag
+    does not verify, or if the chain of a study does not close or is not finished.
     """
     if is_bag(path):
         bag = verify.open_bag(path, into, signers)

@@ -16,7 +16,7 @@ from typing import Any
 from reident.archive import bag as bags
 from reident.archive import codebase, collect, layout, outcome, rerun, verify
 from reident.archive import inputs as sealed_inputs
-from reident.archive.codebase import Code, few
+from reident.archive.codebase import Code
 from reident.archive.outcome import Compared
 from reident.archive.signing import Signer
 from reident.archive.unpack import staging
@@ -24,6 +24,7 @@ from reident.archive.verify import Verified
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.ledger.chain import entry_files
+from reident.ledger.check import few
 from reident.sections.language import LANGUAGES
 
 REPORTS = Path("reports", "reproduce")

@@ -163,19 +163,9 @@ def run(
 ) -> Ended:
     """Compute a study, and wait for the end.
 
-    Parameters
-    ----------
-    root : pathlib.Path
-        The folder of the Snakefile of the code that is to run.
-    placed : Placed
-    into : pathlib.Path
-        The folder of the new run; the results are in ``run/`` in it, and what the run says in ``rerun.log``.
-    cores : str
-        As Snakemake takes them.
-    settings : dict
-        For ``--config``, beside the study.
-    progress : callable
-        Called at intervals.
+    `root` is the folder of the Snakefile of the code that is to run, and `into` that of the new run: its results are in
+    ``run/``, and what it says in ``rerun.log``. `cores` is as Snakemake takes them, `settings` are for ``--config``,
+    beside the study; `progress` is called at intervals.
     """
     folder, home = into / RUN, into / HOME
     for path in (folder, home):

@@ -1,7 +1,8 @@
-"""``reident seal``: a finished study as one file (METHODS §10)."""
+"""``reident seal``: a finished study as one file; and ``reident sign``: a decision in it (METHODS §10)."""
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from reident.ledger.chain import located
 from reident.ledger.check import check
 from reident.pipeline import release
 from reident.pipeline.family import Family
+from reident.sections.seal import SignOff
+from reident.study import reading
 
 
 def seal(members: Family, notebook: Path, results: Path) -> list[str]:
@@ -72,3 +75,29 @@ def _signatures(key: Path | None, tag_manifest: bytes, path: Path) -> dict[str, 
     if former is not None and signing.fingerprint(former) == signing.fingerprint(signature):
         return earlier
     return {**earlier, layout.SEAL_SIGNATURE: signature}
+
+
+def sign(path: Path, signoff: Path, key: Path) -> list[str]:
+    """Sign the decision in a file with a key, add it to a bag, and return the lines to print; name and digest stay.
+
+    Raises
+    ------
+    InputError
+        If the bag does not hold, the decision or the key is not valid, or the bag cannot be written.
+    """
+    decision = reading.load(signoff, SignOff)
+    verified, files = verify.read(path)
+    content = {**decision.model_dump(mode="json"), **verify.binding(files)}
+    statement = f"{json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True)}\n".encode()
+    signature = signing.sign(statement, key)
+    signer = signing.verify(statement, signature)
+    name = f"{layout.SIGNATURES}{signer.key}"
+    if f"{name}.json" in files:
+        raise InputError(
+            f"{path} already has a sign-off by the key {signer.fingerprint}. Each sign-off takes another key."
+        )
+    bags.append(path, {f"{name}.json": statement, f"{name}.sig": signature})
+    return [
+        f"{path}: {decision.board}: {decision.decision}, signed by {signer.fingerprint}.",
+        f"{path}: its digest is still {verified.digest}.",
+    ]

@@ -228,9 +228,9 @@ def _files(args: argparse.Namespace) -> list[Path]:
 
 def _sign(args: argparse.Namespace) -> int:
     """Add a signed decision to a bag."""
-    from reident.archive import sign
+    from reident.archive import seal
 
-    return _write(sign.run(args.bag, args.signoff, args.key))
+    return _write(seal.sign(args.bag, args.signoff, args.key))
 
 
 def _verify(args: argparse.Namespace) -> int:

@@ -35,42 +35,22 @@ _DATES = [
 
 
 class Column:
-    """What one column of a file holds; texts are trimmed.
-
-    Attributes
-    ----------
-    counts : dict or None
-        Records by text; None beyond :data:`MAX_LEVELS` texts.
-    missing : dict
-        The codes that surely mean missing, with their records.
-    values : dict
-        Records by text that does not mean missing; empty if not every text is counted.
-    not_numbers : int
-        Records whose text is neither a number nor a suspected missing code.
-    whole : bool
-        Whether every number is an integer.
-    padded : bool
-        Whether a text has leading zeros.
-    width : tuple of int
-        The shortest and the longest text.
-    dates : str
-        The form of the dates, if the first texts are dates.
-    unique : bool
-        Whether no two records have the same text and none is empty.
-    sample : float64 (m,)
-        Numbers of the column, sorted, at most about 100,000 at equal distances in the file.
-    """
+    """What one column of a file holds; texts are trimmed."""
 
     def __init__(self, name: str, decimal: str) -> None:
         self.name, self.decimal = name, decimal
-        self.records, self.not_numbers = 0, 0
-        self.counts: dict[str, int] | None = {}
-        self.missing: dict[str, int] = {}
-        self.values: dict[str, int] = {}
+        self.records = 0
+        self.not_numbers = 0  # records whose text is neither a number nor a suspected missing code
+        self.counts: dict[str, int] | None = {}  # records by text; None beyond :data:`MAX_LEVELS` texts
+        self.missing: dict[str, int] = {}  # the codes that surely mean missing, with their records
+        self.values: dict[str, int] = {}  # records by other text; empty if not every text is counted
         self._suspects: dict[str, int] = {}
-        self.whole, self.padded, self.unique = True, False, True
-        self.width, self.dates = (10**9, 0), ""
-        self.sample = np.empty(0)
+        self.whole = True  # whether every number is an integer
+        self.padded = False  # whether a text has leading zeros
+        self.unique = True  # whether no two records have the same text and none is empty
+        self.width = (10**9, 0)  # of the shortest and the longest text
+        self.dates = ""  # the form of the dates, if the first texts are dates
+        self.sample = np.empty(0)  # numbers, sorted, at most about 100,000 at equal distances in the file
         self._kept: list[np.ndarray] = []
         self._numbers: list[np.ndarray] = []
         self._stride = 1

@@ -27,34 +27,18 @@ _LABELS = (
 
 
 class Recode(NamedTuple):
-    """How the codes of one file become those of the other.
+    """How the codes of one file become those of the other."""
 
-    Attributes
-    ----------
-    side : str
-        The file that is recoded, ``puf`` or ``eif``; empty if none is.
-    table : dict or None
-        From its codes to those of the other file; None if it is to be decided.
-    integer_coded : bool
-        Whether ``1``, ``01`` and ``1.0`` are the same code.
-    missing : dict
-        By side, codes that look like missing ones and have no counterpart; none of them is in the table.
-    hidden : int
-        Codes that are not written since fewer than :data:`codes.MIN_RECORDS` records have them.
-    note : str
-        What is remarkable, and needs no decision.
-    values : dict
-        By side, codes that look like missing ones and are values: most links of one have the same code, or another that
-        does not look like a missing one.
-    """
-
-    side: str
-    table: dict[str, str] | None
-    integer_coded: bool
+    side: str  # the file that is recoded, ``puf`` or ``eif``; empty if none is
+    table: dict[str, str] | None  # from its codes to those of the other file; None if it is to be decided
+    integer_coded: bool  # whether ``1``, ``01`` and ``1.0`` are the same code
+    # By side, codes that look like missing ones and have no counterpart; none of them is in the table.
     missing: dict[str, list[str]]
     reason: str
-    hidden: int = 0
-    note: str = ""
+    hidden: int = 0  # codes that are not written since fewer than :data:`codes.MIN_RECORDS` records have them
+    note: str = ""  # what is remarkable, and needs no decision
+    # By side, codes that look like missing ones and are values: most links of one have the same code, or another that
+    # does not look like a missing one.
     values: Mapping[str, Collection[str]] = {}
 
 
@@ -62,20 +46,11 @@ NONE = Recode("", {}, integer_coded=False, missing={}, reason="")
 
 
 class _Codes:
-    """The codes of a pair, normalised.
+    """The codes of the two `columns` of a pair by side, normalised.
 
-    Attributes
-    ----------
-    columns : dict
-        The columns by side.
-    missing, every : dict
-        By side, the codes that mean missing, and those that are values.
-    crosses : dict
-        By side, the links by the codes of the other file (rows) and of this one (columns); empty without enough links.
-    shared : set
-        The codes that both files have with the same meaning.
-    only : dict
-        By side, the others.
+    By side: those that are `missing`, and `every` other one; and `crosses`, the links by the codes of the other file
+    (rows) and of this one (columns), empty without enough links. `shared` codes both files have with the same meaning;
+    `only` has the others by side.
     """
 
     def __init__(

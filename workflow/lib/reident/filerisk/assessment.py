@@ -21,7 +21,7 @@ from reident.sections.recodes import Recoding
 
 
 class Assessed(NamedTuple):
-    """The tables of the step, with the columns that `reident.pipeline.tables.risk` declares."""
+    """The tables of the step, with the columns that `reident.pipeline.tables` declares."""
 
     records: pa.Table
     summary: pd.DataFrame

@@ -25,7 +25,7 @@ class Coarser(NamedTuple):
     Attributes
     ----------
     table : pandas.DataFrame
-        One line per coarser key, with the columns that `reident.pipeline.tables.risk` declares.
+        One line per coarser key, with the columns that `reident.pipeline.tables` declares.
     special : bool (n,)
         Sample uniques that are unique without one of the variables.
     n_surviving : int64 (n,)

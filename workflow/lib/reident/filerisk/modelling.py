@@ -33,7 +33,7 @@ EDGES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 class Modelled(NamedTuple):
-    """The tables of the step, with the columns that `reident.pipeline.tables.population` declares."""
+    """The tables of the step, with the columns that `reident.pipeline.tables` declares."""
 
     individual: pa.Table
     population_models: pd.DataFrame

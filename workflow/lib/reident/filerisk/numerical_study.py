@@ -29,7 +29,7 @@ def _stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Gener
 
 
 class Repeated(NamedTuple):
-    """The tables of the step, with the columns that `reident.pipeline.tables.risk` declares."""
+    """The tables of the step, with the columns that `reident.pipeline.tables` declares."""
 
     by_sample: pd.DataFrame
     by_class: pd.DataFrame

@@ -33,7 +33,7 @@ MAX_VARIATION = 0.1
 
 
 class Prepared(NamedTuple):
-    """The coded files, with the columns that `reident.pipeline.tables.risk` declares.
+    """The coded files, with the columns that `reident.pipeline.tables` declares.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ NAN = float("nan")
 
 
 class Assessed(NamedTuple):
-    """The tables of the step, with the columns that `reident.pipeline.tables.scenarios` declares."""
+    """The tables of the step, with the columns that `reident.pipeline.tables` declares."""
 
     scenarios: pd.DataFrame
     diversity: pd.DataFrame

@@ -1,4 +1,4 @@
-"""CSV tables of millions of lines: the text that pandas writes and reads, column by column.
+"""CSV tables of millions of lines: the text that pandas writes, column by column.
 
 A study of very many strata has a line for each of them and every rank limit. What this module does not know to be what
 pandas does it leaves to pandas: cells with quotes or line ends, and columns of other types.
@@ -6,10 +6,8 @@ pandas does it leaves to pandas: cells with quotes or line ends, and columns of 
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -18,7 +16,6 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 _SPECIAL = '[",\r\n]'
-_TYPES = {"integer": pa.int64(), "number": pa.float64()}
 _LINES = 2**14
 """Lines that are written at a time."""
 
@@ -71,89 +68,3 @@ def _different(column: pa.ChunkedArray, change: Callable[[str], str]) -> tuple[p
     """Return the place of each text among the different ones, and these changed: very many lines have few."""
     encoded = column.dictionary_encode().combine_chunks()
     return encoded.indices, [change(text) for text in encoded.dictionary.to_pylist()]
-
-
-def values(
-    path: Path, types: Mapping[str, str], columns: Sequence[str] | None, change: Callable[[str], str]
-) -> pd.DataFrame | None:
-    """Return a CSV table as :func:`reident.ledger.stored.read_csv` describes it, or None if that takes a closer look.
-
-    None where a cell is not what its column holds in most tables, or only pandas knows where cells end.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    types : mapping of str
-        ``integer``, ``number``, ``boolean`` or ``text`` by column; other columns are text.
-    columns : sequence of str, optional
-        The columns that are read; all by default.
-    change : callable
-        What a text becomes, in cells and header.
-    """
-    data = path.read_bytes()
-    # What a byte order mark precedes is no name of a column.
-    if data.startswith(codecs.BOM_UTF8):
-        return None
-    # Arrow takes 0x10 for a number, and Python does not. One byte is found much faster than two.
-    if b'"' in data or b"\r" in data or any(x in data and b"0" + x in data for x in (b"x", b"X")):
-        return None
-    names = data[: max(data.find(b"\n"), 0)].decode().split(",")
-    if len(set(names)) < len(names) or len(names) < 2:
-        return None
-    try:
-        table = pacsv.read_csv(
-            pa.BufferReader(data),
-            read_options=pacsv.ReadOptions(use_threads=False),
-            convert_options=pacsv.ConvertOptions(
-                column_types={name: _TYPES.get(types.get(name, "text"), pa.string()) for name in names},
-                null_values=[""],
-                strings_can_be_null=False,
-                include_columns=columns,
-            ),
-        )
-    except (pa.ArrowInvalid, pa.ArrowKeyError):
-        return None
-    read = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = types.get(name, "text")
-        series = _labels(column, change) if kind == "text" else _READ[kind](column)
-        if series is None:
-            return None
-        read[change(name)] = series
-    return pd.DataFrame(read, copy=False)
-
-
-def _integers(column: pa.ChunkedArray) -> pd.Series:
-    """Return whole numbers: int64, or Int64 where a cell is empty."""
-    if not column.null_count:
-        return _series(column)
-    return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-
-
-def _numbers(column: pa.ChunkedArray) -> pd.Series | None:
-    """Return numbers, NaN where a cell is empty; None if a cell is not a number but written as one."""
-    if pc.any(pc.is_nan(column)).as_py():
-        return None
-    return _series(pc.fill_null(column, np.nan))
-
-
-def _series(column: pa.ChunkedArray) -> pd.Series:
-    """Return numbers that may be changed."""
-    numbers = column.to_numpy()
-    return pd.Series(numbers if numbers.flags.writeable else numbers.copy())
-
-
-def _booleans(column: pa.ChunkedArray) -> pd.Series | None:
-    """Return truth values; None if a cell is anything else."""
-    if pc.all(pc.is_in(column, value_set=pa.array(["True", "False"]))).as_py() is False:
-        return None
-    return pc.equal(column, "True").to_pandas().astype(bool)
-
-
-def _labels(column: pa.ChunkedArray, change: Callable[[str], str]) -> pd.Series:
-    """Return text as Python strings, one for all cells with the same text."""
-    place, texts = _different(column, change)
-    return pd.Series(np.array([*texts, None], object)[place.to_numpy()], dtype=object)
-
-
-_READ = {"integer": _integers, "number": _numbers, "boolean": _booleans}

@@ -90,16 +90,10 @@ class _Audit:
 
 
 def check(members: Family, results: Path, notebook: Path) -> Checked:
-    """Walk from the results of a study and its variants back to their sources.
+    """Walk from the results of a study and its variants, as the study file is now, back to their sources.
 
-    Parameters
-    ----------
-    members : Family
-        The study and its variants, as the study file is now. Its sources need not be there.
-    results : pathlib.Path
-        The folder ``results``, from the working directory.
-    notebook : pathlib.Path
-        What the report is made from.
+    The sources need not be there. `results` is the folder of that name, from the working directory, and `notebook` what
+    the report is made from.
     """
     name = members.study.id
     root = results / name
@@ -119,21 +113,21 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     absent = audit.named(chain.ABSENT)
     broken = [kind for kind in KINDS if audit.named(kind)]
     lines = [_broken(audit, root, command) if broken else _closed(audit, root)]
-    lines += [f"{KINDS[kind]}: {_few(audit.named(kind))}{_made_by(audit, kind)}" for kind in broken]
+    lines += [f"{KINDS[kind]}: {few(audit.named(kind))}{_made_by(audit, kind)}" for kind in broken]
     if absent:
-        lines.append(f"not verified, because they are not there or cannot be read: {_few(absent)}")
+        lines.append(f"not verified, because they are not there or cannot be read: {few(absent)}")
     if audit.packages:
-        lines.append(f"made with other versions than those installed: {_few(sorted(audit.packages))}")
+        lines.append(f"made with other versions than those installed: {few(sorted(audit.packages))}")
     if missing:
-        lines.append(f"not made yet: {_few(missing)}")
+        lines.append(f"not made yet: {few(missing)}")
     if audit.changed_results:
         lines.append(
-            f"no longer used by this study, and changed or missing: {_few(map(str, audit.changed_results))}"
+            f"no longer used by this study, and changed or missing: {few(map(str, audit.changed_results))}"
         )
     if audit.unknown_files:
-        lines.append(f"not made by any step: {_few(audit.unknown_files)}")
+        lines.append(f"not made by any step: {few(audit.unknown_files)}")
     if pages := abandoned_editions(members, results):
-        lines.append(f"{ABANDONED}: {_few(map(str, pages))}")
+        lines.append(f"{ABANDONED}: {few(map(str, pages))}")
     return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
 
 
@@ -175,7 +169,7 @@ def _closed(audit: _Audit, root: Path) -> str:
     ]
     if unchanged := numbers[False] - len(audit.changed_results):
         parts.append(f"{unchanged} results that this study no longer uses are unchanged")
-    parts.append(f"made by {_few(sorted(audit.releases), '; ')}")
+    parts.append(f"made by {few(sorted(audit.releases), '; ')}")
     return f"{root.name}: {'; '.join(parts)}."
 
 
@@ -193,7 +187,7 @@ def _made_by(audit: _Audit, kind: str) -> str:
     releases = sorted({link.cause for link in audit.breaks if link.kind == kind == chain.CODE and link.cause})
     if not releases:
         return ""
-    return f"; they were made by {_few(releases, '; ')}, and this is {release.named(release.recorded())}"
+    return f"; they were made by {few(releases, '; ')}, and this is {release.named(release.recorded())}"
 
 
 def _walk(members: Family, root: Path, notebook: Path) -> _Audit:
@@ -305,7 +299,8 @@ def _missing(members: Family, root: Path) -> Iterator[str]:
                 yield f"the results of `{rule}`{variant}"
 
 
-def _few(names: Iterable[str], separator: str = ", ") -> str:
+def few(names: Iterable[str], separator: str = ", ") -> str:
+    """Return the first names of a list, and how many more there are."""
     names = list(names)
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
     return separator.join(names[:MAX_NAMES]) + more

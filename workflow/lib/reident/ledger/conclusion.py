@@ -27,16 +27,8 @@ class Concluded(NamedTuple):
 def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], notebook: Path) -> Concluded:
     """Walk the chain of each study, and collect verdicts, warnings and reports; none where it does not close.
 
-    Parameters
-    ----------
-    studies : iterable of pathlib.Path
-        The study files.
-    results : pathlib.Path
-        The folder of the results.
-    pages : iterable of str
-        The files that the run is asked for; those in HTML and PDF are named.
-    notebook : pathlib.Path
-        What the report is made from.
+    Of the `pages`, the files that the run is asked for, those in HTML and PDF are named. `results` and `notebook` are
+    as :func:`reident.ledger.check.check` takes them.
     """
     lines, broken = list[str](), list[str]()
     for path in studies:

@@ -9,7 +9,8 @@ import glob
 import hashlib
 import io
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,6 @@ import pyarrow.parquet as pq
 
 from reident.ledger import cells, spreadsheets
 from reident.pipeline.steps import table_of
-from reident.pipeline.tables import Table
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of a disk without room."""
@@ -48,14 +48,19 @@ def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     ValueError
         If no step declares the table, or a cell does not have the type of its column.
     """
-    table = table_of(path)
-    types = {column.name: column.type for column in table.columns}
-    change = spreadsheets.plain_text if spreadsheets.is_for_people(path) else str
-    values = cells.values(path, types, columns, change)
-    if values is not None:
-        return values
-    whole = typed(table, read_text(path))
-    return whole if columns is None else whole[list(columns)]
+    with _checked(path):
+        table = _converted(path, _read(path, usecols=columns))
+    if spreadsheets.is_for_people(path):
+        table = spreadsheets.plain(table)
+    table = table.astype(dict.fromkeys(table.select_dtypes("str").columns, object))
+    return table if columns is None else table[list(columns)]
+
+
+def read_batches(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    """Yield a CSV table as it is written, in the types of its columns, some rows at a time; at least one batch."""
+    with _checked(path), _read(path, chunksize=rows) as batches:
+        for batch in batches:
+            yield _converted(path, batch)
 
 
 def read_text(path: Path) -> pd.DataFrame:
@@ -64,40 +69,39 @@ def read_text(path: Path) -> pd.DataFrame:
     return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table.astype(object)
 
 
-def typed(table: Table, text: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of a table of text in the types that are declared; other columns stay text."""
-    values = text.copy()
-    for column in table.columns:
-        if column.name in values and column.type != "text":
-            values[column.name] = _CONVERT[column.type](text[column.name])
-    return values
+def _read(path: Path, **options: Any) -> Any:
+    """Read a CSV table with pandas: empty cells of numbers are missing, and everything but numbers is text."""
+    types = {"integer": "Int64", "number": "float64"}
+    numbers = {column.name: types[column.type] for column in table_of(path).columns if column.type in types}
+    return pd.read_csv(
+        path,
+        dtype=defaultdict(lambda: "str", numbers),
+        na_values={name: [""] for name in numbers},
+        keep_default_na=False,
+        encoding="utf-8",
+        **options,
+    )
 
 
-def _integers(text: pd.Series) -> pd.Series:
-    values = [_integer(cell) if cell else None for cell in text]
-    return pd.Series(values, text.index, dtype="Int64" if None in values else "int64")
-
-
-def _integer(cell: str) -> int:
+@contextlib.contextmanager
+def _checked(path: Path) -> Iterator[None]:
+    """Raise one kind of error for a cell that does not have the type of its column; pandas has several."""
     try:
-        return int(cell)
-    except ValueError:
-        if (value := float(cell)).is_integer():  # beside an empty cell pandas writes 5 as 5.0
-            return int(value)
-        raise
+        yield
+    except (TypeError, OverflowError):
+        raise ValueError(f"{path.name}: a cell does not have the type of its column") from None
 
 
-def _numbers(text: pd.Series) -> pd.Series:
-    return pd.Series([float(cell) if cell else float("nan") for cell in text], text.index, dtype="float64")
-
-
-def _booleans(text: pd.Series) -> pd.Series:
-    if not text.isin(["True", "False"]).all():
-        raise ValueError("a truth value must be `True` or `False`")
-    return text == "True"
-
-
-_CONVERT = {"integer": _integers, "number": _numbers, "boolean": _booleans}
+def _converted(path: Path, values: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with truth values, and with plain integers where none is missing."""
+    for column in table_of(path).columns:
+        if column.name in values and column.type == "boolean":
+            if not values[column.name].isin(["True", "False"]).all():
+                raise ValueError("a truth value must be `True` or `False`")
+            values[column.name] = values[column.name] == "True"
+        elif column.name in values and column.type == "integer" and not values[column.name].hasnans:
+            values[column.name] = values[column.name].astype("int64")
+    return values
 
 
 class Written(NamedTuple):

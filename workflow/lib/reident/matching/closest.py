@@ -100,7 +100,7 @@ class Nearest(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """The tables of the step; see `reident.pipeline.tables.matching` for their columns."""
+    """The tables of the step; see `reident.pipeline.tables` for their columns."""
 
     records: pa.Table
     closest: pd.DataFrame

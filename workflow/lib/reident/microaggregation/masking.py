@@ -36,7 +36,7 @@ class Made(NamedTuple):
         The masked records that are released, sorted by a random key; what the intruder holds, sorted by key;
         the true links.
     variables : pandas.DataFrame
-        One line per micro-aggregated variable, with the columns that `reident.pipeline.tables.sources` declares.
+        One line per micro-aggregated variable, with the columns that `reident.pipeline.tables` declares.
     account : pandas.DataFrame
     """
 

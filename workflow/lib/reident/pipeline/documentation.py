@@ -1,6 +1,6 @@
 """docs/DATA.md, the data dictionary, and the table of the files that hold data, from the declared tables.
 
-``make docs`` writes both; a test fails where either differs from what the declarations say.
+``make docs`` writes both, and what is generated from the study model; a test fails where a file differs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from reident.pipeline import tables
 from reident.pipeline.steps import COMPARED, STEPS, Step
 from reident.pipeline.tables import Column, Table
+from reident.study import documentation
 from reident.study.documentation import fill
 
 CONFIDENTIALITY = "docs/explanation/confidentiality.md"
@@ -88,19 +89,17 @@ def _patterns(holds: str) -> Iterator[str]:
 
 
 def files(root: Path) -> dict[str, str]:
-    """Return the pages with generated tables: their text by their path from the repository's root."""
+    """Return the generated files: their text by their path from the repository's root."""
     generated = {
         "docs/DATA.md": {"Tables by step": data_dictionary()},
         CONFIDENTIALITY: {"Files that hold data": files_with_data()},
     }
-    return {path: fill((root / path).read_text(encoding="utf-8"), texts) for path, texts in generated.items()}
-
-
-def write(root: Path) -> None:
-    """Write the generated files under the repository's root."""
-    for path, text in files(root).items():
-        (root / path).write_text(text, encoding="utf-8")
+    pages = {
+        path: fill((root / path).read_text(encoding="utf-8"), texts) for path, texts in generated.items()
+    }
+    return documentation.files() | pages
 
 
 if __name__ == "__main__":
-    write(Path.cwd())
+    for path, text in files(Path.cwd()).items():
+        Path(path).write_text(text, encoding="utf-8")

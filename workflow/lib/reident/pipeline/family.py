@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,24 +43,12 @@ _OF_STUDY = {"release": None, "confirmed_csv": False, "together": None}
 
 
 class Member(NamedTuple):
-    """The study itself, or a variant.
+    """The study itself, or a variant."""
 
-    Attributes
-    ----------
-    variant : str
-        The variant's id, or :data:`REFERENCE`.
-    labels : dict
-        The label of each thing that varies, by its name.
-    place : str
-        The folder of its results, below that of the study: empty for the study itself.
-    study : Study
-        The complete study; that of a variant has no variants.
-    """
-
-    variant: str
-    labels: dict[str, str]
-    place: str
-    study: Study
+    variant: str  # the variant's id, or :data:`REFERENCE`
+    labels: dict[str, str]  # the label of each thing that varies, by its name
+    place: str  # the folder of its results, below that of the study: empty for the study itself
+    study: Study  # the complete study; that of a variant has no variants
 
 
 @dataclass(frozen=True)
@@ -91,13 +79,11 @@ class Family:
         self.path = path
         self.study = studies.load(path) if content is None else Study.model_validate(content[0])
         self._complete = studies.plain(self.study)
-        data, node = studyfile.read(path) if content is None else content
-        self._data: dict[str, Any] = data
-        self._node = node
-        self._made: dict[str, Study] = {"": self.study}
-        self._homes: dict[tuple[str, str, str | None], str] = {}
-        self._chains: dict[tuple[str, str, str | None], str | None] = {}
-        self._digests: dict[tuple[str, str, str | None], str] = {}
+        self._data: dict[str, Any]
+        self._node: Any
+        self._data, self._node = studyfile.read(path) if content is None else content
+        self.at, self.home, self.digest = cache(self._at), cache(self._home), cache(self._digest)
+        self._chain = cache(self._find_chain)
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
@@ -167,7 +153,7 @@ class Family:
                 )
         return places
 
-    def at(self, place: str) -> Study:
+    def _at(self, place: str) -> Study:
         """Return the study whose results are at a place: the study itself, or a variant.
 
         Raises
@@ -175,14 +161,14 @@ class Family:
         InputError
             If there is no such variant, or it is not a valid study.
         """
-        if place not in self._made:
-            if place not in self._variants:
-                raise InputError(
-                    f"{self.path}: the study has no variant `{place.removeprefix('variants/')}`. Correct the name, or "
-                    "add the variant."
-                )
-            self._made[place] = self._make(self._variants[place])
-        return self._made[place]
+        if not place:
+            return self.study
+        if place not in self._variants:
+            raise InputError(
+                f"{self.path}: the study has no variant `{place.removeprefix('variants/')}`. Correct the name, or add "
+                "the variant."
+            )
+        return self._make(self._variants[place])
 
     def has(self, place: str) -> bool:
         """Return whether there is a valid study at a place."""
@@ -190,13 +176,6 @@ class Family:
             return bool(self.at(place))
         except InputError:
             return False
-
-    def home(self, place: str, step: str, metric: str | None = None) -> str:
-        """Return the place of the results of a step that the study at a place takes."""
-        key = (place, step, metric)
-        if key not in self._homes:
-            self._homes[key] = self._home(*key)
-        return self._homes[key]
 
     def part(self, place: str, rule: str, metric: str | None = None) -> Any:
         """Return the frozen value that a step takes from the study at a place."""
@@ -226,21 +205,19 @@ class Family:
         )
         return releasing(self.study, {member.variant: member.labels for member in others}, alike)
 
-    def digest(self, place: str, rule: str, metric: str | None = None) -> str:
+    def _digest(self, place: str, rule: str, metric: str | None = None) -> str:
         """Return the digest of the value that a step takes from the study at a place."""
-        key = (place, rule, metric)
-        if key not in self._digests:
-            self._digests[key] = digest(self.part(*key))
-        return self._digests[key]
+        return digest(self.part(place, rule, metric))
 
     def known_digest(self, place: str, rule: str, metric: str | None = None) -> str | None:
-        """Return the digest as :meth:`digest`; None if the study has no such step or metric."""
+        """Return the digest as `digest` does; None if the study has no such step or metric."""
         step, study = STEPS.get(rule), self.at(place)
         if step is None or not step.wanted(study) or (metric is not None and metric not in study.chosen):
             return None
         return self.digest(place, rule, metric)
 
-    def _home(self, place: str, step: str, metric: str | None) -> str:
+    def _home(self, place: str, step: str, metric: str | None = None) -> str:
+        """Return the place of the results of a step that the study at a place takes."""
         chain = self._chain(place, step, metric)
         if not place or chain is None:
             return place
@@ -251,15 +228,12 @@ class Family:
                 labels = fewer
         return _place(labels)
 
-    def _chain(self, place: str, rule: str, metric: str | None) -> str | None:
+    def _find_chain(self, place: str, rule: str, metric: str | None) -> str | None:
         """Return the digest of what a step and the steps before it take from a study; None if it is not shared."""
-        key = (place, rule, metric)
-        if key not in self._chains:
-            self._chains[key] = None
-            if STEPS[rule].shared and self.has(place):
-                steps = self._steps_to(place, rule, metric)
-                self._chains[key] = digest({step: self.digest(place, step, metric) for step in steps})
-        return self._chains[key]
+        if not STEPS[rule].shared or not self.has(place):
+            return None
+        steps = self._steps_to(place, rule, metric)
+        return digest({step: self.digest(place, step, metric) for step in steps})
 
     def _steps_to(self, place: str, rule: str, metric: str | None) -> set[str]:
         """Return a step and every step before it that the study at a place asks for."""

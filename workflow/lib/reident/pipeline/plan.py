@@ -73,11 +73,8 @@ def check_files(families: Mapping[str, Family]) -> None:
 def memory(factor: float) -> Callable[..., int]:
     """Give the megabytes that a job asks a cluster for: in proportion to its files, and more at each attempt.
 
-    Parameters
-    ----------
-    factor : float
-        Megabytes in memory for a megabyte of input files: about 5 where a step works batch by batch, and 40 where it
-        holds records and searches among them.
+    `factor` is megabytes in memory for a megabyte of input files: about 5 where a step works batch by batch, and 40
+    where it holds records and searches among them.
     """
 
     def ask(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG001 - Snakemake's names
@@ -113,14 +110,7 @@ JUDGED = {
 class Plan:
     """The studies of a run, as the rules ask for them.
 
-    Parameters
-    ----------
-    families : mapping
-        The studies with their variants, by id.
-    notebook : pathlib.Path
-        What the report is made from.
-    shards : sequence of str
-        The items into which scoring is scattered.
+    `notebook` is what the report is made from, `shards` the items into which scoring is scattered.
     """
 
     def __init__(self, families: Mapping[str, Family], notebook: Path, shards: Sequence[str]) -> None:
@@ -173,7 +163,7 @@ class Plan:
 
         return {
             "part": of_part(lambda members, *step: steps.Handed(members.part(*step))),
-            "study": of_part(Family.digest),
+            "study": of_part(lambda members, *step: members.digest(*step)),
             "settings": of_part(lambda members, *step: settings(members.part(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
             "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),

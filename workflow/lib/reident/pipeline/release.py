@@ -27,25 +27,10 @@ SOURCES = ("Snakefile", PROJECT, LOCK, "environment.yml", "workflow")
 NOTEBOOK = ROOT / "workflow" / "notebooks" / "disclosure-review.ipynb"
 """What the report is made from."""
 
-KINDS = frozenset(
-    {
-        ".css",
-        ".html",
-        ".ipynb",
-        ".js",
-        ".json",
-        ".lock",
-        ".lua",
-        ".py",
-        ".rst",
-        ".smk",
-        ".toml",
-        ".typ",
-        ".yaml",
-        ".yml",
-        "",
-    }
-)
+KINDS = (
+    ".css", ".csv", ".html", ".ipynb", ".js", ".json", ".lock", ".lua", ".py", ".rst", ".smk", ".toml", ".typ", ".yaml",
+    ".yml", "",
+)  # fmt: skip
 """The suffixes of sources: caches and what an editor leaves behind are not sources."""
 
 COPY = "release.json"

@@ -15,56 +15,37 @@ from reident.study.model import Study
 
 @dataclasses.dataclass(frozen=True)
 class Alike:
-    """What the public knows of variants beside the study itself: what both have in common, and their rank limits.
+    """What the public knows of variants beside the study itself: what both have in common, and their rank limits."""
 
-    Attributes
-    ----------
-    files : tuple of str
-        Variants with the files, strata and links of the study.
-    attacks : tuple of (str, str)
-        Variants and metrics whose pairs are those of the study, the rank limit aside.
-    max_pairs : mapping
-        The rank limit in force by variant.
-    """
-
-    files: tuple[str, ...]
+    files: tuple[str, ...]  # variants with the files, strata and links of the study
+    # Variants and metrics whose pairs are those of the study, the rank limit aside.
     attacks: tuple[tuple[str, str], ...]
-    max_pairs: Mapping[str, int]
+    max_pairs: Mapping[str, int]  # the rank limit in force by variant
 
 
 @dataclasses.dataclass(frozen=True)
 class Releasing:
-    """What the releasable edition takes from the study.
-
-    Attributes
-    ----------
-    metrics : names and titles, in order
-    one_candidate : the metrics that pair a record with at most one record
-    by_estimate : whether conditional rates themselves are compared with their limit
-    strata : by name, the labels of the codes of each strata variable
-    variants : the labels of each variant
-    file_is_puf : whether the file whose risk is measured is the PUF
-    nested_scenarios : pairs of scenarios of matching, the second of which knows more variables
-    """
+    """What the releasable edition takes from the study."""
 
     study: str
     heading: Heading
     seed: str
     known: tuple[str, ...]
-    metrics: tuple[tuple[str, str], ...]
+    metrics: tuple[tuple[str, str], ...]  # names and titles, in order
     ranked: tuple[str, ...]
-    one_candidate: tuple[str, ...]
+    one_candidate: tuple[str, ...]  # the metrics that pair a record with at most one record
     max_pairs: int
     interval: str
     level: float
-    by_estimate: bool
-    strata: Mapping[str, Mapping[str, str]]
+    by_estimate: bool  # whether conditional rates themselves are compared with their limit
+    strata: Mapping[str, Mapping[str, str]]  # by name, the labels of the codes of each strata variable
     linking_variables: tuple[str, ...]
     varied: tuple[str, ...]
-    variants: Mapping[str, Mapping[str, str]]
+    variants: Mapping[str, Mapping[str, str]]  # the labels of each variant
     alike: Alike
-    file_is_puf: bool
+    file_is_puf: bool  # whether the file whose risk is measured is the PUF
     scenarios: tuple[str, ...]
+    # Pairs of scenarios of matching, the second of which knows more variables.
     nested_scenarios: tuple[tuple[str, str], ...]
 
 

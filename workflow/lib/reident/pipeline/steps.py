@@ -23,38 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One step.
+    """One step."""
 
-    Attributes
-    ----------
-    rule : str
-        Of Snakemake; the adapter has its name.
-    label : str
-        What it does, in words for the terminal.
-    modules : tuple of str
-        The modules of the library that it runs; with what these import they make the library digest.
-    wanted : callable
-        ``wanted(study)`` tells whether the study asks for the step.
-    tables : tuple of Table
-        What it makes.
-    after : tuple of str
-        The steps whose results it reads.
-    compiled : bool
-        Whether it runs kernels.
-    shared : bool
-        Whether variants that agree on what it takes, and on what the steps before it take, share its results.
-    gathers : bool
-        Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
-    """
-
-    rule: str
-    label: str
+    rule: str  # of Snakemake; the adapter has its name
+    label: str  # what it does, in words for the terminal
+    # The modules of the library that it runs; with what these import they make the library digest.
     modules: tuple[str, ...]
-    wanted: Callable[[Study], bool]
-    tables: tuple[Table, ...]
-    after: tuple[str, ...] = ()
-    compiled: bool = False
+    wanted: Callable[[Study], bool]  # ``wanted(study)`` tells whether the study asks for the step
+    tables: tuple[Table, ...]  # what it makes
+    after: tuple[str, ...] = ()  # the steps whose results it reads
+    compiled: bool = False  # whether it runs kernels
+    # Whether variants that agree on what it takes, and on what the steps before it take, share its results.
     shared: bool = False
+    # Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
     gathers: bool = False
 
     def on_request(self, study: Study) -> bool:
@@ -208,7 +189,7 @@ STEPS: dict[str, Step] = {
         label,
         tuple(modules.split()),
         wanted,
-        getattr(tables, rule.upper()),
+        tables.TABLES[rule],
         tuple(after.split()),
         **dict.fromkeys(traits.split(), True),
     )
@@ -277,21 +258,8 @@ def maker_of(path: Path | str) -> str:
 def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
     """Return the declaration of a file, and what its path has in place of wildcards.
 
-    Parameters
-    ----------
-    path : pathlib.Path or str
-        Where the file is, from anywhere above the results folder of its study.
-
-    Returns
-    -------
-    table : Table
-        A comparison has the columns of the table that it compares.
-    wildcards : dict
-
-    Raises
-    ------
-    ValueError
-        If no step declares the file.
+    The path may begin anywhere above the results folder of the study. A comparison has the columns of the table that it
+    compares. A file that no step declares is a ValueError.
     """
     parts = Path(path).parts
     names = ["/".join(parts[-length:]) for length in range(min(len(parts), MAX_DEPTH), 0, -1)]

@@ -12,22 +12,15 @@ LINEAR, WHOLE = 1, 10
 """What a linear program counts, and a program of whole numbers, each of whose nodes is a linear program, more."""
 
 BASE, PER_CELL = 6000, 4
-"""The limit of a system, and what each of its cells adds. Few small studies have needed more than half of it; one, 5,477."""
+"""The limit of a system, and what each of its cells adds. Few small studies need more than half of it; one needs
+5,477."""
 
 PHASES = 3
 """A search, the suppression of groups where it reaches its limit, and the last audit."""
 
 
 class Calls:
-    """A count of solver calls with a limit.
-
-    Parameters
-    ----------
-    limit : float
-        Of each phase. If absent: none.
-    progress : callable, optional
-        Takes the share of the calls of all phases that are spent.
-    """
+    """A count of solver calls, with a limit for each phase. `progress` takes the share of those of all phases."""
 
     def __init__(self, limit: float = math.inf, progress: Callable[[float], None] | None = None) -> None:
         self.limit, self._progress = limit, progress

@@ -17,49 +17,23 @@ CLUSTERS = ("n_clusters", "clusters_suspected", "clusters_confirmed")
 
 
 class Cell(NamedTuple):
-    """Which count a published number is. Equal cells of several tables are one number.
+    """Which count a published number is. Equal cells of several tables are one number."""
 
-    Attributes
-    ----------
-    quantity : str
-        What is counted, as the columns of the tables are called: ``n_suspected``.
-    file : {'released', 'before'}
-        The file that is attacked: as it is released, or before protection.
-    variant : str
-        The id of the variant; empty for the study itself.
-    metric : str
-        Empty where the count is not about a metric.
-    stratum : str
-        The label of the stratum; ``ALL`` for the whole study.
-    rank_limit : int
-        0 where no rank limit applies.
-    other : str
-        What else tells two counts of the quantity apart.
-    """
-
-    quantity: str
+    quantity: str  # what is counted, as the columns of the tables are called: ``n_suspected``
+    # The file that is attacked: ``released``, or ``before`` protection.
     file: str = "released"
-    variant: str = ""
-    metric: str = ""
-    stratum: str = "ALL"
-    rank_limit: int = 0
-    other: str = ""
+    variant: str = ""  # the id of the variant; empty for the study itself
+    metric: str = ""  # empty where the count is not about a metric
+    stratum: str = "ALL"  # the label of the stratum; ``ALL`` for the whole study
+    rank_limit: int = 0  # 0 where no rank limit applies
+    other: str = ""  # what else tells two counts of the quantity apart
 
 
 class Published(NamedTuple):
-    """What is published of a count.
+    """What is published of a count."""
 
-    Attributes
-    ----------
-    text : str
-        As it is printed: ``1200``, ``<15``, or :data:`SUPPRESSED`.
-    value : int or None
-        The rounded count; None where no number is published.
-    low, high : int
-        The smallest and the largest count that the policy publishes as this text.
-    """
-
-    text: str
-    value: int | None
+    text: str  # as it is printed: ``1200``, ``<15``, or :data:`SUPPRESSED`
+    value: int | None  # the rounded count; None where no number is published
+    # The smallest and the largest count that the policy publishes as this text.
     low: int
     high: int

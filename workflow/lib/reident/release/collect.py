@@ -25,36 +25,17 @@ SEPARATOR = "|"
 
 
 class Typed(NamedTuple):
-    """A table of results as it stands before the gate.
+    """A table of results as it stands before the gate."""
 
-    Attributes
-    ----------
-    table : Table
-        Its declaration.
-    frame : pandas.DataFrame
-        In the declared types.
-    fixed : mapping
-        What its path says of every line: ``{'metric': 'taxicab'}``.
-    """
-
-    table: Table
-    frame: pd.DataFrame
-    fixed: Mapping[str, str]
+    table: Table  # its declaration
+    frame: pd.DataFrame  # in the declared types
+    fixed: Mapping[str, str]  # what its path says of every line: ``{'metric': 'taxicab'}``
 
 
 class Tables:
-    """The tables of a study before the gate.
+    """The tables of a study before the gate, in the declared types.
 
-    Parameters
-    ----------
-    part : Releasing
-    results : mapping of pandas.DataFrame
-        The tables whose numbers are in the edition, by their path; in the declared types.
-
-    Attributes
-    ----------
-    strata : dict of str
-        What the edition calls each stratum: its values by their labels, and its number where these repeat.
+    `strata` has what the edition calls each stratum: its values by their labels, and its number where these repeat.
     """
 
     def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
@@ -73,10 +54,8 @@ class Tables:
     def counts(self) -> dict[Cell, int]:
         """Return every count of the tables, each once.
 
-        Raises
-        ------
-        InputError
-            If a table is not one of the edition, a column has no declared kind, or two tables contradict each other.
+        A table that is not one of the edition, a column without a declared kind, and two tables that contradict each
+        other are errors.
         """
         counts: dict[Cell, int] = {}
         for typed in self._typed:

@@ -37,27 +37,14 @@ UNKNOWN = 2**62
 
 
 class Edition(NamedTuple):
-    """An earlier edition.
-
-    Attributes
-    ----------
-    title, date : str
-    policy : mapping
-        As `release.json` has it.
-    cells : dict of Published
-        Suppressed counts included.
-    strata : tuple of str
-        The labels of its strata, sorted.
-    record : mapping
-        The whole of `release.json`.
-    """
+    """An earlier edition."""
 
     title: str
     date: str
-    policy: Mapping[str, Any]
-    cells: dict[Cell, Published]
-    strata: tuple[str, ...]
-    record: Mapping[str, Any]
+    policy: Mapping[str, Any]  # as `release.json` has it
+    cells: dict[Cell, Published]  # suppressed counts included
+    strata: tuple[str, ...]  # the labels of its strata, sorted
+    record: Mapping[str, Any]  # the whole of `release.json`
 
 
 def read(path: Path) -> Edition:
@@ -90,10 +77,7 @@ def read(path: Path) -> Edition:
 def places(inputs: Mapping[str, Sequence[Path]]) -> list[Path]:
     """Return the earlier editions among the inputs of a step, in their order: archives, and folders by their files.
 
-    Parameters
-    ----------
-    inputs : mapping
-        The paths of every input, by name: ``edition_1`` for an archive, ``edition_1_attack`` … for a folder.
+    The names of their inputs are ``edition_1`` for an archive, ``edition_1_attack`` … for a folder.
     """
     editions = {}
     for name, paths in inputs.items():

@@ -28,18 +28,12 @@ ROUNDS = 2
 
 
 class Width(NamedTuple):
-    """How wide the feasible interval of a count is.
+    """How wide the feasible interval of a count is."""
 
-    Attributes
-    ----------
-    low, high : int
-        The smallest and the largest count of a witness.
-    outer_low, outer_high : int
-        No count outside of these is possible. Equal to `low` and `high` where the interval is known exactly.
-    """
-
+    # The smallest and the largest count of a witness.
     low: int
     high: int
+    # No count outside of these is possible. Equal to `low` and `high` where the interval is known exactly.
     outer_low: int
     outer_high: int
 
@@ -62,10 +56,7 @@ class Width(NamedTuple):
 def propagate(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds that every feasible point respects, drawn closer relation by relation; int64 (cells,) each.
 
-    Raises
-    ------
-    ContradictionError
-        If the relations contradict each other.
+    Relations that contradict each other are an error.
     """
     matrix = system.matrix.tocoo()
     rows, columns, values = matrix.row, matrix.col, matrix.data
@@ -94,10 +85,7 @@ def propagate(system: System) -> tuple[np.ndarray, np.ndarray]:
 def witness(system: System) -> np.ndarray:
     """Return counts that satisfy a system, away from the ends of their intervals where that is cheap; int64 (cells,).
 
-    Raises
-    ------
-    ContradictionError
-        If no counts satisfy the system.
+    It is an error if there are none.
     """
     return _Search(system, None).point
 
@@ -105,27 +93,14 @@ def witness(system: System) -> np.ndarray:
 def narrow(
     system: System, required: Mapping[Cell, int] | None = None, point: np.ndarray | None = None
 ) -> dict[Cell, Width]:
-    """Prove for every cell that its feasible interval is wide enough, or find the interval.
+    """Prove for every cell of a system that its feasible interval is wide enough, or find the interval.
 
-    Parameters
-    ----------
-    system : System
-    required : mapping of int, optional
-        The width that is asked for; a cell that is absent needs none. Without the mapping every interval is found
-        exactly.
-    point : int64 (cells,), optional
-        Counts that satisfy the system, as :func:`witness` returns them.
+    `required` is the width that is asked for; a cell that is absent needs none. Without it, every interval is found
+    exactly. `point` are counts that satisfy the system, as :func:`witness` returns them; it is an error if there are
+    none.
 
-    Returns
-    -------
-    dict of Width
-        Of every cell of the system. Where the proven width is less than the required one, the interval is exact, or in
-        a large system its outer bounds are closer than required, or the solver calls are spent.
-
-    Raises
-    ------
-    ContradictionError
-        If no counts satisfy the system.
+    Where the proven width is less than the required one, the interval is exact, or in a large system its outer bounds
+    are closer than required, or the solver calls are spent.
     """
     if not system.cells:
         return {}
@@ -140,21 +115,11 @@ def narrow(
 
 
 class _Search:
-    """The search for witnesses.
-
-    Attributes
-    ----------
-    is_exact : bool
-        Whether every interval must be found exactly.
-    low, high : int64 (cells,)
-        No count outside of these is possible.
-    least, most : int64 (cells,)
-        The smallest and the largest count of a witness so far.
-    """
+    """The search for witnesses."""
 
     def __init__(self, system: System, point: np.ndarray | None) -> None:
-        self.is_exact = False
-        self.low, self.high = propagate(system)
+        self.is_exact = False  # whether every interval must be found exactly
+        self.low, self.high = propagate(system)  # no count outside of these is possible
         self.system = system.with_bounds(self.low, self.high)
         self.by_column = system.matrix.tocsc()
         n = len(system.cells)
@@ -167,7 +132,7 @@ class _Search:
         if point is None:
             raise ContradictionError
         self.point = point
-        self.least, self.most = point.copy(), point.copy()
+        self.least, self.most = point.copy(), point.copy()  # the extreme counts of a witness so far
         self.quantity = np.unique([cell.quantity for cell in system.cells], return_inverse=True)[1]
         self.parts = [everything] if n <= PART else self._parts()
         self.loose = [self._loose(part.positions) for part in self.parts] if n > PART else []

@@ -20,11 +20,7 @@ LARGE = (5, 6, 7, 8, 9)
 def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iterator[Relation]:
     """Yield what holds between k-anonymity counts (METHODS §7).
 
-    Parameters
-    ----------
-    cells : collection of Cell
-    puf : callable
-        Returns the cell with the number of records of the file, if the edition has it elsewhere.
+    `puf` gives the cell with the number of records of the file, if the edition has it elsewhere.
     """
     files = {cell._replace(quantity="", other="") for cell in cells if cell.quantity in FILE}
     for base in sorted(files):
@@ -92,11 +88,7 @@ def _conventions(
 def of_matching(cells: Collection[Cell], nested: Sequence[tuple[str, str]]) -> Iterator[Relation]:
     """Yield what holds between the targets by their number of matches (METHODS §8).
 
-    Parameters
-    ----------
-    cells : collection of Cell
-    nested : sequence of (str, str)
-        Pairs of scenarios; the second has every known variable of the first, and others.
+    In each pair of `nested` scenarios, the second has every known variable of the first, and others.
     """
     groups: dict[Cell, dict[str, list[Cell]]] = {}
     for cell in sorted(cells):

@@ -39,24 +39,12 @@ EDITION = 1
 
 
 class Passed(NamedTuple):
-    """What leaves the gate: the published tables and the record of the rules; and the audit, which stays.
+    """What leaves the gate: the published tables and the record of the rules; and the audit, which stays."""
 
-    Attributes
-    ----------
-    tables : dict of pandas.DataFrame
-        By the names of the step's outputs.
-    record : str
-        JSON.
-    audit : pandas.DataFrame
-        One line per count of the edition.
-    is_least : bool
-        False where the search for suppressions reached its limit, and more is suppressed than necessary.
-    """
-
-    tables: dict[str, pd.DataFrame]
-    record: str
-    audit: pd.DataFrame
-    is_least: bool
+    tables: dict[str, pd.DataFrame]  # by the names of the step's outputs
+    record: str  # JSON
+    audit: pd.DataFrame  # one line per count of the edition
+    is_least: bool  # False where the search for suppressions reached its limit, and more is suppressed than necessary
 
 
 def approve(
@@ -143,13 +131,7 @@ class _Audit(NamedTuple):
         return relations({**cells, **public}, _facts(self.part, self.strata, limits, self.sums))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
-        """Suppress what the other counts and the outcomes would tell.
-
-        Raises
-        ------
-        InputError
-            If no study has the counts of the tables and of the earlier editions.
-        """
+        """Suppress what the other counts and the outcomes would tell; an error if no study has all the counts."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
         if self.after:

@@ -30,10 +30,7 @@ def blocks(system: System) -> np.ndarray:
 class Ties:
     """Which cells of a system are tied together by relations; constants tie nothing.
 
-    Attributes
-    ----------
-    component : int64 (cells,)
-        What can vary in one component says nothing about another one.
+    What can vary in one `component`, int64 (cells,), says nothing about another one.
     """
 
     def __init__(self, system: System) -> None:
@@ -55,10 +52,6 @@ def levels(cells: Sequence[Cell]) -> Iterator[np.ndarray]:
 
     The counts of a line: a metric, stratum and rank limit, or a convention or scenario; those of the metric in the
     stratum; of the metric; of a table; all counts.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
     """
     tables = [TABLES.get(cell.quantity.partition("_")[0], "attack") for cell in cells]
     # An earlier edition has its counts in the groups of the new one, in which alone counts can be suppressed.

@@ -25,20 +25,13 @@ from reident.release.system import TOLERANCE, System
 
 
 class Joined(NamedTuple):
-    """A new edition and earlier ones in one system.
+    """A new edition and earlier ones in one system."""
 
-    Attributes
-    ----------
-    cells : dict of Published
-        Cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`.
-    relations : list of Relation
-    distances : tuple of int
-        D of each earlier edition.
-    """
-
-    cells: dict[Cell, Published]
+    cells: dict[
+        Cell, Published
+    ]  # cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`
     relations: list[Relation]
-    distances: tuple[int, ...]
+    distances: tuple[int, ...]  # D of each earlier edition
 
 
 def of_edition(cell: Cell, number: int) -> Cell:
@@ -56,12 +49,6 @@ def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Ce
 
     Rank limits that are not in force, and variants, are published of the whole study alone. Where editions have other
     strata, the difference of their totals is that of such hidden cells.
-
-    Parameters
-    ----------
-    cells : mapping of Published
-    strata : iterable of str
-        The labels of the strata.
     """
     hidden = Published(SUPPRESSED, None, 0, UNKNOWN)
     totals = [
@@ -177,26 +164,9 @@ def protect_jointly(
 ) -> Protected:
     """Choose suppressions in a new edition that also protect the counts of earlier ones (METHODS §11).
 
-    Parameters
-    ----------
-    cells, relations, public_counts
-        As in :func:`reident.release.suppression.protect`; `public_counts` may be about cells of earlier editions too,
-        under the names of :func:`of_edition`.
-    editions : sequence of (Edition, iterable of Relation)
-    required : callable
-        The width that the interval of each count must have, earlier ones included; these cannot be suppressed.
-    progress : callable, optional
-        Takes the share of the solver calls that are spent.
-
-    Returns
-    -------
-    Protected
-        The audit has the cells of all editions.
-
-    Raises
-    ------
-    ContradictionError
-        If an edition contradicts its own relations.
+    Parameters are as in :func:`reident.release.suppression.protect`. `public_counts` may be about cells of earlier
+    editions too, under the names of :func:`of_edition`. `required` gives the width that the interval of each count must
+    have, earlier ones included; these cannot be suppressed. The audit has the cells of all editions.
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
     weights = default_weights(cell for cell in cells if cell not in public_counts)

@@ -18,22 +18,13 @@ class ContradictionError(ValueError):
 
 
 class Relation(NamedTuple):
-    """A linear relation: low ≤ Σ coefficient · count ≤ high.
+    """A linear relation: low ≤ Σ coefficient · count ≤ high."""
 
-    Attributes
-    ----------
-    terms : dict of float
-        The coefficient of each cell.
-    low, high : float
-        Infinite where there is no bound.
-    name : str
-        What the relation says, for the page about the audit.
-    """
-
-    terms: dict[Cell, float]
+    terms: dict[Cell, float]  # the coefficient of each cell
+    # Infinite where there is no bound.
     low: float
     high: float
-    name: str
+    name: str  # what the relation says, for the page about the audit
 
 
 Terms: TypeAlias = Sequence[tuple[int | Fraction, Cell | None]]

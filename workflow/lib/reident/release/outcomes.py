@@ -37,16 +37,9 @@ def of(
 ) -> list[Limit]:
     """Return the limits whose outcome is published.
 
-    Parameters
-    ----------
-    limits : pandas.DataFrame
-        The limits of the study with their outcomes.
-    cells : container of Cell
-        The counts of the edition.
-    rank_limits : dict of int
-        The rank limit in force by metric; 0 for a metric without ranks.
-    by_estimate : bool
-        Whether the conditional rate itself is compared with its limit, and not the end of its interval.
+    `limits` are those of the study with their outcomes, `cells` the counts of the edition, `rank_limits` the rank limit
+    in force by metric, 0 for a metric without ranks. With `by_estimate`, the conditional rate itself is compared with
+    its limit, and not the end of its interval.
     """
     published = []
     for line in limits.to_dict("records"):

@@ -20,27 +20,10 @@ WITHHELD = Published(SUPPRESSED, None, 0, MAX_COUNT)
 
 
 def publish(policy: Policy, count: int, cell: str = "", seed: str = "") -> Published:
-    """Return what a policy publishes of a count (METHODS §11.1).
+    """Return what a policy publishes of a count, from 0 to 10^12 (METHODS §11.1).
 
-    Parameters
-    ----------
-    policy : Policy
-    count : int
-        From 0 to 10^12.
-    cell : str
-        Which count it is, without the variant; only random rounding depends on it. Equal cells with equal counts are
-        published alike.
-    seed : str
-        The secret of random rounding.
-
-    Returns
-    -------
-    Published
-
-    Raises
-    ------
-    ValueError
-        If the count is out of its range, or random rounding has no seed.
+    Random rounding depends on a secret `seed`, and on which count it is (`cell`, without the variant): equal cells with
+    equal counts are published alike. A count out of its range is a ValueError, as is random rounding without a seed.
     """
     count = int(count)
     if not 0 <= count <= MAX_COUNT:
@@ -59,21 +42,7 @@ def publish(policy: Policy, count: int, cell: str = "", seed: str = "") -> Publi
 def interval(policy: Policy, text: str) -> tuple[int, int]:
     """Return the smallest and the largest count that a policy publishes as a text (METHODS §11.1).
 
-    Parameters
-    ----------
-    policy : Policy
-    text : str
-        A published count.
-
-    Returns
-    -------
-    tuple of int
-        Both ends included. A suppressed count may be any from 0 to 10^12.
-
-    Raises
-    ------
-    ValueError
-        If the policy publishes no count as this text.
+    A suppressed count may be any from 0 to 10^12. A text that the policy does not publish is a ValueError.
     """
     if text == SUPPRESSED:
         return WITHHELD.low, WITHHELD.high
@@ -89,17 +58,9 @@ def interval(policy: Policy, text: str) -> tuple[int, int]:
 def rate(policy: Policy, part: Published, whole: Published) -> str:
     """Return the rate of two published counts (METHODS §11.1).
 
-    Parameters
-    ----------
-    policy : Policy
-    part, whole : Published
-
-    Returns
-    -------
-    str
-        A fraction in [0, 1] with the decimals of the policy, half-even; empty if one of the counts is not published as
-        a number, the whole is 0, the part is larger than the whole, or the policy suppresses extremes and the rate
-        would be published as 0 or 1.
+    It is a fraction in [0, 1] with the decimals of the policy, half-even; empty if one of the counts is not published
+    as a number, the whole is 0, the part is larger than the whole, or the policy suppresses extremes and the rate would
+    be published as 0 or 1.
     """
     if part.value is None or whole.value is None or not 0 <= part.value <= whole.value or not whole.value:
         return ""
@@ -116,18 +77,8 @@ def bounds(
 ) -> tuple[str, str]:
     """Return the study's interval of the rate of two published counts (METHODS §11.1).
 
-    Parameters
-    ----------
-    policy : Policy
-    part, whole : Published
-    method, level : str, float
-        Those of the intervals of the study.
-
-    Returns
-    -------
-    tuple of str
-        Fractions in [0, 1], rounded outward to the decimals of the policy; both empty where the rate is, where the
-        policy has no intervals, or where those of the study do not follow from counts.
+    Its ends are fractions in [0, 1], rounded outward to the decimals of the policy; both empty where the rate is, where
+    the policy has no intervals, or where those of the study do not follow from counts.
     """
     if policy.intervals == "absent" or not rate(policy, part, whole):
         return "", ""
@@ -137,21 +88,8 @@ def bounds(
 def cut_point(policy: Policy, value: Decimal | float | str) -> str:
     """Return a cut point with the significant digits of a policy, half-even (METHODS §11.1).
 
-    Parameters
-    ----------
-    policy : Policy
-    value : decimal.Decimal, int, float or str
-        Finite. A float stands for the shortest decimal that reads as it.
-
-    Returns
-    -------
-    str
-        Without an exponent, and without zeros after the last digit of a decimal: ``-12000``, ``0.5``, ``3``.
-
-    Raises
-    ------
-    ValueError
-        If the value is not a finite number.
+    A float stands for the shortest decimal that reads as it. The text has no exponent, and no zeros after the last
+    digit of a decimal: ``-12000``, ``0.5``, ``3``. A number that is not finite is a ValueError.
     """
     number = value if isinstance(value, Decimal) else _decimal(value)
     if not number.is_finite():

@@ -14,23 +14,18 @@ from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR
 from reident.sections.release import Policy
 
-_RATES = {column.name: column.kind for column in tables.RATE[0].columns if isinstance(column.kind, Rate)}
+_RATES = {
+    column.name: column.kind for column in tables.TABLES["rate"][0].columns if isinstance(column.kind, Rate)
+}
 """The rates of the attack with their two counts, as the table of rates declares them."""
 
 
 class Rounded(NamedTuple):
-    """What is published of every count, and by which rules.
-
-    Attributes
-    ----------
-    cells : mapping of Published
-    policy : Policy
-    method, level : str, float
-        Those of the intervals of the study.
-    """
+    """What is published of every count, and by which rules."""
 
     cells: Mapping[Cell, Published]
     policy: Policy
+    # Those of the intervals of the study.
     method: str
     level: float
 
@@ -54,11 +49,7 @@ class Rounded(NamedTuple):
 def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
     """Return the counts and rates of the attack, one line per file, variant, metric, stratum and rank limit.
 
-    Parameters
-    ----------
-    rounded : Rounded
-    metrics, strata : sequence of str
-        In the order of the lines.
+    Metrics and strata are in the order of the lines.
     """
     order = {name: at for at, name in enumerate(metrics)}
     of_stratum = {label: at for at, label in enumerate([WHOLE, *strata])}
@@ -142,13 +133,7 @@ def matching(rounded: Rounded) -> pd.DataFrame:
 def cut_points(lines: pd.DataFrame, rounded: Rounded, strata: Mapping[str, str]) -> pd.DataFrame:
     """Return the rounded cut points, without those of strata of which a number of records is not published.
 
-    Parameters
-    ----------
-    lines : pandas.DataFrame
-        The cut points of the study.
-    rounded : Rounded
-    strata : mapping
-        The label of each stratum.
+    `lines` are the cut points of the study, `strata` the label of each stratum.
     """
     labels = {WHOLE: WHOLE, **strata}
     rows = []

@@ -29,17 +29,8 @@ MAX_RECORDS = 100
 def relations(cells: Iterable[Cell] | Mapping[Cell, Published], facts: Facts) -> list[Relation]:
     """Return every relation between the cells of an edition that a reader may know (METHODS §11).
 
-    Parameters
-    ----------
-    cells : iterable of Cell, or mapping of Published
-        The cells of the edition. If it says what is published of them, the relations of strata with no EIF record, or
-        with at least one, are sharper.
-    facts : Facts
-
-    Returns
-    -------
-    list of Relation
-        In an order that does not depend on that of the cells. Cells that are not in the edition are hidden counts.
+    With what is published of the cells, the relations of strata with no EIF record, or with at least one, are sharper.
+    Cells that are not in the edition are hidden counts. The order does not depend on that of the cells.
     """
     edition = _Edition(cells, facts)
     return [

@@ -26,36 +26,22 @@ PRIMAL = 4
 
 
 class Solution(NamedTuple):
-    """A best point of a linear program.
-
-    Attributes
-    ----------
-    point : float64 (k,)
-    duals : float64 (rows,)
-        Positive where the lower end of a row holds the objective up, negative for the upper end; meaningless where
-        the point is of whole numbers.
-    is_best : bool
-        False where the search for a point of whole numbers ended before it was complete.
-    """
+    """A best point of a linear program."""
 
     point: np.ndarray
+    # Positive where the lower end of a row holds the objective up, negative for the upper end; meaningless where the
+    # point is of whole numbers.
     duals: np.ndarray
-    is_best: bool = True
+    is_best: bool = True  # False where the search for a point of whole numbers ended before it was complete
 
 
 class Program:
     """Rows of a linear program, for which points with the smallest value of objectives are found.
 
+    The ends of the rows, float64 (rows,), may be infinite.
+
     In a small program, a solution starts from that of the objective before, which is much faster than from nothing.
     Which of several best points is found therefore depends on the order of the objectives, and on nothing else.
-
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, (rows, k)
-    row_low, row_high : float64 (rows,)
-        The ends of each row; they may be infinite.
-    calls : Calls, optional
-        Counts the solutions.
     """
 
     def __init__(
@@ -75,7 +61,7 @@ class Program:
         gap: float = 0.0,
         presolve: bool = True,
     ) -> Solution | None:
-        """Return a point between two others with the smallest objective; None where the solver has none.
+        """Return a point between two others with the smallest objective, float64 (k,); None where the solver has none.
 
         Parameters
         ----------

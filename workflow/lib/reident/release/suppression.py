@@ -36,41 +36,20 @@ NOISE = 1e-9
 
 
 class Audit(NamedTuple):
-    """What the audit found of a count.
+    """What the audit found of a count."""
 
-    Attributes
-    ----------
-    policy_width : int
-        The width that the policy asks for.
-    required : int
-        The same, or the width with all counts of the edition suppressed, if that is less.
-    width : Width
-        The feasible interval, as far as it is proven.
-    """
-
-    policy_width: int
-    required: int
-    width: Width
+    policy_width: int  # the width that the policy asks for
+    required: int  # the same, or the width with all counts of the edition suppressed, if that is less
+    width: Width  # the feasible interval, as far as it is proven
 
 
 class Protected(NamedTuple):
-    """Which counts are suppressed, and the audit of all of them.
+    """Which counts are suppressed, and the audit of all of them."""
 
-    Attributes
-    ----------
-    suppressed : tuple of Cell
-        In sorted order.
-    audit : dict of Audit
-        Of every published cell, in sorted order.
-    weight : float
-        Of the suppressed cells together.
-    is_least : bool
-        False where the search ended at its limit, and whole groups of cells are suppressed.
-    """
-
-    suppressed: tuple[Cell, ...]
-    audit: dict[Cell, Audit]
-    weight: float
+    suppressed: tuple[Cell, ...]  # in sorted order
+    audit: dict[Cell, Audit]  # of every published cell, in sorted order
+    weight: float  # of the suppressed cells together
+    # False where the search ended at its limit, and whole groups of cells are suppressed.
     is_least: bool = True
 
 
@@ -151,15 +130,7 @@ def unpublished(
 ) -> dict[Cell, Width]:
     """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-        The edition.
-    relations : iterable of Relation
-    public_counts : mapping of int
-        Counts that the public knows exactly.
-    widths : mapping of int
-        The cells that are asked for, each with the width that is of interest: a wider one need not be proven.
+    `widths` has the cells that are asked for, each with the width that is of interest: a wider one need not be proven.
     """
     calls = Calls(limit(len(widths)))
     largest = BEYOND * max([100, *public_counts.values(), *widths.values()])
@@ -174,20 +145,7 @@ def _in_order(relations: Iterable[Relation]) -> list[Relation]:
 
 
 class _Work:
-    """The search for a pattern.
-
-    Attributes
-    ----------
-    suppressed : bool (cells,)
-        The pattern.
-    block : int64 (cells,)
-        Cells of one stratum, or totals of one metric, have the same number.
-    ties : groups.Ties
-    component : int64 (cells,)
-        That of each cell by its ties.
-    doubtful : int64 (k,)
-        The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
-    """
+    """The search for a pattern."""
 
     def __init__(
         self,
@@ -219,18 +177,20 @@ class _Work:
         self.full = self._system(self.free)
         low, high = propagate(self.full)
         self.required = np.minimum(self.policy_width, high - low)
-        self.suppressed = np.zeros(n, bool)
+        self.suppressed = np.zeros(n, bool)  # the pattern
         self.by_column = self.system.matrix.tocsc()
         self.cuts: list[sparse.csr_array] = []
         self.final: dict[Cell, Width] = {}
         self.protected: dict[int, bytes] = {}
         self.safe: dict[int, list[np.ndarray]] = {}
+        # Cells of one stratum, or totals of one metric, have the same block.
         self.block, self.ties = groups.blocks(self.system), groups.Ties(self.full)
         self.component = self.ties.component
         self.stubborn: set[int] = set()
         self.is_least = True
         self.widths: dict[Cell, Width] = {}
         self.point = witness(self.system)
+        # The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
         self.doubtful = self._doubtful()
 
     def _system(self, suppressed: np.ndarray) -> System:

@@ -17,24 +17,7 @@ TOLERANCE = 1e-6
 
 
 class System:
-    """Counts, their intervals, and the relations between them.
-
-    Attributes
-    ----------
-    cells : list of Cell
-        In sorted order.
-    place : dict of int
-        The position of each cell.
-    matrix : scipy.sparse.csr_array (relations, cells)
-    row_low, row_high : float64 (relations,)
-    low, high : int64 (cells,)
-    group : int64 (cells,)
-        The number of the stratum of each cell; -1 for the whole study.
-    program : Program
-        The relations, for the solver.
-    calls : Calls
-        Counts the solver calls.
-    """
+    """Counts, their intervals, and the relations between them."""
 
     def __init__(
         self,
@@ -43,21 +26,13 @@ class System:
         largest: int,
         calls: Calls | None = None,
     ) -> None:
-        """Collect a system.
+        """Collect the relations of a system, and what is published of each cell.
 
-        Parameters
-        ----------
-        relations : iterable of Relation
-        intervals : mapping of (int, int)
-            What is published of each cell.
-        largest : int
-            The end of the interval of a cell that only relations name, well above every published count.
-        calls : Calls, optional
-            If absent: without a limit.
+        `largest` ends the interval of a cell that only relations name, well above every published count.
         """
         rows = [relation for relation in relations if relation.terms]
         self.cells = sorted({*intervals, *(cell for row in rows for cell in row.terms)})
-        self.place = {cell: at for at, cell in enumerate(self.cells)}
+        self.place = {cell: at for at, cell in enumerate(self.cells)}  # the position of each cell
         sizes = [len(row.terms) for row in rows]
         columns = np.fromiter((self.place[cell] for row in rows for cell in row.terms), np.int64, sum(sizes))
         values = np.fromiter((value for row in rows for value in row.terms.values()), float, sum(sizes))
@@ -71,6 +46,7 @@ class System:
         ends = np.array([intervals.get(cell, hidden) for cell in self.cells], np.int64).reshape(-1, 2)
         self.low, self.high = ends[:, 0].copy(), ends[:, 1].copy()
         strata = {name: at for at, name in enumerate(sorted({cell.stratum for cell in self.cells} - {WHOLE}))}
+        # The number of the stratum of each cell, int64 (cells,); -1 for the whole study.
         self.group = np.array([strata.get(cell.stratum, -1) for cell in self.cells], np.int64)
 
     def with_bounds(self, low: np.ndarray, high: np.ndarray) -> System:
@@ -81,17 +57,10 @@ class System:
 
 
 class Part:
-    """Some cells of a system, and the relations that they are in.
+    """Some cells of a system, at ascending `positions`, and the relations that they are in.
 
-    Parameters
-    ----------
-    system : System
-    positions : int64 (k,)
-        The positions of the cells, ascending.
-    point : int64 (cells,) or None
-        The values of the other cells; None where they are anywhere within their intervals.
-    by_column : scipy.sparse.csc_array, optional
-        The matrix of the system.
+    The other cells have the values of a `point`, or without one are anywhere within their intervals. `by_column` is the
+    matrix of the system.
     """
 
     def __init__(
@@ -123,14 +92,7 @@ class Part:
         self.matrix, self.row_low, self.row_high = matrix, low, high
 
     def solve(self, objective: np.ndarray, *, is_exact: bool = False) -> np.ndarray | None:
-        """Return a whole-number point with a small objective; None where the solver has none.
-
-        Parameters
-        ----------
-        objective : float64 (k,)
-        is_exact : bool
-            Whether the objective must be the smallest one.
-        """
+        """Return a whole-number point with a small objective, or the smallest; None where the solver has none."""
         solution = self.relax(objective)
         if solution is None:
             return None

@@ -1,6 +1,6 @@
 """Generate the JSON Schema for editors and the tables of config/README.md from the study model.
 
-``make docs`` writes both; a test fails if a file differs from the model.
+:mod:`reident.pipeline.documentation` writes both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
@@ -278,14 +277,3 @@ def files() -> dict[str, str]:
         + "\n",
         "config/README.md": readme(),
     }
-
-
-def write(root: Path) -> None:
-    """Write the generated files below the root of the repository."""
-    for path, text in files().items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path.cwd())

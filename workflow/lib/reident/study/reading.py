@@ -85,21 +85,11 @@ _PROBLEMS = {
 
 
 class Mistake(NamedTuple):
-    """A mistake in a study file.
+    """A mistake in a study file."""
 
-    Attributes
-    ----------
-    line : int
-        From 1.
-    location : tuple of str and int
-        Keys, and positions in lists from 0.
-    message : str
-        What is wrong, beginning with the key, and what to do.
-    """
-
-    line: int
-    location: tuple[str | int, ...]
-    message: str
+    line: int  # from 1
+    location: tuple[str | int, ...]  # keys, and positions in lists from 0
+    message: str  # what is wrong, beginning with the key, and what to do
 
 
 def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
@@ -192,12 +182,7 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...], number: Iterator
 def todos(data: Any, node: yaml.Node) -> list[Mistake]:
     """Return what of a file is still to be decided, by line: each key, and each value, that begins with TODO.
 
-    Parameters
-    ----------
-    data : dict
-        The content of the file, see :func:`read`.
-    node : yaml.Node
-        The tree of the file.
+    Content and tree of the file are as :func:`read` returns them.
     """
     problem = "is still to be decided. Replace the TODO with a value, or remove the key."
     locations = sorted(_undecided(data, ()), key=lambda location: line_of(node, location))
@@ -373,15 +358,7 @@ def mistakes(
 ) -> list[Mistake]:
     """Return every mistake of a study file, by line.
 
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-    data : dict
-        The content of the file, see :func:`read`.
-    node : yaml.Node
-        The tree of the file.
-    keys : mapping
-        All keys, for suggestions.
+    Content and tree of the file are as :func:`read` returns them; `keys` are all keys, for suggestions.
     """
     errors = error.errors(include_url=False)
     result = []

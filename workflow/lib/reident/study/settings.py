@@ -93,12 +93,7 @@ BUNDLED = {"studies": ["config/studies/example.yaml"]} | {
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Refuse unknown settings, and values that a setting must not have.
-
-    Parameters
-    ----------
-    config : mapping
-        Values from a file have types; values from the command line may be text.
+    """Refuse unknown settings, and values that a setting must not have; those of the command line may be text.
 
     Raises
     ------
@@ -133,13 +128,7 @@ def schema() -> dict[str, Any]:
 
 
 def table(bundled: Mapping[str, Any]) -> str:
-    """Return the table of the settings that config/config.yaml has.
-
-    Parameters
-    ----------
-    bundled : mapping
-        The file that comes with the workflow, whose values are the defaults.
-    """
+    """Return the table of the settings that the bundled config/config.yaml has, whose values are the defaults."""
     lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
     for key, value in bundled.items():
         setting = SETTINGS[key]

@@ -38,15 +38,7 @@ class Mistake(NamedTuple):
 
 
 def locate(text: str, error: yaml.YAMLError) -> Mistake:
-    """Return where a file is not valid YAML.
-
-    Parameters
-    ----------
-    text : str
-        The content of the file.
-    error : yaml.YAMLError
-        What the parser says of it.
-    """
+    """Return where a text is not valid YAML, from what the parser says of it."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return Mistake(None, getattr(error, "reason", None) or "syntax error", _USUAL)
     lines, at = text.split("\n"), error.problem_mark.line

@@ -21,24 +21,12 @@ from reident.study.reading import dotted_key
 
 
 class Variant(NamedTuple):
-    """One combination.
+    """One combination."""
 
-    Attributes
-    ----------
-    id : str
-        Lower-case letters, digits, dots, hyphens and underscores; depends only on the labels.
-    labels : dict
-        The label of each thing that varies, by its name.
-    settings : dict
-        The value of each key, as the file has it.
-    places : dict
-        The location of each key's value below `variants`: item, and label or number.
-    """
-
-    id: str
-    labels: dict[str, str]
-    settings: dict[str, Any]
-    places: dict[str, Path]
+    id: str  # lower-case letters, digits, dots, hyphens and underscores; depends only on the labels
+    labels: dict[str, str]  # the label of each thing that varies, by its name
+    settings: dict[str, Any]  # the value of each key, as the file has it
+    places: dict[str, Path]  # the location of each key's value below `variants`: item, and label or number
 
 
 BEFORE = {"before": "protection"}
@@ -86,11 +74,7 @@ _COARSENED = re.compile(r"linking_variables\.[^.]+\.coarsen")
 def expand(varied: Sequence[Varied], *, partly: bool = False) -> list[Variant]:
     """Return every combination; the last item of `variants` changes fastest.
 
-    Parameters
-    ----------
-    varied : sequence of Varied
-    partly : bool
-        Whether to include combinations that set only some of what varies.
+    With `partly`, those are included that set only some of what varies.
     """
     if not varied:
         return []
@@ -151,23 +135,10 @@ def _item(items: list[Any], part: str | int) -> int | None:
 def with_settings(
     content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the content of a study file with other values and without what is about variants.
+    """Return the content of a study file with other values by their keys, and without what is about variants.
 
-    None drops an item of a list.
-
-    Parameters
-    ----------
-    content : dict
-        As read from the file.
-    complete : mapping
-        The same study in plain values, with every default.
-    settings : mapping
-        The value of each key, as a file would have it.
-
-    Raises
-    ------
-    ValueError
-        If the study does not have a section on the way to a key, or has it as a single word.
+    None drops an item of a list. `complete` is the same study in plain values, with every default. It is a ValueError
+    if the study does not have a section on the way to a key, or has it as a single word.
     """
     result = copy.deepcopy(
         {name: value for name, value in content.items() if name not in ("variants", "together")}

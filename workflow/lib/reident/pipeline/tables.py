@@ -1,0 +1,148 @@
+"""The tables that the steps make: where they are, their columns and types, and what of the sources they hold.
+
+``tables.csv`` declares each of them on one line, and ``columns.csv`` each of their columns, in order. What reads or
+describes a table takes it from here: the ledger reads its columns by their types, the report and the comparison read
+the tables that are marked for them, docs/DATA.md and docs/explanation/confidentiality.md list them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+WHOLE = "ALL"
+"""The stratum of lines about the whole study."""
+
+COMPARED_COLUMNS = "{columns of the compared table}"
+"""The column of a comparison that stands for those of the table that it compares."""
+
+Type = Literal[
+    "text", "integer", "number", "boolean", "text or integer", "text or number", "integer or number"
+]
+"""Types of columns; the last three are those of Parquet columns whose type the study decides."""
+
+
+class Count(NamedTuple):
+    """A count of records, links or clusters, which leaves rounded.
+
+    ``quantity`` is the same for the same count in several tables; ``file`` is the file that is attacked, as it is
+    ``released`` or ``before`` protection.
+    """
+
+    quantity: str
+    file: Literal["released", "before"] = "released"
+
+
+class Rate(NamedTuple):
+    """A rate of two counts: leaves as the rate of the two rounded counts."""
+
+    part: str
+    whole: str
+
+
+class Dimension(NamedTuple):
+    """A label that tells which count of its quantity a count on the line is."""
+
+    name: Literal["variant", "metric", "stratum", "rank_limit", "other"]
+
+
+Kind = Count | Rate | Dimension | Literal["cut point", "label", "parameter", "outcome", "withheld"]
+"""How a column leaves in the releasable edition (METHODS §11): as a rounded count, as a rate of rounded counts, as what
+tells counts apart, as a rounded cut point, unchanged (``label``, ``parameter``), as the outcome of a limit whose
+relation between counts is audited, or never."""
+
+
+class Column(NamedTuple):
+    """One column."""
+
+    # With braces where the study names it: ``{key of the PUF}``, ``c_{file}``. Such a column stands for as many
+    # columns as the study has of the kind. Several in a row may alternate in the file.
+    name: str
+    # A :data:`Type`. Integers and numbers may be empty where they are undefined.
+    type: Type
+    meaning: str  # in a phrase
+    unit: str = ""  # ``records``, ``pairs``, ``fraction`` …; empty where there is none
+    section: str = ""  # the section of METHODS that defines the column, where it is not that of the table
+    only: str = ""  # when the file has the column, if it does not always have it
+    # How it leaves in the releasable edition. A table of that edition declares it for every column.
+    kind: Kind | None = None
+
+
+class Lines(NamedTuple):
+    """The lines of a table that are about the whole study: those with a value in a column.
+
+    ``name`` is that of the comparison: ``comparison/{name}.csv``; empty where variants are not compared by them.
+    """
+
+    name: str
+    column: str
+    value: str | bool
+
+
+class Table(NamedTuple):
+    """One file that a step makes."""
+
+    output: str  # the name of the file among the outputs of the step's rule
+    path: str  # from the study's results folder, with the wildcards of the rule
+    meaning: str  # what one line is about, and in which order the lines are
+    # In their order; empty for a file that is not a table, or whose columns are those of a source.
+    columns: tuple[Column, ...] = ()
+    # What of the sources it holds: ``records`` (keys, links, values), ``labels`` (and cut points), or ``aggregates``.
+    holds: str = "aggregates"
+    reported: bool = False  # whether the report reads it
+    # The lines by which variants are compared, where they are compared by this table.
+    compared: Lines | None = None
+    section: str = ""  # the section of METHODS that defines its columns, such as ``6`` or ``4.1``
+    # Whether its numbers are in the releasable edition; with lines, theirs alone.
+    released: Lines | bool = False
+    exported: bool = False  # whether it is a copy for people, which no step reads
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as stream:
+        yield from csv.DictReader(stream)
+
+
+def _kind(text: str) -> Any:
+    """Return how a column leaves, from words such as `count n_puf`."""
+    word, *names = text.split()
+    kinds = {"count": Count, "rate": Rate, "dimension": Dimension}
+    return kinds[word](*names) if word in kinds else text
+
+
+def _lines(name: str, column: str, value: str) -> Lines:
+    return Lines(name, column, True if value == "True" else value)
+
+
+def _columns() -> dict[str, tuple[Column, ...]]:
+    """Return the columns of each table by its path; tables with the same columns share their lines."""
+    columns: dict[str, tuple[Column, ...]] = {}
+    for row in _rows("columns.csv"):
+        paths, kind = row.pop("tables").split(), row.pop("kind")
+        column = Column(**row, kind=_kind(kind) if kind else None)
+        for path in paths:
+            columns[path] = (*columns.get(path, ()), column)
+    return columns
+
+
+def _tables() -> dict[str, tuple[Table, ...]]:
+    """Return the tables of each rule."""
+    columns, tables = _columns(), dict[str, tuple[Table, ...]]()
+    for row in _rows("tables.csv"):
+        rule, compared, released = (row.pop(name) for name in ("rule", "compared", "released"))
+        table = Table(
+            **row | {name: row[name] == "yes" for name in ("reported", "exported")},
+            columns=columns.get(row["path"], ()),
+            compared=_lines(*compared.split()) if compared else None,
+            released=_lines("", *released.split()) if " " in released else released == "yes",
+        )
+        tables[rule] = (*tables.get(rule, ()), table)
+    return tables
+
+
+TABLES = _tables()
+"""The tables of each rule, in their order."""
+
+COMPARE_VARIANTS, RELEASE = TABLES["compare_variants"], TABLES["release"]
