@@ -28,17 +28,12 @@ def are_independent(method: str) -> bool:
     return method != CLUSTERED
 
 
-def of_study(
-    successes: int, trials: int, method: str, level: float, *, trials_are_clusters: bool = False
-) -> Interval:
+def of_study(successes: int, trials: int, method: str, level: float) -> Interval:
     """Return the study's own interval of a rate of which two counts are known; no other one replaces it (METHODS §6).
 
-    Clusters are independent in every study. Where records depend on each other, both ends are None: the counts do not
-    tell how records spread over clusters.
+    Where records depend on each other, both ends are None: the counts do not tell how records spread over clusters.
     """
-    if are_independent(method):
-        return interval(successes, trials, method, level)
-    return interval(successes, trials, level=level) if trials_are_clusters else Interval(None, None)
+    return interval(successes, trials, method, level) if are_independent(method) else Interval(None, None)
 
 
 def interval(successes: int, trials: int, method: str = "clopper-pearson", level: float = 0.95) -> Interval:
