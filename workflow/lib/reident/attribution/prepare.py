@@ -12,14 +12,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident import reading
 from reident.attribution.parts import AttributionFiles
 from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
-from reident.intake.sources import Source, give, narrow
+from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import typed_key
 from reident.linkage import categories
 from reident.sections.attribution import Target
@@ -55,17 +54,12 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def batches(files: AttributionFiles, side: str, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of a file, batch by batch."""
-    return reading.tables(path, files.files[side], files.columns_of(side), files.ids.get(side, ()))
-
-
 def prepare(
     files: AttributionFiles, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext
 ) -> Prepared:
     """Type and code files that are in memory, by side, as :func:`prepare_files` does.
 
-    Each has at least its :meth:`AttributionFiles.columns_of`.
+    Each has at least the columns of its extract.
     """
     sources = {side: [text] for side, text in texts.items()}
     names = ("original", "released", "holdout")
@@ -83,9 +77,8 @@ def prepare_files(
 
     Parameters
     ----------
-    files : AttributionFiles
     sources : mapping
-        By side, the text of each file in batches, see :func:`batches`.
+        By side, the text of each file, see :func:`reident.intake.sources.batches`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
     folder : pathlib.Path, optional
@@ -104,12 +97,7 @@ def prepare_files(
         A file without a record, a repeated key, a value that is not a number where it must be one, a variable without
         a code in common with the original file.
     """
-    with contextlib.ExitStack() as stack:
-        texts = {}
-        for side, batches_of_file in sources.items():
-            columns = [variable.column for variable in files.variables]
-            text = Source(files.files[side], files.ids.get(side) or (), columns, folder)
-            texts[side] = stack.enter_context(contextlib.closing(text)).read(batches_of_file)
+    with opened(files.extracts, sources, folder) as texts:
         return _prepared(files, texts, sinks, guard)
 
 

@@ -28,7 +28,7 @@ def coded(
     """Return the coded variables of each file, the categories, and warnings about them."""
     lines, warnings = [], list[Line]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
-    variables = files.variables(FILE)
+    variables = files.variables
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
         sources = texts if variable in files.key else {FILE: texts[FILE]}

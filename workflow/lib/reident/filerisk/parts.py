@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.intake.parts import Extract
 from reident.sections.filerisk import SpecialForm
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
@@ -51,9 +52,23 @@ class RiskFiles:
     household: tuple[str, ...] = ()
     sensitive: tuple[KeyVariable, ...] = ()
 
-    def variables(self, table: str) -> tuple[KeyVariable, ...]:
-        """Return the variables that a prepared table has: only the file has the sensitive ones."""
-        return (*self.key, *self.sensitive) if table == FILE else self.key
+    @property
+    def variables(self) -> tuple[KeyVariable, ...]:
+        """The variables of the prepared file; the other tables have only those of the key."""
+        return (*self.key, *self.sensitive)
+
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """What the study needs of the source of each prepared table."""
+        key = [variable.column for variable in self.key]
+        columns = [self.weight] if self.weight else []
+        columns += [*self.household, *(variable.column for variable in self.variables)]
+        extracts = {FILE: Extract(self.file, self.id, columns)}
+        if self.population is not None:
+            extracts[POPULATION] = Extract(self.population, (), [*key, *self.strata])
+        if self.original is not None:
+            extracts[ORIGINAL] = Extract(self.original, self.original_id, key)
+        return extracts
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,17 +12,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident import reading
 from reident.errors import Guard, InputError
 from reident.filerisk import coding, dis
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, Line, table
-from reident.intake.sources import Source, give
+from reident.intake.sources import Source, give, opened
 from reident.intake.values import Place, typed
 from reident.sections.codes import Coding
-from reident.sections.files import SourceFile
 
 ROW, WEIGHT, STRATUM, HOUSEHOLD = "row", ".weight", ".stratum", ".household"
 """Columns of the prepared tables beside those of the file: the row (the header is row 1), the weight, the stratum, and
@@ -54,38 +52,6 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
-    """Return the columns that the study needs of the source of a prepared table: its file, or another one."""
-    return [*_key_of(files, table), *_others_of(files, table)]
-
-
-def _key_of(files: RiskFiles, table: str) -> tuple[str, ...]:
-    """Return the columns that name a record in the source of a prepared table."""
-    return {FILE: files.id, POPULATION: ()}.get(table, files.original_id)
-
-
-def _others_of(files: RiskFiles, table: str) -> list[str]:
-    """Return the columns behind the key."""
-    weight = (files.weight,) if files.weight else ()
-    front, behind = {FILE: ((*weight, *files.household), ()), POPULATION: ((), files.strata)}.get(
-        table, ((), ())
-    )
-    return [*front, *(variable.column for variable in files.variables(table)), *behind]
-
-
-def batches(files: RiskFiles, table: str, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of the source of a prepared table, batch by batch."""
-    return reading.tables(path, source_of(files, table), columns_of(files, table), _key_of(files, table))
-
-
-def source_of(files: RiskFiles, table: str) -> SourceFile:
-    """Return the description of the source of a prepared table."""
-    source = {FILE: files.file, POPULATION: files.population}.get(table, files.original)
-    if source is None:
-        raise ValueError(f"the study has no file for the table `{table}`")
-    return source
-
-
 def prepare(
     files: RiskFiles,
     text: pa.Table,
@@ -97,12 +63,10 @@ def prepare(
 
     Parameters
     ----------
-    files : RiskFiles
     text : pyarrow.Table
-        The text of the file, at least its :func:`columns_of`.
+        The text of the file, at least the columns of its extract.
     population, original : pyarrow.Table, optional
         The same of the population, and of the records before perturbation.
-    guard : Guard
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
     sources = {name: [source] for name, source in texts.items() if source is not None}
@@ -120,9 +84,8 @@ def prepare_files(
 
     Parameters
     ----------
-    files : RiskFiles
     sources : mapping
-        By prepared table, the text of its source in batches, see :func:`batches`.
+        By prepared table, the text of its source, see :func:`reident.intake.sources.batches`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
     folder : pathlib.Path, optional
@@ -141,11 +104,7 @@ def prepare_files(
         A file without a record, a repeated key, a value that is not a number where it must be one, weights that
         cannot be, a variable without a code in common with another file, an original file of other records.
     """
-    with contextlib.ExitStack() as stack:
-        texts = {}
-        for name, batches_of_file in sources.items():
-            text = Source(source_of(files, name), _key_of(files, name), _others_of(files, name), folder)
-            texts[name] = stack.enter_context(contextlib.closing(text)).read(batches_of_file)
+    with opened(files.extracts, sources, folder) as texts:
         return _prepared(files, texts, sinks, guard)
 
 
@@ -169,7 +128,7 @@ def _prepared(
     if files.household:
         front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
     if POPULATION in texts:
-        require_records(source_of(files, POPULATION), texts[POPULATION].num_rows)
+        require_records(texts[POPULATION].source, texts[POPULATION].num_rows)
     original_rows = None
     if ORIGINAL in texts:
         texts[ORIGINAL].order(guard)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.intake.parts import Extract
 from reident.sections.files import SourceFile
 from reident.sections.matching import (
+    HOLDOUT,
     ConfidentialFile,
     MatchedVariable,
     NamedSet,
@@ -16,6 +18,14 @@ from reident.sections.matching import (
     Target,
     UncertainTargets,
 )
+
+CONFIDENTIAL = "confidential"
+"""The side of the confidential file; that of the holdout is :data:`reident.sections.matching.HOLDOUT`."""
+
+
+def synthetic_side(place: int) -> str:
+    """Return the side of a synthetic file, counted from 0."""
+    return f"synthetic_{place + 1}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,19 @@ class MatchedFiles:
         """Return the key columns of a file; empty where rows correspond by order."""
         key = self.confidential.id or ()
         return key if place is None else (self.synthetic[place].id or key)
+
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """What the study needs of each file: ``confidential``, ``synthetic_1`` …, and perhaps ``holdout``."""
+        names = [variable.name for variable in self.variables]
+        others = [target.variable for target in self.targets]
+        others += [self.population_count] if self.population_count else []
+        extracts = {CONFIDENTIAL: Extract(self.confidential, self.key(), [*names, *others])}
+        for place, file in enumerate(self.synthetic):
+            extracts[synthetic_side(place)] = Extract(file, self.key(place), names)
+        if self.holdout is not None:
+            extracts[HOLDOUT] = Extract(self.holdout, (), self.closest)
+        return extracts
 
 
 @dataclass(frozen=True)
