@@ -90,8 +90,6 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
 
     Parameters
     ----------
-    rules : IntruderRules
-    file, population : pyarrow.Table
     names : iterable of str
         The key variables of all sets.
     """
@@ -123,7 +121,6 @@ def cells_of(files: Files, keys: Sequence[str]) -> Cells:
 
     Parameters
     ----------
-    files : Files
     keys : sequence of str
         At least one.
     """

@@ -54,12 +54,10 @@ def run(
 
     Parameters
     ----------
-    options : Sampling
     population : pyarrow.Table
         As :func:`reident.filerisk.prepare.prepare` gives it.
     threads : int
         Samples at a time; the result does not depend on it, as each sample has a generator of its own.
-    progress : callable, optional
     """
     codes, strata = codes_of(population, list(options.key)), population[STRATUM].to_numpy()
     reciprocals = dis_suda.population_reciprocal(codes, codes, wildcard=options.wildcard)

@@ -77,7 +77,6 @@ def assess(
 
     Parameters
     ----------
-    rules : IntruderRules
     file, population : pyarrow.Table
         As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int

@@ -26,7 +26,6 @@ def coded(
 
     Parameters
     ----------
-    variable : KeyVariable
     columns : mapping of pyarrow.Array
         Its typed values by file, null where missing.
     first : str

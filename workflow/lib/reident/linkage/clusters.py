@@ -35,7 +35,6 @@ def rate(
 
     Parameters
     ----------
-    part : Rating
     numbers : pyarrow.Table or pyarrow.parquet.ParquetFile
         The number of the cluster of each PUF record, ``cluster``; no row in a study without cluster columns.
     strata : pyarrow.Table or pyarrow.parquet.ParquetFile

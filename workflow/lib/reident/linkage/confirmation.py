@@ -46,8 +46,6 @@ def confirm(
 
     Parameters
     ----------
-    part : Confirming
-    metric : Metric
     suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
         Every pair that scoring kept and every ambiguous record, as :func:`reident.linkage.ranking.rank` leaves them.
     files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile

@@ -40,7 +40,6 @@ def describe(
 
     Parameters
     ----------
-    part : Describing
     prepared, binned : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         ``puf`` and ``eif``; agreement is that of the binned tables. Of files, memory holds a column at a time and the
         codes of the binned ones.

@@ -115,7 +115,6 @@ class Comparison:
         ``puf`` and ``eif``, both prepared or both binned.
     strata : mapping of pyarrow.Table
         The stratum of each record of ``puf`` and ``eif``.
-    n_strata : int
     scope : {'stratum', 'study'}
         The records from which standard deviations are computed.
     """

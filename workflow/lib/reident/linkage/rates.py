@@ -145,7 +145,6 @@ def rate(
 
     Parameters
     ----------
-    part : Rating
     prepared : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         ``puf`` and ``eif``; read only where a tolerance depends on missing values.
     iuf : pyarrow.Table or pyarrow.parquet.ParquetFile

@@ -61,7 +61,6 @@ def join(
 
     Parameters
     ----------
-    part : Joining
     released : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
         The prepared PUF of the study, and that of the attack with each of its files.
     strata : pyarrow.Table or pyarrow.parquet.ParquetFile
