@@ -17,13 +17,12 @@ from reident.linkage.pairing import encode
 from reident.linkage.parts import Explaining
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
-from reident.linkage.scoring import Work
 from reident.linkage.strata import lines, links_inside
 from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.linkage.metrics.contract import Metric
+    from reident.linkage.metrics.contract import Metric, Setting
 
 RECODINGS = [
     "variable", "recoding", "n_confirmed", "n_prevented", "prevented_rate", "n_newly_confirmed", "net_change",
@@ -61,19 +60,16 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    part: Explaining, metric: Metric, files: Files, positions: Mapping[str, Source], work: Work
+    part: Explaining, metric: Metric, files: Files, positions: Mapping[str, Source], setting: Setting
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
     Parameters
     ----------
-    part : Explaining
-    metric : Metric
     files : Files
         The prepared tables with their keys.
     positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         By metric, the suspected pairs by row number as :func:`reident.linkage.confirmation.confirm` leaves them.
-    work : Work
 
     Returns
     -------
@@ -85,7 +81,7 @@ def explain(
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs = confirmed[metric.name]
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
-    effects = _effects(part, metric, files, pairs, tried, work, _linked(files))
+    effects = _effects(part, metric, files, pairs, tried, setting, _linked(files))
     lost = effects.lost
     sets, agree = _unique_sets(part, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
@@ -118,7 +114,9 @@ def explain(
     )
 
 
-def prevented(part: Explaining, metric: Metric, files: Files, source: Source, work: Work) -> pd.DataFrame:
+def prevented(
+    part: Explaining, metric: Metric, files: Files, source: Source, setting: Setting
+) -> pd.DataFrame:
     """Return which share of the confirmed records of a metric each change would have prevented.
 
     The source holds the suspected pairs of the metric by row number. The table has the columns variable, recoding and
@@ -127,7 +125,7 @@ def prevented(part: Explaining, metric: Metric, files: Files, source: Source, wo
     pairs = _confirmed(source)
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
     confirmed = _marked(files, pairs.puf)
-    effects = _effects(part, metric, files, pairs, tried, work, confirmed)
+    effects = _effects(part, metric, files, pairs, tried, setting, confirmed)
     return _recodings(tried, effects)[["variable", "recoding", "prevented_rate"]]
 
 
@@ -161,7 +159,7 @@ def _effects(
     files: Files,
     pairs: Pairs,
     tried: Sequence[Change],
-    work: Work,
+    setting: Setting,
     records: np.ndarray,
 ) -> Effects:
     """Return what each change does to the confirmed pairs, and to those records that are marked."""
@@ -169,15 +167,13 @@ def _effects(
     lost, counts = np.zeros((len(pairs.puf), len(tried)), bool), np.zeros((2, len(tried)), np.int64)
     for at, change in enumerate(tried if records.any() else ()):
         recoding = {change.variable: change.coarsening}
-        recoded = counterfactual.recode(part, metric, files, recoding, work.threads)
-        new_pairs = counterfactual.suspected(
-            part, metric, files, recoded, records, work.functions, work.threads
-        )
+        recoded = counterfactual.recode(part, metric, files, recoding, setting.threads)
+        new_pairs = counterfactual.suspected(part, metric, files, recoded, records, setting)
         lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
         after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
         counts[:, at] = (before & ~after).sum(), (after & ~before).sum()
-        if work.progress is not None:
-            work.progress((at + 1) / len(tried))
+        if setting.progress is not None:
+            setting.progress((at + 1) / len(tried))
     return Effects(lost, int(before.sum()), *counts)
 
 

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from reident.linkage import explanation
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, contract
 from reident.linkage.recodings import LEFT_OUT, Change, changes
-from reident.linkage.scoring import Work
 from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
 from reident.suggestion.parts import Suggesting
@@ -91,8 +90,8 @@ def _prevented(
     for name, attack in part.attacks.items():
         if not part.decision.given("metrics", name):
             continue
-        work = Work(setting.threads, setting.functions)
-        lines = explanation.prevented(attack, REGISTRY[name], setting.files, positions[name], work)
+        job = contract.Setting(threads=setting.threads, functions=setting.functions)
+        lines = explanation.prevented(attack, REGISTRY[name], setting.files, positions[name], job)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
             for line in lines.itertuples()

@@ -83,17 +83,17 @@ class Setting(NamedTuple):
     threads : int
     any_missing : bool
         Whether any linking value of either whole file is missing (METHODS §4.1, `auto`).
-    functions : tuple of Path
+    functions : sequence of Path
         The files of the study's own scoring functions.
     progress : Progress or None
     weights : Estimates or None
         The weights of the comparison levels, for a metric that weighs.
     """
 
-    keep: int
+    keep: int = 0
     threads: int = 1
     any_missing: bool = False
-    functions: tuple[Path, ...] = ()
+    functions: Sequence[Path] = ()
     progress: Progress | None = None
     weights: Estimates | None = None
 
