@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,11 @@ import pyarrow as pa
 from reident.attribution import measures
 from reident.attribution.measures import Measures
 from reident.attribution.parts import AttributionRules
-from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
+from reident.attribution.prepare import FILE, PERSON, ROW
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 from reident.kernels.attributes import Disclosures, Guess
+from reident.linkage.categories import codes_of, measure_each, set_name
 from reident.sections.matching import Radius
 
 MEAN = "mean"
@@ -89,25 +89,18 @@ def assess(
     files = _files(original, released, holdout)
     targets = [_target(rules, files, name) for name in rules.targets]
     columns = _columns(rules, files)
-    sets = [(), *rules.sets]
-    n_done = [0]
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
-        results_of_set = [
+        return [
             [
                 measures.of(disclosure, linked=files.linked)
                 for disclosure in _disclosures(files, cells, target)
             ]
             for target in targets
         ]
-        n_done[0] += 1
-        if progress is not None:
-            progress(n_done[0] / len(sets))
-        return results_of_set
 
-    with ThreadPoolExecutor(threads) as pool:
-        results = list(pool.map(run, sets))
+    results = measure_each(run, [(), *rules.sets], threads, progress)
     summary = pd.concat(
         [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)],
         ignore_index=True,
@@ -115,7 +108,7 @@ def assess(
     worst = summary[(summary["danger"] == 1) & (summary["file"] == MEAN)].set_index("target")["keys"]
     parts, lines = [], []
     for at, target in enumerate(targets):
-        keys = next(candidates for candidates in rules.sets if joined(candidates) == worst[target.name])
+        keys = next(candidates for candidates in rules.sets if set_name(candidates) == worst[target.name])
         disclosed = _disclosures(files, _cells(files, columns, keys), target, keep=True)
         parts.append(_records(rules, original, target, keys, disclosed))
         baseline = measures.mean_of(results[0][at])
@@ -127,11 +120,6 @@ TARGETS = (
     "target", "type", "within", "n_values", "n_missing", "cap", "guess", "keys", "level", "level_share", "dominated",
 )  # fmt: skip
 """Columns of the table of targets."""
-
-
-def joined(keys: Sequence[str]) -> str:
-    """Return a set of keys as the tables name it."""
-    return " + ".join(keys)
 
 
 def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
@@ -257,7 +245,7 @@ def _lines(
             (MEAN, means[place]),
         ]
         lines += [
-            (target, joined(keys), len(keys), danger[place], name, *measured) for name, measured in by_name
+            (target, set_name(keys), len(keys), danger[place], name, *measured) for name, measured in by_name
         ]
     front = ["target", "keys", "size", "danger", "file"]
     return pd.DataFrame(lines, columns=[*front, *Measures._fields])
@@ -287,7 +275,7 @@ def _records(
         {
             **front,
             "target": pa.array([target.name] * n, pa.string()),
-            "keys": pa.array([joined(keys)] * n, pa.string()),
+            "keys": pa.array([set_name(keys)] * n, pa.string()),
             "cap": pa.array(np.sum(caps, axis=0) / len(disclosed)),
             "n_disclosed": pa.array(np.sum([file.correct for file in disclosed], axis=0).astype(np.int32)),
         }
@@ -316,7 +304,7 @@ def _target_line(
         missing,
         baseline.cap,
         baseline.guess,
-        joined(keys),
+        set_name(keys),
         level,
         share,
         bool(total >= MIN_LEVEL * len(disclosed) and share > LEVEL_SHARE),

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from reident.attribution.parts import AttributionFiles
 from reident.errors import Guard, InputError
@@ -256,8 +255,3 @@ def _account(files: AttributionFiles, texts: Mapping[str, Source]) -> pd.DataFra
         name = names.get(side, "holdout")
         account.open(name, text.num_rows).close(name)
     return account.table()
-
-
-def codes_of(column: pa.ChunkedArray) -> np.ndarray:
-    """Return a coded variable as int32, -1 where missing."""
-    return pc.fill_null(column, -1).to_numpy().astype(np.int32)

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from reident.filerisk import individual, wildcards
 from reident.filerisk.parts import IntruderRules
-from reident.filerisk.prepare import HOUSEHOLD, column_codes, weighted
+from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.kernels import keysets
+from reident.linkage.categories import codes_of
 
 
 class Target(NamedTuple):
@@ -96,7 +97,7 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
     fraction, weights = weighted(file, rules.sampling_fraction)
     columns = {}
     for name in names:
-        codes = np.concatenate([column_codes(table, name) for table in (file, population)])
+        codes = np.concatenate([codes_of(table[name]) for table in (file, population)])
         columns[name] = codes, int(codes.max(initial=0)) + 1
     return Files(
         file.num_rows,
@@ -107,7 +108,7 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
         weights,
         np.argsort(weights, kind="stable"),
         file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {name: _target(column_codes(file, name)) for name in rules.sensitive},
+        {name: _target(codes_of(file[name])) for name in rules.sensitive},
     )
 
 

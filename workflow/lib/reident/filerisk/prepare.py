@@ -20,6 +20,7 @@ from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, Line, table
 from reident.intake.sources import Source, give, opened
 from reident.intake.values import Place, typed
+from reident.linkage import categories
 from reident.sections.codes import Coding
 
 ROW, WEIGHT, STRATUM, HOUSEHOLD = "row", ".weight", ".stratum", ".household"
@@ -135,7 +136,7 @@ def _prepared(
         if text.sound and texts[ORIGINAL].sound:
             with guard():
                 original_rows = _same_records(files, text, texts[ORIGINAL])
-    columns, categories, variable_warnings = coding.coded(files, texts, guard)
+    columns, lines, variable_warnings = coding.coded(files, texts, guard)
     give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if files.id else None)
     _give_population(files, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
     if original_rows is None:
@@ -143,7 +144,7 @@ def _prepared(
     else:
         give(sinks[ORIGINAL], columns[ORIGINAL], original_rows[order])
     return {
-        "categories": categories,
+        "categories": lines,
         "account": _account(files, columns, excluded=files.missing == "excluded"),
         "warnings": table([*warnings, *variable_warnings]),
     }
@@ -248,13 +249,7 @@ def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, exclu
 
 def codes_of(table: pa.Table, names: Sequence[str]) -> np.ndarray:
     """Return the key of a prepared table as the library takes it: int32 (n, v), -1 for missing."""
-    return np.ascontiguousarray(np.stack([column_codes(table, name) for name in names], axis=1))
-
-
-def column_codes(table: pa.Table, name: str) -> np.ndarray:
-    """Return one variable of a prepared table: int32 (n,), -1 for missing."""
-    codes: np.ndarray = pc.fill_null(table[name], -1).to_numpy().astype(np.int32)
-    return codes
+    return np.ascontiguousarray(np.stack([categories.codes_of(table[name]) for name in names], axis=1))
 
 
 def weighted(file: pa.Table, declared_fraction: float | None) -> tuple[float, np.ndarray]:

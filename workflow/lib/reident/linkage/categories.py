@@ -1,17 +1,21 @@
-"""The categories of a key variable that several files have (METHODS §7, §12)."""
+"""The categories of a key variable that several files have, and measures of sets of variables (METHODS §7, §12)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.intake import keys
 from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.codes import normaliser
 from reident.sections.keys import KeyVariable
+
+Item, Measured = TypeVar("Item"), TypeVar("Measured")
 
 
 def coded(
@@ -56,3 +60,30 @@ def coded(
             new = np.array([*(place[label] for label in labels), -1], np.int64)
             codes, labels = [new[code] for code in codes], order
     return {name: code.astype(np.int32) for name, code in zip(columns, codes, strict=True)}, labels
+
+
+def codes_of(column: pa.ChunkedArray) -> np.ndarray:
+    """Return a coded variable of a prepared table: int32 (n,), -1 where missing."""
+    codes: np.ndarray = pc.fill_null(column, -1).to_numpy().astype(np.int32)
+    return codes
+
+
+def set_name(keys: Sequence[str]) -> str:
+    """Return a set of key variables as the tables name it."""
+    return " + ".join(keys)
+
+
+def measure_each(
+    function: Callable[[Item], Measured],
+    items: Sequence[Item],
+    threads: int,
+    progress: Callable[[float], None] | None,
+) -> list[Measured]:
+    """Return what a function measures for each item, in their order; `progress` takes the share of those measured."""
+    results = []
+    with ThreadPoolExecutor(threads) as pool:
+        for result in pool.map(function, items):
+            results.append(result)
+            if progress is not None:
+                progress(len(results) / len(items))
+    return results
