@@ -17,7 +17,7 @@ from reident.attribution.prepare import FILE, PERSON, ROW
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 from reident.kernels.attributes import Disclosures, Guess
-from reident.linkage.categories import codes_of, measure_each, set_name
+from reident.linkage.categories import codes_of, key_columns, measure_each, set_name
 from reident.sections.matching import Radius
 
 MEAN = "mean"
@@ -88,7 +88,7 @@ def assess(
     """
     files = _files(original, released, holdout)
     targets = [_target(rules, files, name) for name in rules.targets]
-    columns = _columns(rules, files)
+    columns = key_columns(files.tables, (name for keys in rules.sets for name in keys))
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
@@ -134,15 +134,6 @@ def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
         released_rows.append(rows)
     linked = any((rows >= 0).any() for rows in released_rows)
     return _Files([original, *copies, holdout], released_rows, linked)
-
-
-def _columns(rules: AttributionRules, files: _Files) -> dict[str, tuple[np.ndarray, int]]:
-    """Return the codes of each key in all files, one after the other, and a number above them."""
-    columns = {}
-    for name in dict.fromkeys(name for keys in rules.sets for name in keys):
-        codes = np.concatenate([codes_of(table[name]) for table in files.tables])
-        columns[name] = codes, int(codes.max(initial=0)) + 1
-    return columns
 
 
 def _cells(

@@ -13,7 +13,7 @@ from reident.filerisk import individual, wildcards
 from reident.filerisk.parts import IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.kernels import keysets
-from reident.linkage.categories import codes_of
+from reident.linkage.categories import codes_of, key_columns
 
 
 class Target(NamedTuple):
@@ -95,13 +95,9 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
         The key variables of all sets.
     """
     fraction, weights = weighted(file, rules.sampling_fraction)
-    columns = {}
-    for name in names:
-        codes = np.concatenate([codes_of(table[name]) for table in (file, population)])
-        columns[name] = codes, int(codes.max(initial=0)) + 1
     return Files(
         file.num_rows,
-        columns,
+        key_columns([file, population], names),
         population.num_rows > 0,
         rules.wildcard,
         fraction,

@@ -82,9 +82,7 @@ def assess(
     lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
     # A scenario that is one of the sets is measured as this set, which comes last.
     distinct = {frozenset(keys): keys for _, keys in lines}
-    files = cells_of_sets.files_of(
-        rules, file, population, dict.fromkeys(n for _, keys in lines for n in keys)
-    )
+    files = cells_of_sets.files_of(rules, file, population, (n for _, keys in lines for n in keys))
     several, lock = set(rules.sets), threading.Lock()
     # By variable, which records are unique on a set with it.
     unique = {name: np.zeros(file.num_rows, bool) for keys in rules.sets for name in keys}

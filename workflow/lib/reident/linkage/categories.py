@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
@@ -66,6 +66,15 @@ def codes_of(column: pa.ChunkedArray) -> np.ndarray:
     """Return a coded variable of a prepared table: int32 (n,), -1 where missing."""
     codes: np.ndarray = pc.fill_null(column, -1).to_numpy().astype(np.int32)
     return codes
+
+
+def key_columns(tables: Sequence[pa.Table], names: Iterable[str]) -> dict[str, tuple[np.ndarray, int]]:
+    """Return the codes of each key in all tables, one after the other, and a number above them."""
+    columns = {}
+    for name in dict.fromkeys(names):
+        codes = np.concatenate([codes_of(table[name]) for table in tables])
+        columns[name] = codes, int(codes.max(initial=0)) + 1
+    return columns
 
 
 def set_name(keys: Sequence[str]) -> str:

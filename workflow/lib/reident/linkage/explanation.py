@@ -32,25 +32,6 @@ VARIABLES = [
 ]  # fmt: skip
 
 
-class Effects(NamedTuple):
-    """What changes do to the confirmed pairs and records of a metric.
-
-    Attributes
-    ----------
-    lost : bool (m, changes)
-        Which confirmed pairs each change prevents.
-    n_confirmed : int
-        Confirmed records.
-    n_prevented, n_newly_confirmed : int64 (changes,)
-        Of these, records that are not confirmed after the change; records that are confirmed only after it.
-    """
-
-    lost: np.ndarray
-    n_confirmed: int
-    n_prevented: np.ndarray
-    n_newly_confirmed: np.ndarray
-
-
 class Explanation(NamedTuple):
     """Tables: the confirmed pairs with what carries them; coarser values; linking variables."""
 
@@ -81,8 +62,7 @@ def explain(
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs = confirmed[metric.name]
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
-    effects = _effects(part, metric, files, pairs, tried, setting, _linked(files))
-    lost = effects.lost
+    lost, recodings = _effects(part, metric, files, pairs, tried, setting, _linked(files))
     sets, agree = _unique_sets(part, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
     names = [variable.name for variable in part.variables]
@@ -106,7 +86,6 @@ def explain(
             "+",
         ),
     }
-    recodings = _recodings(tried, effects)
     return Explanation(
         pa.table({**_keyed(part, files, pairs), **texts}),
         recodings,
@@ -125,8 +104,8 @@ def prevented(
     pairs = _confirmed(source)
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
     confirmed = _marked(files, pairs.puf)
-    effects = _effects(part, metric, files, pairs, tried, setting, confirmed)
-    return _recodings(tried, effects)[["variable", "recoding", "prevented_rate"]]
+    _, recodings = _effects(part, metric, files, pairs, tried, setting, confirmed)
+    return recodings[["variable", "recoding", "prevented_rate"]]
 
 
 def _confirmed(source: Source) -> Pairs:
@@ -161,20 +140,30 @@ def _effects(
     tried: Sequence[Change],
     setting: Setting,
     records: np.ndarray,
-) -> Effects:
-    """Return what each change does to the confirmed pairs, and to those records that are marked."""
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """Return what each change does to the confirmed pairs, and to those records that are marked.
+
+    Which pairs it prevents, bool (m, changes); and :data:`RECODINGS`, one line per change: how many of the confirmed
+    records it prevents, and how many others it confirms.
+    """
     before, links = _marked(files, pairs.puf), Links(files.iuf)
-    lost, counts = np.zeros((len(pairs.puf), len(tried)), bool), np.zeros((2, len(tried)), np.int64)
-    for at, change in enumerate(tried if records.any() else ()):
-        recoding = {change.variable: change.coarsening}
-        recoded = counterfactual.recode(part, metric, files, recoding, setting.threads)
-        new_pairs = counterfactual.suspected(part, metric, files, recoded, records, setting)
-        lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
-        after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
-        counts[:, at] = (before & ~after).sum(), (after & ~before).sum()
-        if setting.progress is not None:
-            setting.progress((at + 1) / len(tried))
-    return Effects(lost, int(before.sum()), *counts)
+    n_confirmed, lost = int(before.sum()), np.zeros((len(pairs.puf), len(tried)), bool)
+    table = []
+    for at, change in enumerate(tried):
+        n_prevented = n_new = 0
+        if records.any():
+            recoding = {change.variable: change.coarsening}
+            recoded = counterfactual.recode(part, metric, files, recoding, setting.threads)
+            new_pairs = counterfactual.suspected(part, metric, files, recoded, records, setting)
+            lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
+            after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
+            n_prevented, n_new = int((before & ~after).sum()), int((after & ~before).sum())
+            if setting.progress is not None:
+                setting.progress((at + 1) / len(tried))
+        rate = share(n_prevented, n_confirmed)
+        names = change.variable, change.title
+        table.append((*names, n_confirmed, n_prevented, rate, n_new, n_new - n_prevented))
+    return lost, pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
 
 
 def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
@@ -210,25 +199,6 @@ def _keyed(part: Explaining, files: Files, pairs: Pairs) -> dict[str, Any]:
         columns |= {name: records[name] for name in records.column_names}
     stratum = pa.array(files.manifest["stratum"].astype(object), pa.string())
     return columns | {"stratum": stratum.take(pa.array(lines(files.strata["puf"])[pairs.puf]))}
-
-
-def _recodings(tried: Sequence[Change], effects: Effects) -> pd.DataFrame:
-    """Return one line per change: how many of the confirmed records it prevents, and how many others it confirms."""
-    table = [
-        (
-            change.variable,
-            change.title,
-            effects.n_confirmed,
-            lost,
-            share(lost, effects.n_confirmed),
-            new,
-            new - lost,
-        )
-        for change, lost, new in zip(
-            tried, effects.n_prevented.tolist(), effects.n_newly_confirmed.tolist(), strict=True
-        )
-    ]
-    return pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
 
 
 def _variables(

@@ -104,7 +104,14 @@ class _Held(NamedTuple):
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
         """Return the pairs of a pairing whose records have these positions among those held."""
-        return _located(self.rows["puf"][puf], self.rows["eif"][eif], scored)
+        puf, eif = self.rows["puf"][puf], self.rows["eif"][eif]
+        ambiguous = np.flatnonzero(scored.ambiguous)
+        return _Pairs(
+            puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
+            np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
+            np.append(scored.score, np.full(len(ambiguous), np.nan)),
+            np.empty(0, np.uint64) if scored.variables is None else scored.variables,
+        )
 
 
 def _hold(
@@ -175,17 +182,6 @@ class _Pairs(NamedTuple):
     eif: np.ndarray  # int32 (m,)
     score: np.ndarray  # float64 (m,)
     variables: np.ndarray  # uint64 (m,) for unicity, otherwise empty
-
-
-def _located(puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
-    """Return the pairs of a pairing whose records have these row numbers."""
-    ambiguous = np.flatnonzero(scored.ambiguous)
-    return _Pairs(
-        puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
-        np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
-        np.append(scored.score, np.full(len(ambiguous), np.nan)),
-        np.empty(0, np.uint64) if scored.variables is None else scored.variables,
-    )
 
 
 _NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.uint64)))
