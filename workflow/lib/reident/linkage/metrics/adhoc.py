@@ -21,9 +21,8 @@ from reident.sections.linkage import MAX_LINKING_VARIABLES
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
+    from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Pairings, Records
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 
@@ -149,7 +148,7 @@ DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
 """(within, score) in standard deviations of the public use file, for undeclared numeric variables."""
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse scores of unknown variables, and scores that do not fit the type of a variable."""
     types = {variable.name: variable.type for variable in variables}
     for name, rule in options.scores.items():
@@ -188,14 +187,14 @@ def extremes(options: Options, name: str) -> tuple[Decimal, Decimal]:
     return min(scores), max(scores)
 
 
-def threshold(options: Options, variables: Sequence[Variable | LinkingVariable]) -> Decimal:
+def threshold(options: Options, variables: Variables) -> Decimal:
     """Return the threshold: a pair is suspected if its score is above it."""
     if options.threshold == "half_of_maximum":
         return sum((extremes(options, variable.name)[1] for variable in variables), Decimal(0)) / 2
     return Decimal(5 * len(variables)) / 2 if options.threshold is None else options.threshold
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may have their lowest score; those that lose least by it come first."""
     ends = [extremes(options, variable.name) for variable in variables]
     score = sum((highest for _, highest in ends), Decimal(0))

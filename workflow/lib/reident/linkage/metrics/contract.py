@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
+    Variables = Sequence[Variable | LinkingVariable]
+    """The linking variables, as the attack or as the study file has them."""
+
 OptionsT = TypeVar("OptionsT", bound=Section)
 
 
@@ -149,8 +152,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
     reads: Literal["binned", "prepared"]
     ranked: bool
     score: Callable[[Pairing, OptionsT, Setting], Scored]
-    tolerance: Callable[[OptionsT, Sequence[Variable | LinkingVariable], bool], int]
-    check: Callable[[OptionsT, Sequence[Variable | LinkingVariable]], None] = lambda _, __: None
+    tolerance: Callable[[OptionsT, Variables, bool], int]
+    check: Callable[[OptionsT, Variables], None] = lambda _, __: None
     splits: bool = True
     weighs: bool = False
     score_small: Callable[[Pairings, OptionsT, Setting], Scored | None] | None = None

@@ -14,11 +14,8 @@ from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Pairings
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 
 class Options(Section):
@@ -73,7 +70,7 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
     squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)

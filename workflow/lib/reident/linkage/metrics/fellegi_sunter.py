@@ -18,9 +18,9 @@ from reident.sections.exact import SCALE
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Pairings
     from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 LEVELS = ("agree", "partial", "differ", "missing")
 """The comparison levels, in the order of the kernel's columns."""
@@ -76,7 +76,7 @@ class Options(Section):
     )
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse partial agreement of unknown variables, and of those without neighbours."""
     refuse_repeats(options.partial, "metrics.fellegi_sunter.partial")
     by_name = {variable.name: variable for variable in variables}
@@ -197,7 +197,7 @@ def _weights(pairing: Pairing | Pairings, setting: Setting) -> tuple[np.ndarray,
     return weights, scaled(setting.weights.model["least_weight"].iloc[0])
 
 
-def tolerance(_: Options, variables: Sequence[Variable | LinkingVariable], __: bool) -> int:
+def tolerance(_: Options, variables: Variables, __: bool) -> int:
     """Return the number of variables: how many may differ is known once the weights are (:func:`largest_tolerance`)."""
     return len(variables)
 

@@ -13,11 +13,8 @@ from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Pairings
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 
 class Options(Section):
@@ -64,7 +61,7 @@ def _levels(options: Options, v: int) -> dict[str, Any]:
     return {"different": alpha.denominator, "missing": alpha.numerator, "limit": limit}
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may differ: the largest d with d/v < α/2."""
     return math.ceil(options.alpha * len(variables) / 2) - 1
 

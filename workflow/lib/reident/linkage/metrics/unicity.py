@@ -13,12 +13,9 @@ from reident.linkage.metrics.contract import Metric, Scored, Setting
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reident.kernels.unicity import Sets
+    from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Pairings
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MAX_VARIABLES = 23
@@ -51,7 +48,7 @@ class Options(Section):
         return self
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse to search all sets of more than :data:`MAX_VARIABLES` linking variables."""
     v = len(variables)
     if v > MAX_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:
@@ -110,7 +107,7 @@ def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
         )
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], any_missing: bool) -> int:
+def tolerance(options: Options, variables: Variables, any_missing: bool) -> int:
     """Return how many variables may differ: one variable can make both records unique, if sets of one are searched."""
     return len(variables) - 1 if sets_in_force(options, any_missing) == "all" else 0
 
