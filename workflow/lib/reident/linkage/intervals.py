@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtri, stdtrit
-
-if TYPE_CHECKING:
-    from reident.sections.linkage import Rates
 
 
 class Interval(NamedTuple):
@@ -112,24 +109,3 @@ def clustered(spread: Spread, level: float = 0.95) -> Interval:
     half = float(stdtrit(k - 1, 1 - (1 - level) / 2)) * math.sqrt(variance) / (rate * (1 - rate))
     low, high = (float(expit(logit(rate) + side * half)) for side in (-1, 1))
     return Interval(low, high)
-
-
-class Uncertainty(NamedTuple):
-    """The interval of a conditional rate, and its one-sided bound where nothing is confirmed (otherwise None)."""
-
-    interval: Interval
-    bound: float | None
-
-
-def uncertainty(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
-    """Return what is known of the conditional rate of another release made in the same way (METHODS §6).
-
-    Both counts are of independent records.
-    """
-    ends = interval(confirmed, suspected, rates.interval, rates.level)
-    return Uncertainty(ends, None if confirmed else one_sided(suspected, rates.level))
-
-
-def of_clusters(spread: Spread, level: float) -> Uncertainty:
-    """Return the same where only records of different clusters are independent: x are suspected, y confirmed."""
-    return Uncertainty(clustered(spread, level), None if spread.y else one_sided(spread.clusters, level))

@@ -319,16 +319,22 @@ def conditional_rates(
     `spreads` tells how the records of each line spread over clusters; it is empty where records are independent.
     """
     if spreads:
-        estimates = [intervals.of_clusters(spread, rates.level) for spread in spreads]
+        trials = [spread.clusters for spread in spreads]
+        ends = [intervals.clustered(spread, rates.level) for spread in spreads]
     else:  # Small strata have few different counts.
-        uncertainty = cache(partial(intervals.uncertainty, rates=rates))
-        estimates = [uncertainty(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
-    low, high, bound = np.array([(*ends, bound) for ends, bound in estimates], float).T
+        trials = suspected.tolist()
+        interval = cache(partial(intervals.interval, method=rates.interval, level=rates.level))
+        ends = [interval(*line) for line in zip(confirmed.tolist(), trials, strict=True)]
+    bounds = [
+        intervals.one_sided(n, rates.level) if not successes else None
+        for successes, n in zip(confirmed.tolist(), trials, strict=True)
+    ]
+    low, high = np.array(ends, float).T
     return {
         "conditional_rate": shares(confirmed, suspected),
         "conditional_low": low,
         "conditional_high": high,
-        "conditional_bound": bound,
+        "conditional_bound": np.array(bounds, float),
     }
 
 
