@@ -29,19 +29,9 @@ LEVEL_SHARE, MIN_LEVEL = 0.9, 50
 
 
 class Assessed(NamedTuple):
-    """The tables of the step.
+    """The tables of the step, with the columns that `reident.pipeline.tables.attribution` declares.
 
-    Attributes
-    ----------
-    records : pyarrow.Table
-        For each target and its most dangerous set one row per original record, see :func:`_records`.
-    summary : pandas.DataFrame
-        One line per target, set of keys and file (1 … m, ``mean``): target, keys, size, danger (1 = the most dangerous
-        set of the target by the mean DiSCO, then CAP), file, :class:`reident.attribution.measures.Measures`.
-    targets : pandas.DataFrame
-        One line per target: target, type, within, n_values, n_missing, keys (the most dangerous set), level and
-        level_share (the value that most DiSCO records of this set have, and their share; empty for numbers),
-        dominated; and the baselines of an intruder without a key: cap, guess.
+    The records are those of each target with its most dangerous set.
     """
 
     records: pa.Table
@@ -254,11 +244,7 @@ def _records(
     keys: Sequence[str],
     disclosed: Sequence[Disclosures],
 ) -> pa.Table:
-    """Return what is disclosed of each original record with the most dangerous set of keys.
-
-    The columns that name a record; target; keys; cap, the mean over the files; n_disclosed,
-    the files in which its value is disclosed and correct.
-    """
+    """Return what is disclosed of each original record with the most dangerous set of keys."""
     n = original.num_rows
     caps = [file.agreeing / np.maximum(file.matches, 1) for file in disclosed]
     front = {name: original[name] for name in (rules.id or (ROW,))}

@@ -28,21 +28,9 @@ ROW, FILE, PERSON = "row", ".file", ".original"
 
 
 class Prepared(NamedTuple):
-    """The coded files.
+    """The coded files, with the columns that `reident.pipeline.tables.attribution` declares.
 
-    Attributes
-    ----------
-    original : pyarrow.Table (n rows)
-        The columns that identify a person, or :data:`ROW`; keys and categorical targets as int32 codes from 0, numeric
-        targets as float64; null where missing. In the order of the names, or of the rows.
-    released : pyarrow.Table
-        :data:`FILE` (1 … m), :data:`PERSON` (the position of the same person in ``original``, from 0; null where it is
-        not known), and the variables.
-    holdout : pyarrow.Table
-        The variables; no row without a holdout.
-    categories : pandas.DataFrame
-        variable, role, code, label, n_original, n_released, missing.
-    account, warnings : pandas.DataFrame
+    The original file is in the order of the names of persons, or of its rows; the others are in that of their rows.
     """
 
     original: pa.Table

@@ -51,19 +51,7 @@ class Tables(NamedTuple):
 
 
 class States(NamedTuple):
-    """What the attack makes of each PUF record; int32 (n_puf,).
-
-    Attributes
-    ----------
-    held : 1 where the record has a true link to an EIF record of its stratum
-    rivals : the EIF records that are as good as its best true link or better, and no links of it; `keep` where these
-        are more than scoring keeps, or the true link is not suspected. Unicity: 0 where a true link is suspected
-    better : the rivals that are better than its best true link; 0 where this is not kept. Unicity: 0
-    own : the true links that are as good as its best one; 0 where this is not kept. Unicity: 0
-    first : the pairs of its best rank; 0 without a suspected pair, `keep` + 1 for an ambiguous one. Unicity: 1 with any
-    candidates : its suspected pairs within the rank limit
-    links : the true links among these
-    """
+    """What the attack makes of each PUF record, int32 (n_puf,); `reident.pipeline.tables.larger` says what each is."""
 
     held: np.ndarray
     rivals: np.ndarray

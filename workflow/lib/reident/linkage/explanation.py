@@ -55,9 +55,7 @@ def explain(
     Returns
     -------
     Explanation
-        ``pairs``: key of the PUF, key of the EIF, stratum, carried_by, prevented_by, agreeing, unique_set,
-        unique_size, n_unique_sets, confirming; sorted by the keys. ``recodings``: :data:`RECODINGS`.
-        ``variables``: :data:`VARIABLES`.
+        With the columns that `reident.pipeline.tables.why` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs = confirmed[metric.name]

@@ -36,21 +36,8 @@ _DEVIATIONS = 4
 class Correspondence(NamedTuple):
     """How a synthetic file agrees with the confidential file on the known variables.
 
-    Attributes
-    ----------
-    n_records : int
-        Records of each of the two files.
-    n_agree : int
-        Rows in which all known variables agree; missing values agree with missing values.
-    n_possible : int
-        The largest number of such rows in any order of the file.
-    by_chance : float
-        Their expected number in a random order.
-    correspondence : float
-        (n_agree − by_chance) / (n_possible − by_chance); at most 1, about 0 in a random order. NaN if no order has
-        more such rows than another.
-    finding : str
-        A :data:`Finding`.
+    `reident.pipeline.tables.matching` says what each field is. Missing values agree with missing values; the
+    correspondence is about 0 in a random order, and NaN if no order has more rows that agree than another.
     """
 
     n_records: int

@@ -34,22 +34,10 @@ ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 
 
 class Prepared(NamedTuple):
-    """The typed files.
+    """The typed files, with the columns that `reident.pipeline.tables.matching` declares.
 
-    Attributes
-    ----------
-    confidential : pyarrow.Table (n rows)
-        :data:`ROW` (as messages count: the header of a CSV file is row 1), :data:`TARGET`, the key columns,
-        :data:`POPULATION` if the study has population counts, the variables; null where missing.
-    synthetic : pyarrow.Table (m·n rows)
-        :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
-    holdout : pyarrow.Table
-        The variables that are compared with it; no row without a holdout.
-    account : pandas.DataFrame
-    warnings : pandas.DataFrame
-        Sentences that the analyst should read.
-    correspondence : pandas.DataFrame
-        file (1 … m) and :class:`reident.matching.correspondence.Correspondence`.
+    Of the synthetic files, one after the other, each is in the order of the confidential rows, which messages count as
+    rows of the file.
     """
 
     confidential: pa.Table
