@@ -15,7 +15,8 @@ from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.codes import normaliser
 from reident.sections.keys import KeyVariable
 
-Item, Measured = TypeVar("Item"), TypeVar("Measured")
+Item = TypeVar("Item")
+Measured = TypeVar("Measured")
 
 
 def coded(
