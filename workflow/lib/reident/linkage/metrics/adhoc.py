@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -22,7 +22,7 @@ from reident.sections.linkage import MAX_LINKING_VARIABLES
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
     from reident.linkage.metrics.contract import Variables
-    from reident.linkage.pairing import Pairing, Pairings, Records
+    from reident.linkage.pairing import Pairing, Records
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 
@@ -250,7 +250,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
 
 def _nearest(
-    pairing: Pairing | Pairings, rules: list[Rule], options: Options, setting: Setting, **widths: Any
+    pairing: Pairing, rules: list[Rule], options: Options, setting: Setting, **widths: Any
 ) -> Scored:
     """Return the suspected pairs by the rules of the kernel."""
     from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
@@ -264,12 +264,13 @@ def _nearest(
         above=_above(options, pairing),
         scale=SCALE,
         **widths,
-        **kernel_arguments(pairing, setting),
+        keep=setting.keep,
+        **job_arguments(pairing, setting),
     )
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
-def _above(options: Options, pairing: Pairing | Pairings) -> int:
+def _above(options: Options, pairing: Pairing) -> int:
     """Return the threshold at the scale of the kernels."""
     return math.floor(threshold(options, pairing.variables) * SCALE)
 
@@ -346,7 +347,7 @@ def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
     return present[first], every
 
 
-def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored | None:
+def score_small(pairings: Pairing, options: Options, setting: Setting) -> Scored | None:
     """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
     from reident.kernels.adhoc import Bands
 
@@ -375,7 +376,7 @@ def _scaled(value: Decimal | int) -> int:
     return int(Decimal(value) * SCALE)
 
 
-def _rule(pairing: Pairing | Pairings, at: int, declared: VariableScore | None) -> Rule:
+def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
     """The kernel's form of a variable's scores: declared, or the default of its type."""
     from reident.kernels.adhoc import Bands, Exact, Table
 

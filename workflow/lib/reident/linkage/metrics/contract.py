@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reident.linkage.pairing import Pairing, Pairings
+    from reident.linkage.pairing import Pairing
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -101,14 +101,14 @@ class Setting(NamedTuple):
     weights: Estimates | None = None
 
 
-def kernel_arguments(pairing: Pairing | Pairings, setting: Setting) -> dict[str, Any]:
+def job_arguments(pairing: Pairing, setting: Setting) -> dict[str, Any]:
     """Return what the kernel of every metric takes beside records and options."""
-    arguments: dict[str, Any] = {
-        "keep": setting.keep,
-        "threads": setting.threads,
-        "progress": setting.progress,
-    }
-    return arguments if pairing.starts is None else {**arguments, "starts": pairing.starts}
+    arguments: dict[str, Any] = {"threads": setting.threads, "progress": setting.progress}
+    if pairing.starts is not None:
+        from reident.kernels.strata import Starts  # compiled code: loaded only where pairs are scored
+
+        arguments["starts"] = Starts(*pairing.starts)
+    return arguments
 
 
 class Metric(NamedTuple, Generic[OptionsT]):
@@ -156,5 +156,5 @@ class Metric(NamedTuple, Generic[OptionsT]):
     check: Callable[[OptionsT, Variables], None] = lambda _, __: None
     splits: bool = True
     weighs: bool = False
-    score_small: Callable[[Pairings, OptionsT, Setting], Scored | None] | None = None
+    score_small: Callable[[Pairing, OptionsT, Setting], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -128,7 +128,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     numeric = np.array([labels is None for labels in pairing.labels], np.bool_)
     masked, held = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
-    limits = kernel_arguments(pairing, setting)
+    limits = {"keep": setting.keep, **job_arguments(pairing, setting)}
     agreement = options.agreement
     if isinstance(agreement, Closest):
         among = held if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
