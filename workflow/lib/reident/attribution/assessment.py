@@ -21,9 +21,6 @@ from reident.linkage.categories import codes_of, key_columns, measure_each, set_
 from reident.sections.matching import Radius
 
 MEAN = "mean"
-BASELINE = ""
-"""The set of no keys: what an intruder who knows nothing of a person learns."""
-
 LEVEL_SHARE, MIN_LEVEL = 0.9, 50
 """DiSCO is dominated by one value if it has more than this share of at least so many records (synthpop's check)."""
 
@@ -90,6 +87,7 @@ def assess(
             for target in targets
         ]
 
+    # The set of no keys is the baseline: what an intruder who knows nothing of a person learns.
     results = measure_each(run, [(), *rules.sets], threads, progress)
     summary = pd.concat(
         [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)],

@@ -114,7 +114,16 @@ def _prepared(
             with guard():
                 warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and keys.add_missing(codes, labels)
-            lines.append(_lines(files, variable, labels, codes, with_missing=with_missing))
+            counts = {
+                "n_original": [codes[files.original]],
+                "n_released": [codes[side] for side in files.released],
+            }
+            front = {
+                "variable": variable.name,
+                "role": "target" if variable in files.targets else "key",
+            }
+            counted = categories.counted(labels, counts, with_missing=with_missing)
+            lines.append(pd.DataFrame(front | counted))
             coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
         for side, values in coded.items():
             columns[side][variable.name] = values
@@ -143,34 +152,6 @@ def _prepared(
 
 
 CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
-
-
-def _lines(
-    files: AttributionFiles,
-    variable: KeyVariable,
-    labels: list[str],
-    codes: Mapping[str, np.ndarray],
-    *,
-    with_missing: bool,
-) -> pd.DataFrame:
-    """Return the categories of a variable with their counts; the last one may be that of missing values."""
-    at = np.arange(len(labels))
-
-    def counts(sides: tuple[str, ...]) -> np.ndarray:
-        return np.sum(
-            [np.bincount(codes[side][codes[side] >= 0], minlength=len(at)) for side in sides], axis=0
-        )
-
-    lines = {
-        "variable": variable.name,
-        "role": "target" if variable in files.targets else "key",
-        "code": at,
-        "label": labels,
-        "n_original": counts((files.original,)),
-        "n_released": counts(files.released),
-        "missing": (at == len(at) - 1) & with_missing,
-    }
-    return pd.DataFrame(lines, columns=CATEGORIES)
 
 
 def _missing_throughout(

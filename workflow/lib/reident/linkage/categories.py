@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -61,6 +61,21 @@ def coded(
             new = np.array([*(place[label] for label in labels), -1], np.int64)
             codes, labels = [new[code] for code in codes], order
     return {name: code.astype(np.int32) for name, code in zip(columns, codes, strict=True)}, labels
+
+
+def counted(
+    labels: list[str], codes: Mapping[str, Iterable[np.ndarray]], *, with_missing: bool
+) -> dict[str, Any]:
+    """Return columns: the code and label of each category, its records in the files of each name, and ``missing``.
+
+    The last category may be that of missing values.
+    """
+    at = np.arange(len(labels))
+    counts = {name: np.zeros(len(at), np.int64) for name in codes}
+    for name, columns in codes.items():
+        for column in columns:
+            counts[name] += np.bincount(column[column >= 0], minlength=len(at))
+    return {"code": at, "label": labels, **counts, "missing": (at == len(at) - 1) & with_missing}
 
 
 def codes_of(column: pa.ChunkedArray) -> np.ndarray:
