@@ -23,8 +23,6 @@ class AttributionFiles:
     released : the sides of the released files
     ids : the columns that identify a person, by side
     by_order : whether the rows of a file without such columns correspond by their order
-    keys, targets : the variables
-    missing : {'excluded', 'category'}
     bins, ranks : how a numeric key is cut, see :func:`reident.linkage.bins.cut_points`
     """
 

@@ -86,7 +86,6 @@ class Assessment:
     Attributes
     ----------
     id : the columns that name a record; empty: its row does
-    key : names of the key variables
     weighting, dis_suda, max_order, special : as in the section `file_risk`
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
@@ -110,10 +109,7 @@ class Sampling:
 
     Attributes
     ----------
-    key : names of the key variables
     fraction : share of the population in a sample
-    samples : how many samples are drawn
-    seed : the seed of the samples
     weighting, max_order : as in the section `file_risk`
     wildcard : whether a missing value matches every value
     """
@@ -134,11 +130,8 @@ class Modelling:
     Attributes
     ----------
     id : the columns that name a record; empty: its row does
-    key : names of the key variables
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
-    log_linear : the log-linear models
-    household : whether the file has households
     seed : the seed of simulated files
     """
 
@@ -162,7 +155,6 @@ class IntruderRules:
     sensitive : names of the variables whose diversity is measured, for the sets without them
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
-    household : whether the file has households
     """
 
     scenarios: tuple[tuple[str, tuple[str, ...]], ...]

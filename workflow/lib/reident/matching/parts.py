@@ -34,10 +34,8 @@ class MatchedFiles:
 
     Attributes
     ----------
-    confidential, synthetic : the files
     variables : every matched variable, as the study declares it
     numeric : names of the variables with a radius, which are read as numbers
-    synthesized : names of the synthesized variables
     targets : conditions, all of which a target meets
     population_count : the column with population counts; None without one
     holdout : the file of people who had no part in the synthesis; None without one
@@ -83,12 +81,7 @@ class MatchRules:
 
     Attributes
     ----------
-    variables : names of the matched variables
-    synthesized : those that are synthesized
-    sets : the sets of known variables
     radius : by variable, when two numbers are equal
-    interval : {'closed', 'open'}
-    missing : {'never', 'each_other'}
     key : the key columns of the confidential file; empty where rows correspond by order
     uncertain_targets : the population of targets that may not be in the file; None where all are in it
     """
