@@ -1,10 +1,11 @@
 """Adapter of the rule `prepare_matching`."""
 
 from reident import ledger
-from reident.intake.sources import batches
+from reident.intake.sources import batches, opened
 from reident.matching import prepare
 
 with ledger.step(snakemake) as step:
     sources = {side: batches(extract, step.path(side)) for side, extract in step.part.extracts.items()}
     sinks = {name: step.sink(name) for name in ("confidential", "synthetic", "holdout")}
-    step.write_all(prepare.prepare_files(step.part, sources, sinks, step.scratch))
+    with opened(step.part.extracts, sources, step.scratch) as texts:
+        step.write_all(prepare.prepare_files(step.part, texts, sinks))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -50,26 +49,24 @@ def prepare(
     """
     sources = {side: [text] for side, text in texts.items()}
     names = ("original", "released", "holdout")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
+    with opened(files.extracts, sources) as opened_texts:
+        return Prepared(**in_memory(names, lambda sinks: prepare_files(files, opened_texts, sinks, guard)))
 
 
 def prepare_files(
     files: AttributionFiles,
-    sources: Mapping[str, Iterable[pa.Table]],
+    texts: Mapping[str, Source],
     sinks: Mapping[str, Sink],
-    folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code all files.
 
     Parameters
     ----------
-    sources : mapping
-        By side, the text of each file, see :func:`reident.intake.sources.batches`.
+    texts : mapping of Source
+        By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
-    folder : pathlib.Path, optional
-        Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, codes and corresponding records.
 
@@ -84,14 +81,6 @@ def prepare_files(
         A file without a record, a repeated key, a value that is not a number where it must be one, a variable without
         a code in common with the original file.
     """
-    with opened(files.extracts, sources, folder) as texts:
-        return _prepared(files, texts, sinks, guard)
-
-
-def _prepared(
-    files: AttributionFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard
-) -> dict[str, pd.DataFrame]:
-    """Give the prepared tables to their sinks, and return the others."""
     for side, text in texts.items():
         require_records(files.files[side], text.num_rows)
         text.order(guard)

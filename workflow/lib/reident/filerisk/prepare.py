@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,26 +70,24 @@ def prepare(
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
     sources = {name: [source] for name, source in texts.items() if source is not None}
-    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
+    with opened(files.extracts, sources) as opened_texts:
+        return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, opened_texts, sinks, guard)))
 
 
 def prepare_files(
     files: RiskFiles,
-    sources: Mapping[str, Iterable[pa.Table]],
+    texts: Mapping[str, Source],
     sinks: Mapping[str, Sink],
-    folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code the file, and its population and its records before perturbation if they are given.
 
     Parameters
     ----------
-    sources : mapping
-        By prepared table, the text of its source, see :func:`reident.intake.sources.batches`.
+    texts : mapping of Source
+        By prepared table, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
-    folder : pathlib.Path, optional
-        Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, weights, codes and original records.
 
@@ -105,14 +102,6 @@ def prepare_files(
         A file without a record, a repeated key, a value that is not a number where it must be one, weights that
         cannot be, a variable without a code in common with another file, an original file of other records.
     """
-    with opened(files.extracts, sources, folder) as texts:
-        return _prepared(files, texts, sinks, guard)
-
-
-def _prepared(
-    files: RiskFiles, texts: coding.Texts, sinks: Mapping[str, Sink], guard: Guard
-) -> dict[str, pd.DataFrame]:
-    """Give the prepared tables to their sinks, and return the others."""
     text = texts[FILE]
     file = files.file.file_name
     require_records(files.file, text.num_rows)

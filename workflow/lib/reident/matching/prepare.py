@@ -7,9 +7,8 @@ record i, whether rows correspond by order or by a key.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -60,26 +59,24 @@ def prepare(
     sources |= {synthetic_side(place): [text] for place, text in enumerate(synthetic)}
     sources |= {HOLDOUT: [holdout]} if holdout is not None and options.holdout is not None else {}
     names = ("confidential", "synthetic", "holdout")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(options, sources, sinks, guard=guard)))
+    with opened(options.extracts, sources) as opened_texts:
+        return Prepared(**in_memory(names, lambda sinks: prepare_files(options, opened_texts, sinks, guard)))
 
 
 def prepare_files(
     options: MatchedFiles,
-    sources: Mapping[str, Iterable[pa.Table]],
+    texts: Mapping[str, Source],
     sinks: Mapping[str, Sink],
-    folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
     Parameters
     ----------
-    sources : mapping
-        By side, the text of each file, see :func:`reident.intake.sources.batches`.
+    texts : mapping of Source
+        By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
-    folder : pathlib.Path, optional
-        Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, targets, population counts, codes and corresponding rows.
 
@@ -95,17 +92,9 @@ def prepare_files(
         where the variable has a radius, a variable without a code in common, no target, a population count
         of a target that is not positive.
     """
-    with opened(options.extracts, sources, folder) as texts:
-        if HOLDOUT in texts:
-            require_records(texts[HOLDOUT].source, texts[HOLDOUT].num_rows)
-        return _prepared(options, texts, sinks, guard)
-
-
-def _prepared(
-    options: MatchedFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard
-) -> dict[str, pd.DataFrame]:
-    """Give the prepared tables to their sinks, and return the others."""
     confidential, holdout = texts[CONFIDENTIAL], texts.get(HOLDOUT)
+    if holdout is not None:
+        require_records(holdout.source, holdout.num_rows)
     synthetic = [texts[synthetic_side(place)] for place in range(len(options.synthetic))]
     account = Account("prepare_matching")
     file, n = options.file().file_name, confidential.num_rows
