@@ -13,8 +13,8 @@ from reident.larger.parts import Extrapolating, Thinning
 from reident.larger.thinning import Tables
 from reident.linkage import bins, ranking, scoring, strata, weights
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Setting
 from reident.linkage.parts import Cutting, OrderedVariable, Scoring, Stratifying, Variable, Weighing
-from reident.linkage.scoring import Work
 from reident.sections.linkage import Binning
 from scipy.special import ndtr
 
@@ -128,7 +128,7 @@ def ranked_pairs(population: Population) -> pa.Table:
         else None
     )
     blocks = strata.pack(tables.manifest, 1)
-    own = part.scoring, metric, files, tables.strata, tables.manifest, blocks, Work(weights=found)
+    own = part.scoring, metric, files, tables.strata, tables.manifest, blocks, Setting(weights=found)
     pairs = gathered(scoring.score_shard, *own)[:1]
     return gathered(ranking.rank, metric, pairs, tables.strata["puf"], tables.manifest)[0]
 
@@ -136,13 +136,13 @@ def ranked_pairs(population: Population) -> pa.Table:
 def counted(population: Population) -> pd.DataFrame:
     """Return the counts of the study and of parts of its intruder's file."""
     metric = REGISTRY[population.kind.metric]
-    return thinning.thin(population.part, metric, population.study, ranked_pairs(population))
+    return thinning.thin(population.part, metric, population.study, ranked_pairs(population), Setting())
 
 
 def truth(population: Population) -> dict[str, float]:
     """Return the rates of the intruder with the larger file, by quantity."""
     metric = REGISTRY[population.kind.metric]
-    states = thinning.attacked(population.part, metric, population.larger, Work())
+    states = thinning.attacked(population.part, metric, population.larger, Setting())
     best = np.where(states.better == 0, states.own / np.maximum(states.rivals + states.own, 1), 0.0)
     return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}
 

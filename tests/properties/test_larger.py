@@ -14,8 +14,8 @@ from oracles.study import run as judge
 from reident.errors import InputError
 from reident.larger import curves, thinning
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Setting
 from reident.linkage.metrics.unicity import sets_in_force
-from reident.linkage.scoring import Work
 from reident.pipeline import parts
 from workflow.library_run import run
 
@@ -67,7 +67,7 @@ def test_a_part_is_attacked_as_a_study_with_that_part(drawn, share, draw):
     assume(not rounding_splits_a_tie(oracle, smaller))
     pufids = keys_of(tables, "puf")
     for name, result in oracle.metrics.items():
-        states = thinning.attacked(parts.thinning(tables.study, name), REGISTRY[name], own, Work(1))
+        states = thinning.attacked(parts.thinning(tables.study, name), REGISTRY[name], own, Setting())
         expected = larger.claims(result, pufids)
         assert list(zip(states.candidates, states.links, strict=True)) == [expected[key] for key in pufids]
         assert states.held.sum() == result.rates["ALL"]["n_findable"]
@@ -109,6 +109,6 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
         observed = curves.observed(table, ranked=REGISTRY[name].ranked)["best_guess_rate"].item()
         guesses = larger.best_guesses(result, links, pufids, REGISTRY[name].ranked)
         assert observed == pytest.approx(float(sum(guesses.values()) / len(pufids)), abs=1e-12)
-        shards = thinning.attacked(part, REGISTRY[name], own, Work(1), budget)
+        shards = thinning.attacked(part, REGISTRY[name], own, Setting(), budget)
         for field in ("held", "better", "own", "first", "candidates", "links"):
             assert np.array_equal(getattr(shards, field), getattr(states, field))

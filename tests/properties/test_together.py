@@ -12,7 +12,7 @@ from oracles.strategies import studies
 from oracles.study import high_is_best
 from reident.errors import InputError
 from reident.linkage import together
-from reident.linkage.intervals import uncertainty
+from reident.linkage.intervals import interval, one_sided
 from reident.linkage.parts import Joining
 from reident.pipeline import parts
 from workflow.library_run import run
@@ -154,9 +154,10 @@ def test_several_files_find_what_their_sets_say(drawn, persons):
             if key[1] == "exactly":
                 assert pd.isna(line["conditional_low"])
                 continue
-            (low_end, high_end), bound = uncertainty(
-                int(line["n_confirmed"]), int(line["n_suspected"]), tables[0].study.rates
-            )
+            n_confirmed, n_suspected = int(line["n_confirmed"]), int(line["n_suspected"])
+            rates = tables[0].study.rates
+            low_end, high_end = interval(n_confirmed, n_suspected, rates.interval, rates.level)
+            bound = None if n_confirmed else one_sided(n_suspected, rates.level)
             ends = [line["conditional_low"], line["conditional_high"], line["conditional_bound"]]
             assert ends == pytest.approx(
                 [float("nan") if end is None else end for end in (low_end, high_end, bound)], nan_ok=True

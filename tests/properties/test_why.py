@@ -12,8 +12,8 @@ from oracles.study import run as judge
 from reident.linkage import bins, explanation
 from reident.linkage.counterfactual import Files
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Setting
 from reident.linkage.recodings import LEFT_OUT, changes
-from reident.linkage.scoring import Work
 from reident.linkage.unique_sets import smallest_sets
 from reident.pipeline import parts
 from reident.sections.coarsening import plain
@@ -31,7 +31,7 @@ def files_of(tables, study):
 def explained(tables, metric):
     positions = {name: own.positions for name, own in tables.metrics.items()}
     part = parts.explaining(tables.study, metric)
-    return explanation.explain(part, REGISTRY[metric], files_of(tables, tables.study), positions, Work())
+    return explanation.explain(part, REGISTRY[metric], files_of(tables, tables.study), positions, Setting())
 
 
 def keys_of(tables, pairs):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from reident.intake.sources import batches
 from reident.matching import prepare
 from reident.matching.summary import match_files
 from reident.pipeline import parts
@@ -42,15 +43,15 @@ def summary(options: Matching, confidential: pa.Table, synthetic: pa.Table):
     return matched.summary.set_index("file")
 
 
-def read(files: parts.MatchedFiles, at: int | None, path: Path) -> pa.Table:
-    return pa.concat_tables(prepare.batches(files, at, path))
+def read(files: parts.MatchedFiles, side: str, path: Path) -> pa.Table:
+    return pa.concat_tables(batches(files.extracts[side], path))
 
 
 def sample():
     options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
     files = parts.matched_files(options)
-    confidential = read(files, None, DATA / FILES[0])
-    return summary(options, confidential, read(files, 0, DATA / FILES[1]))
+    confidential = read(files, "confidential", DATA / FILES[0])
+    return summary(options, confidential, read(files, "synthetic_1", DATA / FILES[1]))
 
 
 def cells() -> list[tuple[int, int, int]]:
@@ -119,8 +120,8 @@ def sample_of_two():
     """The confidential sample with two synthesized variables, DIS and HICOV."""
     options = study(["SEX", "RACE", "MAR"], ["DIS", "HICOV"])
     files = parts.matched_files(options)
-    confidential = read(files, None, DATA / FILES[0])
-    return summary(options, confidential, read(files, 0, DATA / FILES[1]))
+    confidential = read(files, "confidential", DATA / FILES[0])
+    return summary(options, confidential, read(files, "synthetic_1", DATA / FILES[1]))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +148,8 @@ def test_three_synthetic_files():
     options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
     options = options.model_copy(update={"synthetic": tuple(SyntheticFile(path=name) for name in THREE)})
     files = parts.matched_files(options)
-    confidential = read(files, None, DATA / FILES[0])
-    copies = [read(files, at, DATA / name) for at, name in enumerate(THREE)]
+    confidential = read(files, "confidential", DATA / FILES[0])
+    copies = [read(files, f"synthetic_{at}", DATA / name) for at, name in enumerate(THREE, start=1)]
     prepared = prepare.prepare(files, confidential, copies)
     matched = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
     mean = matched.summary.set_index("file").loc["mean"]

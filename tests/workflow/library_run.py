@@ -16,6 +16,7 @@ from reident.intake import prepare as intake
 from reident.ledger import stored
 from reident.linkage import bins, confirmation, ranking, rates, scoring, strata, weights
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Setting
 from reident.pipeline import parts
 from reident.study.model import Study, load
 
@@ -74,7 +75,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     for name in model.chosen:
         metric, part = REGISTRY[name], parts.scoring(model, name)
         compared = binned if metric.reads == "binned" else prepared
-        files, work = (compared, stratum, manifest), scoring.Work(weights=estimates)
+        files, work = (compared, stratum, manifest), Setting(weights=estimates)
         scores = [
             gathered(scoring.score_shard, part, metric, *files, blocks[blocks["shard"] == shard], work)[0]
             for shard in range(1, n_shards + 1)

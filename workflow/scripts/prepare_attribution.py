@@ -2,8 +2,10 @@
 
 from reident import ledger
 from reident.attribution import prepare
+from reident.intake.sources import batches, opened
 
 with ledger.step(snakemake) as step:
-    sources = {side: prepare.batches(step.part, side, step.path(side)) for side in step.part.files}
+    sources = {side: batches(extract, step.path(side)) for side, extract in step.part.extracts.items()}
     sinks = {name: step.sink(name) for name in ("original", "released", "holdout")}
-    step.write_all(prepare.prepare_files(step.part, sources, sinks, step.scratch))
+    with opened(step.part.extracts, sources, step.scratch) as texts:
+        step.write_all(prepare.prepare_files(step.part, texts, sinks))

@@ -2,13 +2,11 @@
 
 from reident import ledger
 from reident.filerisk import prepare
+from reident.intake.sources import batches, opened
 
 with ledger.step(snakemake) as step:
     paths = {"file": step.part.side, "population": "population", "original": "unperturbed"}
-    sources = {
-        name: prepare.batches(step.part, name, step.path(path))
-        for name, path in paths.items()
-        if name == "file" or getattr(step.part, name)
-    }
+    sources = {name: batches(extract, step.path(paths[name])) for name, extract in step.part.extracts.items()}
     sinks = {name: step.sink(name) for name in paths}
-    step.write_all(prepare.prepare_files(step.part, sources, sinks, step.scratch))
+    with opened(step.part.extracts, sources, step.scratch) as texts:
+        step.write_all(prepare.prepare_files(step.part, texts, sinks))

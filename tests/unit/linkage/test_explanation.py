@@ -7,7 +7,7 @@ from making.studies import plain
 from reident.linkage import bins, explanation
 from reident.linkage.counterfactual import Files
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.scoring import Work
+from reident.linkage.metrics.contract import Setting
 from reident.pipeline import parts
 from workflow.library_run import run
 
@@ -44,7 +44,7 @@ def explained(content, puf, eif, iuf, metric):
     files = Files(tables.prepared, cut.files, tables.strata, tables.manifest, tables.links)
     positions = {name: own.positions for name, own in tables.metrics.items()}
     part = parts.explaining(tables.study, metric)
-    return explanation.explain(part, REGISTRY[metric], files, positions, Work())
+    return explanation.explain(part, REGISTRY[metric], files, positions, Setting())
 
 
 @pytest.mark.parametrize("metric", METRICS)

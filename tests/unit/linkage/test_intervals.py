@@ -45,9 +45,6 @@ def test_intervals_at_the_edges(sentence, successes, trials, level, found):
 def test_counts_of_independent_records_have_the_interval_of_the_study(method):
     expected = oracle.interval({"interval": method, "level": 0.9}, 7, 40)
     assert intervals.of_study(7, 40, method, 0.9) == pytest.approx(expected, rel=1e-9)
-    assert intervals.of_study(7, 40, method, 0.9, trials_are_clusters=True) == pytest.approx(
-        expected, rel=1e-9
-    )
     assert intervals.are_independent(method)
 
 

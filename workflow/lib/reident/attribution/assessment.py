@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -14,34 +13,22 @@ import pyarrow as pa
 from reident.attribution import measures
 from reident.attribution.measures import Measures
 from reident.attribution.parts import AttributionRules
-from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
+from reident.attribution.prepare import FILE, PERSON, ROW
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 from reident.kernels.attributes import Disclosures, Guess
+from reident.linkage.categories import codes_of, key_columns, measure_each, set_name
 from reident.sections.matching import Radius
 
 MEAN = "mean"
-BASELINE = ""
-"""The set of no keys: what an intruder who knows nothing of a person learns."""
-
 LEVEL_SHARE, MIN_LEVEL = 0.9, 50
 """DiSCO is dominated by one value if it has more than this share of at least so many records (synthpop's check)."""
 
 
 class Assessed(NamedTuple):
-    """The tables of the step.
+    """The tables of the step, with the columns that `reident.pipeline.tables.attribution` declares.
 
-    Attributes
-    ----------
-    records : pyarrow.Table
-        For each target and its most dangerous set one row per original record, see :func:`_records`.
-    summary : pandas.DataFrame
-        One line per target, set of keys and file (1 … m, ``mean``): target, keys, size, danger (1 = the most dangerous
-        set of the target by the mean DiSCO, then CAP), file, :class:`reident.attribution.measures.Measures`.
-    targets : pandas.DataFrame
-        One line per target: target, type, within, n_values, n_missing, keys (the most dangerous set), level and
-        level_share (the value that most DiSCO records of this set have, and their share; empty for numbers),
-        dominated; and the baselines of an intruder without a key: cap, guess.
+    The records are those of each target with its most dangerous set.
     """
 
     records: pa.Table
@@ -88,26 +75,20 @@ def assess(
     """
     files = _files(original, released, holdout)
     targets = [_target(rules, files, name) for name in rules.targets]
-    columns = _columns(rules, files)
-    sets = [(), *rules.sets]
-    n_done = [0]
+    columns = key_columns(files.tables, (name for keys in rules.sets for name in keys))
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
-        results_of_set = [
+        return [
             [
                 measures.of(disclosure, linked=files.linked)
                 for disclosure in _disclosures(files, cells, target)
             ]
             for target in targets
         ]
-        n_done[0] += 1
-        if progress is not None:
-            progress(n_done[0] / len(sets))
-        return results_of_set
 
-    with ThreadPoolExecutor(threads) as pool:
-        results = list(pool.map(run, sets))
+    # The set of no keys is the baseline: what an intruder who knows nothing of a person learns.
+    results = measure_each(run, [(), *rules.sets], threads, progress)
     summary = pd.concat(
         [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)],
         ignore_index=True,
@@ -115,7 +96,7 @@ def assess(
     worst = summary[(summary["danger"] == 1) & (summary["file"] == MEAN)].set_index("target")["keys"]
     parts, lines = [], []
     for at, target in enumerate(targets):
-        keys = next(candidates for candidates in rules.sets if joined(candidates) == worst[target.name])
+        keys = next(candidates for candidates in rules.sets if set_name(candidates) == worst[target.name])
         disclosed = _disclosures(files, _cells(files, columns, keys), target, keep=True)
         parts.append(_records(rules, original, target, keys, disclosed))
         baseline = measures.mean_of(results[0][at])
@@ -127,11 +108,6 @@ TARGETS = (
     "target", "type", "within", "n_values", "n_missing", "cap", "guess", "keys", "level", "level_share", "dominated",
 )  # fmt: skip
 """Columns of the table of targets."""
-
-
-def joined(keys: Sequence[str]) -> str:
-    """Return a set of keys as the tables name it."""
-    return " + ".join(keys)
 
 
 def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
@@ -146,15 +122,6 @@ def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
         released_rows.append(rows)
     linked = any((rows >= 0).any() for rows in released_rows)
     return _Files([original, *copies, holdout], released_rows, linked)
-
-
-def _columns(rules: AttributionRules, files: _Files) -> dict[str, tuple[np.ndarray, int]]:
-    """Return the codes of each key in all files, one after the other, and a number above them."""
-    columns = {}
-    for name in dict.fromkeys(name for keys in rules.sets for name in keys):
-        codes = np.concatenate([codes_of(table[name]) for table in files.tables])
-        columns[name] = codes, int(codes.max(initial=0)) + 1
-    return columns
 
 
 def _cells(
@@ -257,7 +224,7 @@ def _lines(
             (MEAN, means[place]),
         ]
         lines += [
-            (target, joined(keys), len(keys), danger[place], name, *measured) for name, measured in by_name
+            (target, set_name(keys), len(keys), danger[place], name, *measured) for name, measured in by_name
         ]
     front = ["target", "keys", "size", "danger", "file"]
     return pd.DataFrame(lines, columns=[*front, *Measures._fields])
@@ -275,11 +242,7 @@ def _records(
     keys: Sequence[str],
     disclosed: Sequence[Disclosures],
 ) -> pa.Table:
-    """Return what is disclosed of each original record with the most dangerous set of keys.
-
-    The columns that name a record; target; keys; cap, the mean over the files; n_disclosed,
-    the files in which its value is disclosed and correct.
-    """
+    """Return what is disclosed of each original record with the most dangerous set of keys."""
     n = original.num_rows
     caps = [file.agreeing / np.maximum(file.matches, 1) for file in disclosed]
     front = {name: original[name] for name in (rules.id or (ROW,))}
@@ -287,7 +250,7 @@ def _records(
         {
             **front,
             "target": pa.array([target.name] * n, pa.string()),
-            "keys": pa.array([joined(keys)] * n, pa.string()),
+            "keys": pa.array([set_name(keys)] * n, pa.string()),
             "cap": pa.array(np.sum(caps, axis=0) / len(disclosed)),
             "n_disclosed": pa.array(np.sum([file.correct for file in disclosed], axis=0).astype(np.int32)),
         }
@@ -316,7 +279,7 @@ def _target_line(
         missing,
         baseline.cap,
         baseline.guess,
-        joined(keys),
+        set_name(keys),
         level,
         share,
         bool(total >= MIN_LEVEL * len(disclosed) and share > LEVEL_SHARE),

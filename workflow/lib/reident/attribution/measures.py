@@ -15,37 +15,9 @@ NAN = float("nan")
 class Measures(NamedTuple):
     """What one released file tells about one target, to an intruder who knows one set of keys.
 
-    Rates are in [0, 1], and NaN where no record is counted. A measure of other persons or of the holdout is NaN if the
-    released records of the same persons are not known, or if there is no holdout.
-
-    Attributes
-    ----------
-    n_original, n_released : int
-        N and M: records that miss neither a key of the set nor the target.
-    uio, uis, uiois, repu : float
-        Uniques in the original file, in the released one, uniques of the original whose cell is in the released file,
-        and whose cell is unique there.
-    dorig, dsyn : float
-        Records in disclosive cells of the original and of the released file.
-    matched, disclosive : float
-        iS and DiS: original records whose cell is in the released file, and is disclosive there.
-    disclosive_guess : float
-        Original records whose cell is disclosive, and for which the best guess without any key is correct.
-    disco, disdio : float
-        DiSCO: original records whose value is disclosed and correct; DiSDiO: also by the original file.
-    tcap : float
-        TCAP: mean share of original records with the disclosed value, over released records of disclosive cells that
-        are in the original file.
-    cap, cap_matched, guess : float
-        CAP with 0 for a record without a match, CAP of the matched records, and the share of best guesses that is
-        correct.
-    cap_original, cap_true_others : float
-        CAP within the original file, with and without the record itself.
-    disco_others, cap_others, guess_others : float
-        DiSCO, CAP and best guesses without the person's own released record.
-    n_holdout : int
-    disco_holdout, cap_holdout, guess_holdout : float
-        The same of persons who are not in the file.
+    `reident.pipeline.tables.attribution` says what each measures. Rates are in [0, 1], and NaN where no record is
+    counted. A measure of other persons or of the holdout is NaN if the released records of the same persons are not
+    known, or if there is no holdout.
     """
 
     n_original: float

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.intake.parts import Extract
 from reident.sections.attribution import Target
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
@@ -22,8 +23,6 @@ class AttributionFiles:
     released : the sides of the released files
     ids : the columns that identify a person, by side
     by_order : whether the rows of a file without such columns correspond by their order
-    keys, targets : the variables
-    missing : {'excluded', 'category'}
     bins, ranks : how a numeric key is cut, see :func:`reident.linkage.bins.cut_points`
     """
 
@@ -53,9 +52,11 @@ class AttributionFiles:
         """The keys and the targets."""
         return (*self.keys, *self.targets)
 
-    def columns_of(self, side: str) -> list[str]:
-        """Return the columns that the study needs of a file."""
-        return [*self.ids.get(side, ()), *(variable.column for variable in self.variables)]
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """What the study needs of each file, by side."""
+        columns = [variable.column for variable in self.variables]
+        return {side: Extract(file, self.ids.get(side) or (), columns) for side, file in self.files.items()}
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from reident import reading
 from reident.attribution.parts import AttributionFiles
 from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
-from reident.intake.sources import Source, give, narrow
+from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import typed_key
 from reident.linkage import categories
 from reident.sections.attribution import Target
@@ -30,21 +27,9 @@ ROW, FILE, PERSON = "row", ".file", ".original"
 
 
 class Prepared(NamedTuple):
-    """The coded files.
+    """The coded files, with the columns that `reident.pipeline.tables.attribution` declares.
 
-    Attributes
-    ----------
-    original : pyarrow.Table (n rows)
-        The columns that identify a person, or :data:`ROW`; keys and categorical targets as int32 codes from 0, numeric
-        targets as float64; null where missing. In the order of the names, or of the rows.
-    released : pyarrow.Table
-        :data:`FILE` (1 … m), :data:`PERSON` (the position of the same person in ``original``, from 0; null where it is
-        not known), and the variables.
-    holdout : pyarrow.Table
-        The variables; no row without a holdout.
-    categories : pandas.DataFrame
-        variable, role, code, label, n_original, n_released, missing.
-    account, warnings : pandas.DataFrame
+    The original file is in the order of the names of persons, or of its rows; the others are in that of their rows.
     """
 
     original: pa.Table
@@ -55,41 +40,33 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def batches(files: AttributionFiles, side: str, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of a file, batch by batch."""
-    return reading.tables(path, files.files[side], files.columns_of(side), files.ids.get(side, ()))
-
-
 def prepare(
     files: AttributionFiles, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext
 ) -> Prepared:
     """Type and code files that are in memory, by side, as :func:`prepare_files` does.
 
-    Each has at least its :meth:`AttributionFiles.columns_of`.
+    Each has at least the columns of its extract.
     """
     sources = {side: [text] for side, text in texts.items()}
     names = ("original", "released", "holdout")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
+    with opened(files.extracts, sources) as opened_texts:
+        return Prepared(**in_memory(names, lambda sinks: prepare_files(files, opened_texts, sinks, guard)))
 
 
 def prepare_files(
     files: AttributionFiles,
-    sources: Mapping[str, Iterable[pa.Table]],
+    texts: Mapping[str, Source],
     sinks: Mapping[str, Sink],
-    folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code all files.
 
     Parameters
     ----------
-    files : AttributionFiles
-    sources : mapping
-        By side, the text of each file in batches, see :func:`batches`.
+    texts : mapping of Source
+        By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
-    folder : pathlib.Path, optional
-        Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, codes and corresponding records.
 
@@ -104,19 +81,6 @@ def prepare_files(
         A file without a record, a repeated key, a value that is not a number where it must be one, a variable without
         a code in common with the original file.
     """
-    with contextlib.ExitStack() as stack:
-        texts = {}
-        for side, batches_of_file in sources.items():
-            columns = [variable.column for variable in files.variables]
-            text = Source(files.files[side], files.ids.get(side) or (), columns, folder)
-            texts[side] = stack.enter_context(contextlib.closing(text)).read(batches_of_file)
-        return _prepared(files, texts, sinks, guard)
-
-
-def _prepared(
-    files: AttributionFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard
-) -> dict[str, pd.DataFrame]:
-    """Give the prepared tables to their sinks, and return the others."""
     for side, text in texts.items():
         require_records(files.files[side], text.num_rows)
         text.order(guard)
@@ -139,7 +103,16 @@ def _prepared(
             with guard():
                 warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and keys.add_missing(codes, labels)
-            lines.append(_lines(files, variable, labels, codes, with_missing=with_missing))
+            counts = {
+                "n_original": [codes[files.original]],
+                "n_released": [codes[side] for side in files.released],
+            }
+            front = {
+                "variable": variable.name,
+                "role": "target" if variable in files.targets else "key",
+            }
+            counted = categories.counted(labels, counts, with_missing=with_missing)
+            lines.append(pd.DataFrame(front | counted))
             coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
         for side, values in coded.items():
             columns[side][variable.name] = values
@@ -168,34 +141,6 @@ def _prepared(
 
 
 CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
-
-
-def _lines(
-    files: AttributionFiles,
-    variable: KeyVariable,
-    labels: list[str],
-    codes: Mapping[str, np.ndarray],
-    *,
-    with_missing: bool,
-) -> pd.DataFrame:
-    """Return the categories of a variable with their counts; the last one may be that of missing values."""
-    at = np.arange(len(labels))
-
-    def counts(sides: tuple[str, ...]) -> np.ndarray:
-        return np.sum(
-            [np.bincount(codes[side][codes[side] >= 0], minlength=len(at)) for side in sides], axis=0
-        )
-
-    lines = {
-        "variable": variable.name,
-        "role": "target" if variable in files.targets else "key",
-        "code": at,
-        "label": labels,
-        "n_original": counts((files.original,)),
-        "n_released": counts(files.released),
-        "missing": (at == len(at) - 1) & with_missing,
-    }
-    return pd.DataFrame(lines, columns=CATEGORIES)
 
 
 def _missing_throughout(
@@ -268,8 +213,3 @@ def _account(files: AttributionFiles, texts: Mapping[str, Source]) -> pd.DataFra
         name = names.get(side, "holdout")
         account.open(name, text.num_rows).close(name)
     return account.table()
-
-
-def codes_of(column: pa.ChunkedArray) -> np.ndarray:
-    """Return a coded variable as int32, -1 where missing."""
-    return pc.fill_null(column, -1).to_numpy().astype(np.int32)

@@ -51,13 +51,10 @@ def assess(
 
     Parameters
     ----------
-    options : Assessment
-    file, population, original : pyarrow.Table
-    categories : pandas.DataFrame
+    file, population, original, categories
         As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int
         The result does not depend on it.
-    progress : callable, optional
     """
     names, wildcard = list(options.key), options.wildcard
     codes = codes_of(file, names)

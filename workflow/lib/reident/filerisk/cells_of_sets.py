@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from reident.filerisk import individual, wildcards
 from reident.filerisk.parts import IntruderRules
-from reident.filerisk.prepare import HOUSEHOLD, column_codes, weighted
+from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.kernels import keysets
+from reident.linkage.categories import codes_of, key_columns
 
 
 class Target(NamedTuple):
@@ -90,26 +91,20 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
 
     Parameters
     ----------
-    rules : IntruderRules
-    file, population : pyarrow.Table
     names : iterable of str
         The key variables of all sets.
     """
     fraction, weights = weighted(file, rules.sampling_fraction)
-    columns = {}
-    for name in names:
-        codes = np.concatenate([column_codes(table, name) for table in (file, population)])
-        columns[name] = codes, int(codes.max(initial=0)) + 1
     return Files(
         file.num_rows,
-        columns,
+        key_columns([file, population], names),
         population.num_rows > 0,
         rules.wildcard,
         fraction,
         weights,
         np.argsort(weights, kind="stable"),
         file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {name: _target(column_codes(file, name)) for name in rules.sensitive},
+        {name: _target(codes_of(file[name])) for name in rules.sensitive},
     )
 
 
@@ -123,7 +118,6 @@ def cells_of(files: Files, keys: Sequence[str]) -> Cells:
 
     Parameters
     ----------
-    files : Files
     keys : sequence of str
         At least one.
     """

@@ -28,7 +28,7 @@ def coded(
     """Return the coded variables of each file, the categories, and warnings about them."""
     lines, warnings = [], list[Line]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
-    variables = files.variables(FILE)
+    variables = files.variables
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
         sources = texts if variable in files.key else {FILE: texts[FILE]}
@@ -39,7 +39,12 @@ def coded(
         with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
-            lines.append(_lines(variable.name, labels, codes, with_missing=with_missing))
+            counts = {
+                "n_file": [codes[FILE]],
+                "n_population": [codes[name] for name in codes if name == POPULATION],
+            }
+            counted = categories.counted(labels, counts, with_missing=with_missing)
+            lines.append(pd.DataFrame({"variable": variable.name, **counted}))
         warnings += _missing_throughout(variable, files, sources, labels, codes[FILE])
         with guard():
             warnings += _unknown_codes(variable, sources, labels, codes)
@@ -48,18 +53,6 @@ def coded(
             if variable.column not in needed[at + 1 :]:
                 texts[name].forget([variable.column])
     return columns, pd.concat(lines, ignore_index=True), warnings
-
-
-def _lines(name: str, labels: list[str], codes: dict[str, np.ndarray], *, with_missing: bool) -> pd.DataFrame:
-    """Return the categories of a variable with their counts; the last one may be that of missing values."""
-    at = np.arange(len(labels))
-    counts = {
-        table: np.bincount(column[column >= 0], minlength=len(labels))
-        for table, column in {POPULATION: at[:0], **codes}.items()
-    }
-    lines = {"variable": name, "code": at, "label": labels, "n_file": counts[FILE]}
-    missing = (at == len(labels) - 1) & with_missing
-    return pd.DataFrame({**lines, "n_population": counts[POPULATION], "missing": missing})
 
 
 def _missing_throughout(

@@ -180,7 +180,6 @@ def special(
         The records that may be removed, and what they match.
     fraction : float
         f, in (0, 1]: probability that a removed record is copied back.
-    rng : Generator
     tolerance : float
         Rounds go on until the standard error is not above it, or to :data:`MAX_ROUNDS`.
     removed : int, optional

@@ -20,6 +20,8 @@ INVERTED_ABOVE = 28
 """Key variables from which Q of `user-guide` is negative."""
 _LARGE = 300.0
 """Logarithms from which powers of scores are taken relative to the least one."""
+CLASSES = 10
+"""Classes of values between 0 and 1, and groups of about equally many records."""
 DIGITS = 12
 """Decimals of values: processors differ in the last bits of a logarithm."""
 
@@ -247,7 +249,7 @@ def _defined(values: np.ndarray, reciprocal: np.ndarray) -> tuple[np.ndarray, np
     return values[defined], reciprocal[defined]
 
 
-def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -> pd.DataFrame:
+def calibration(values: np.ndarray, reciprocal: np.ndarray) -> pd.DataFrame:
     """Mean population reciprocal by DIS-SUDA class: 0, then equal classes of (0, 1), then 1.
 
     Returns
@@ -257,16 +259,16 @@ def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -
         a record); the first row is exactly 0, the last exactly 1. Records without a known reciprocal are left out.
     """
     values, reciprocal = _defined(values, reciprocal)
-    edges = np.arange(classes + 1) / classes
-    place = np.where(values >= 1, classes + 1, np.searchsorted(edges, values, side="left"))
+    edges = np.arange(CLASSES + 1) / CLASSES
+    place = np.where(values >= 1, CLASSES + 1, np.searchsorted(edges, values, side="left"))
     ends = {
         "above": np.concatenate([[0.0], edges[:-1], [1.0]]),
         "up_to": np.concatenate([[0.0], edges[1:], [1.0]]),
     }
-    return pd.DataFrame({**ends, **_group_means(place, classes + 2, values, reciprocal)})
+    return pd.DataFrame({**ends, **_group_means(place, CLASSES + 2, values, reciprocal)})
 
 
-def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.DataFrame:
+def tenths(values: np.ndarray, reciprocal: np.ndarray) -> pd.DataFrame:
     """The same by groups of about equally many records, those with the lowest values first; equal values together.
 
     Returns
@@ -276,9 +278,9 @@ def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.D
     """
     values, reciprocal = _defined(values, reciprocal)
     below = np.searchsorted(np.sort(values), values, side="left")
-    place = below * groups // max(len(values), 1)
+    place = below * CLASSES // max(len(values), 1)
     return pd.DataFrame(
-        {"tenth": np.arange(1, groups + 1), **_group_means(place, groups, values, reciprocal)}
+        {"tenth": np.arange(1, CLASSES + 1), **_group_means(place, CLASSES, values, reciprocal)}
     )
 
 

@@ -38,11 +38,6 @@ def significant(value: float) -> float:
 def interval(value: float, variance: float, most: float) -> tuple[float, float]:
     """Return the interval of 95 % for a sum of probabilities of ``most`` records.
 
-    Parameters
-    ----------
-    value, variance : float
-    most : float
-
     Returns
     -------
     tuple of float

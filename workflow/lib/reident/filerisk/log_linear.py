@@ -207,7 +207,6 @@ def model(table: Table, margins: Margins, fraction: float, seed: int = 1) -> Mod
 
     Parameters
     ----------
-    table : Table
     margins : sequence of tuple of int
         Of the model, see :func:`margins_of`.
     fraction : float

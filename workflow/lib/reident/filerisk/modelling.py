@@ -61,7 +61,6 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
 
     Parameters
     ----------
-    options : Modelling
     file, population : pyarrow.Table
         As :func:`reident.filerisk.prepare.prepare` gives them; without a population, no row.
     """

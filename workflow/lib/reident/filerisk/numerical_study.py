@@ -7,7 +7,6 @@ shown for both definitions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from reident.filerisk.dis_suda import DEFINITIONS, Definition
 from reident.filerisk.parts import Sampling
 from reident.filerisk.prepare import STRATUM, codes_of
 from reident.filerisk.uniques import cell_sizes, n_in_pairs, n_unique
+from reident.linkage.categories import measure_each
 
 
 def _stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Generator) -> np.ndarray:
@@ -54,12 +54,10 @@ def run(
 
     Parameters
     ----------
-    options : Sampling
     population : pyarrow.Table
         As :func:`reident.filerisk.prepare.prepare` gives it.
     threads : int
         Samples at a time; the result does not depend on it, as each sample has a generator of its own.
-    progress : callable, optional
     """
     codes, strata = codes_of(population, list(options.key)), population[STRATUM].to_numpy()
     reciprocals = dis_suda.population_reciprocal(codes, codes, wildcard=options.wildcard)
@@ -71,12 +69,8 @@ def run(
         cell_fraction = dis.of_cells(options.fraction, complete, float(inside.mean()))
         return _sample(options, codes[rows], reciprocals[rows], cell_fraction)
 
-    results, generators = [], np.random.default_rng(options.seed).spawn(options.samples)
-    with ThreadPoolExecutor(threads) as pool:
-        for sample in pool.map(draw, generators):
-            results.append(sample)
-            if progress is not None:
-                progress(len(results) / options.samples)
+    generators = np.random.default_rng(options.seed).spawn(options.samples)
+    results = measure_each(draw, generators, threads, progress)
     lines = [{"sample": at, **result.line} for at, result in enumerate(results, start=1)]
     reciprocal = np.concatenate([result.reciprocal for result in results])
     unique = np.concatenate([result.unique for result in results])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.intake.parts import Extract
 from reident.sections.filerisk import SpecialForm
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
@@ -51,9 +52,23 @@ class RiskFiles:
     household: tuple[str, ...] = ()
     sensitive: tuple[KeyVariable, ...] = ()
 
-    def variables(self, table: str) -> tuple[KeyVariable, ...]:
-        """Return the variables that a prepared table has: only the file has the sensitive ones."""
-        return (*self.key, *self.sensitive) if table == FILE else self.key
+    @property
+    def variables(self) -> tuple[KeyVariable, ...]:
+        """The variables of the prepared file; the other tables have only those of the key."""
+        return (*self.key, *self.sensitive)
+
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """What the study needs of the source of each prepared table."""
+        key = [variable.column for variable in self.key]
+        columns = [self.weight] if self.weight else []
+        columns += [*self.household, *(variable.column for variable in self.variables)]
+        extracts = {FILE: Extract(self.file, self.id, columns)}
+        if self.population is not None:
+            extracts[POPULATION] = Extract(self.population, (), [*key, *self.strata])
+        if self.original is not None:
+            extracts[ORIGINAL] = Extract(self.original, self.original_id, key)
+        return extracts
 
 
 @dataclass(frozen=True)
@@ -71,7 +86,6 @@ class Assessment:
     Attributes
     ----------
     id : the columns that name a record; empty: its row does
-    key : names of the key variables
     weighting, dis_suda, max_order, special : as in the section `file_risk`
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
@@ -95,10 +109,7 @@ class Sampling:
 
     Attributes
     ----------
-    key : names of the key variables
     fraction : share of the population in a sample
-    samples : how many samples are drawn
-    seed : the seed of the samples
     weighting, max_order : as in the section `file_risk`
     wildcard : whether a missing value matches every value
     """
@@ -119,11 +130,8 @@ class Modelling:
     Attributes
     ----------
     id : the columns that name a record; empty: its row does
-    key : names of the key variables
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
-    log_linear : the log-linear models
-    household : whether the file has households
     seed : the seed of simulated files
     """
 
@@ -147,7 +155,6 @@ class IntruderRules:
     sensitive : names of the variables whose diversity is measured, for the sets without them
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
-    household : whether the file has households
     """
 
     scenarios: tuple[tuple[str, tuple[str, ...]], ...]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,17 +11,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident import reading
 from reident.errors import Guard, InputError
 from reident.filerisk import coding, dis
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, Line, table
-from reident.intake.sources import Source, give
+from reident.intake.sources import Source, give, opened
 from reident.intake.values import Place, typed
+from reident.linkage import categories
 from reident.sections.codes import Coding
-from reident.sections.files import SourceFile
 
 ROW, WEIGHT, STRATUM, HOUSEHOLD = "row", ".weight", ".stratum", ".household"
 """Columns of the prepared tables beside those of the file: the row (the header is row 1), the weight, the stratum, and
@@ -54,38 +52,6 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
-    """Return the columns that the study needs of the source of a prepared table: its file, or another one."""
-    return [*_key_of(files, table), *_others_of(files, table)]
-
-
-def _key_of(files: RiskFiles, table: str) -> tuple[str, ...]:
-    """Return the columns that name a record in the source of a prepared table."""
-    return {FILE: files.id, POPULATION: ()}.get(table, files.original_id)
-
-
-def _others_of(files: RiskFiles, table: str) -> list[str]:
-    """Return the columns behind the key."""
-    weight = (files.weight,) if files.weight else ()
-    front, behind = {FILE: ((*weight, *files.household), ()), POPULATION: ((), files.strata)}.get(
-        table, ((), ())
-    )
-    return [*front, *(variable.column for variable in files.variables(table)), *behind]
-
-
-def batches(files: RiskFiles, table: str, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of the source of a prepared table, batch by batch."""
-    return reading.tables(path, source_of(files, table), columns_of(files, table), _key_of(files, table))
-
-
-def source_of(files: RiskFiles, table: str) -> SourceFile:
-    """Return the description of the source of a prepared table."""
-    source = {FILE: files.file, POPULATION: files.population}.get(table, files.original)
-    if source is None:
-        raise ValueError(f"the study has no file for the table `{table}`")
-    return source
-
-
 def prepare(
     files: RiskFiles,
     text: pa.Table,
@@ -97,36 +63,31 @@ def prepare(
 
     Parameters
     ----------
-    files : RiskFiles
     text : pyarrow.Table
-        The text of the file, at least its :func:`columns_of`.
+        The text of the file, at least the columns of its extract.
     population, original : pyarrow.Table, optional
         The same of the population, and of the records before perturbation.
-    guard : Guard
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
     sources = {name: [source] for name, source in texts.items() if source is not None}
-    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
+    with opened(files.extracts, sources) as opened_texts:
+        return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, opened_texts, sinks, guard)))
 
 
 def prepare_files(
     files: RiskFiles,
-    sources: Mapping[str, Iterable[pa.Table]],
+    texts: Mapping[str, Source],
     sinks: Mapping[str, Sink],
-    folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code the file, and its population and its records before perturbation if they are given.
 
     Parameters
     ----------
-    files : RiskFiles
-    sources : mapping
-        By prepared table, the text of its source in batches, see :func:`batches`.
+    texts : mapping of Source
+        By prepared table, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
-    folder : pathlib.Path, optional
-        Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, weights, codes and original records.
 
@@ -141,18 +102,6 @@ def prepare_files(
         A file without a record, a repeated key, a value that is not a number where it must be one, weights that
         cannot be, a variable without a code in common with another file, an original file of other records.
     """
-    with contextlib.ExitStack() as stack:
-        texts = {}
-        for name, batches_of_file in sources.items():
-            text = Source(source_of(files, name), _key_of(files, name), _others_of(files, name), folder)
-            texts[name] = stack.enter_context(contextlib.closing(text)).read(batches_of_file)
-        return _prepared(files, texts, sinks, guard)
-
-
-def _prepared(
-    files: RiskFiles, texts: coding.Texts, sinks: Mapping[str, Sink], guard: Guard
-) -> dict[str, pd.DataFrame]:
-    """Give the prepared tables to their sinks, and return the others."""
     text = texts[FILE]
     file = files.file.file_name
     require_records(files.file, text.num_rows)
@@ -169,14 +118,14 @@ def _prepared(
     if files.household:
         front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
     if POPULATION in texts:
-        require_records(source_of(files, POPULATION), texts[POPULATION].num_rows)
+        require_records(texts[POPULATION].source, texts[POPULATION].num_rows)
     original_rows = None
     if ORIGINAL in texts:
         texts[ORIGINAL].order(guard)
         if text.sound and texts[ORIGINAL].sound:
             with guard():
                 original_rows = _same_records(files, text, texts[ORIGINAL])
-    columns, categories, variable_warnings = coding.coded(files, texts, guard)
+    columns, lines, variable_warnings = coding.coded(files, texts, guard)
     give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if files.id else None)
     _give_population(files, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
     if original_rows is None:
@@ -184,7 +133,7 @@ def _prepared(
     else:
         give(sinks[ORIGINAL], columns[ORIGINAL], original_rows[order])
     return {
-        "categories": categories,
+        "categories": lines,
         "account": _account(files, columns, excluded=files.missing == "excluded"),
         "warnings": table([*warnings, *variable_warnings]),
     }
@@ -289,13 +238,7 @@ def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, exclu
 
 def codes_of(table: pa.Table, names: Sequence[str]) -> np.ndarray:
     """Return the key of a prepared table as the library takes it: int32 (n, v), -1 for missing."""
-    return np.ascontiguousarray(np.stack([column_codes(table, name) for name in names], axis=1))
-
-
-def column_codes(table: pa.Table, name: str) -> np.ndarray:
-    """Return one variable of a prepared table: int32 (n,), -1 for missing."""
-    codes: np.ndarray = pc.fill_null(table[name], -1).to_numpy().astype(np.int32)
-    return codes
+    return np.ascontiguousarray(np.stack([categories.codes_of(table[name]) for name in names], axis=1))
 
 
 def weighted(file: pa.Table, declared_fraction: float | None) -> tuple[float, np.ndarray]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from reident.filerisk.diversity import Diverse
 from reident.filerisk.estimates import significant
 from reident.filerisk.parts import IntruderRules
 from reident.filerisk.quantities import DIGITS
+from reident.linkage.categories import measure_each, set_name
 
 NAN = float("nan")
 
@@ -60,11 +60,6 @@ FRONT = ["scenario", "keys", "size"]
 CONTRIBUTIONS = ["variable", "n_sets", "n_with_unique", "n_unique", "unique_share", "added_share"]
 
 
-def joined(keys: Sequence[str]) -> str:
-    """Return a set of key variables as the tables name it."""
-    return " + ".join(keys)
-
-
 def assess(
     rules: IntruderRules,
     file: pa.Table,
@@ -77,7 +72,6 @@ def assess(
 
     Parameters
     ----------
-    rules : IntruderRules
     file, population : pyarrow.Table
         As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int
@@ -88,11 +82,10 @@ def assess(
     lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
     # A scenario that is one of the sets is measured as this set, which comes last.
     distinct = {frozenset(keys): keys for _, keys in lines}
-    files = cells_of_sets.files_of(
-        rules, file, population, dict.fromkeys(n for _, keys in lines for n in keys)
-    )
-    several, unique, lock = set(rules.sets), _no_unique(rules, file.num_rows), threading.Lock()
-    done = [0]
+    files = cells_of_sets.files_of(rules, file, population, (n for _, keys in lines for n in keys))
+    several, lock = set(rules.sets), threading.Lock()
+    # By variable, which records are unique on a set with it.
+    unique = {name: np.zeros(file.num_rows, bool) for keys in rules.sets for name in keys}
 
     def run(keys: tuple[str, ...]) -> _Measured:
         cells = cells_of_sets.cells_of(files, keys)
@@ -100,29 +93,21 @@ def assess(
             name: diversity.of(cells, target) for name, target in files.targets.items() if name not in keys
         }
         measured = _Measured(_risk(files, cells), diverse)
-        with lock:
-            if keys in several:
-                uniques = cells.unique()
+        if keys in several:
+            uniques = cells.unique()
+            with lock:
                 for name in keys:
                     unique[name] |= uniques
-            done[0] += 1
-            if progress is not None:
-                progress(done[0] / len(distinct))
         return measured
 
-    with ThreadPoolExecutor(threads) as pool:
-        measurements = dict(zip(distinct, pool.map(run, distinct.values()), strict=True))
+    results_of_sets = measure_each(run, list(distinct.values()), threads, progress)
+    measurements = dict(zip(distinct, results_of_sets, strict=True))
     results = [measurements[frozenset(keys)] for _, keys in lines]
     return Assessed(
         _scenarios(lines, results),
         _diversity(lines, results),
         pd.DataFrame(_contributions(rules, measurements, unique), columns=CONTRIBUTIONS),
     )
-
-
-def _no_unique(rules: IntruderRules, n: int) -> dict[str, np.ndarray]:
-    """Return by variable of the sets which records are unique on a set with it: none yet."""
-    return {name: np.zeros(n, bool) for keys in rules.sets for name in keys}
 
 
 def _risk(files: Files, cells: Cells) -> Risk:
@@ -185,7 +170,7 @@ def _total(values: np.ndarray) -> float:
 
 def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
     rows = [
-        (name, joined(keys), len(keys), *measured.risk)
+        (name, set_name(keys), len(keys), *measured.risk)
         for (name, keys), measured in zip(lines, results, strict=True)
     ]
     table = pd.DataFrame(rows, columns=[*FRONT, *Risk._fields])
@@ -194,7 +179,7 @@ def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
 
 def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
     rows = [
-        (name, joined(keys), len(keys), target, *diverse)
+        (name, set_name(keys), len(keys), target, *diverse)
         for (name, keys), measured in zip(lines, results, strict=True)
         for target, diverse in measured.diverse.items()
     ]

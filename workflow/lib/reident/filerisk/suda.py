@@ -74,8 +74,6 @@ def scores(
     weighting : {'elliot', 'normalised'}
     max_order : int, optional
         Largest MSU searched. By default all are, with the weights of M = ATT − 1.
-    threads : int
-    progress : callable, optional
 
     Raises
     ------

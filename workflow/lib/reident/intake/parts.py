@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reident.sections.files import Files, SourceFile
 from reident.sections.linkage import Column, LinkingVariable, StrataVariable
+
+
+class Extract(NamedTuple):
+    """What a study needs of a source file: the columns that name a record, which may be none, and others."""
+
+    source: SourceFile
+    key: Sequence[str]
+    columns: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [*self.key, *self.columns]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident import reading
 from reident.errors import Guard
 from reident.intake import keys
 from reident.intake.ordering import KeyedSpool, Ordered
+from reident.intake.parts import Extract
 from reident.intake.records import KeyReader, Lookup, Sink, chunk
 from reident.sections.files import SourceFile
 
@@ -26,6 +28,23 @@ ROWS = 2**18
 
 _STORED = {pa.lib.Type_DICTIONARY: pa.string(), pa.lib.Type_INT8: pa.int32(), pa.lib.Type_INT16: pa.int32()}
 _CODED = pa.dictionary(pa.int32(), pa.string())
+
+
+def batches(extract: Extract, path: Path) -> Iterator[pa.Table]:
+    """Return the text of what a study needs of a file, batch by batch."""
+    return reading.tables(path, extract.source, extract.names, extract.key)
+
+
+@contextlib.contextmanager
+def opened(
+    extracts: Mapping[str, Extract], texts: Mapping[str, Iterable[pa.Table]], folder: Path | None = None
+) -> Iterator[dict[str, Source]]:
+    """Read the text of files, by name, in batches; in the end, free their memory."""
+    with contextlib.ExitStack() as stack:
+        yield {
+            name: stack.enter_context(contextlib.closing(Source(*extracts[name], folder))).read(tables)
+            for name, tables in texts.items()
+        }
 
 
 class Source:

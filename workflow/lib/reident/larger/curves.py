@@ -81,7 +81,6 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
 
     Parameters
     ----------
-    part : Extrapolating
     counts : mapping of pandas.DataFrame
         By metric, as :func:`reident.larger.thinning.thin` leaves them.
 

@@ -35,7 +35,6 @@ class Extrapolating:
 
     Attributes
     ----------
-    metrics : the metrics in their order
     limits : by metric, the rank limit; none for unicity
     fixed : the metrics whose rule depends on the size of the external intruder file, so that no curve is fitted
     keep : the largest rank limit

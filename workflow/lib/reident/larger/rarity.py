@@ -131,9 +131,8 @@ def likely(rarity_: Rarity, values: np.ndarray, drop: float) -> tuple[float, flo
 
     Parameters
     ----------
-    known : Rarity
     values : float64 (J + 1,)
-        In [0, 1], of each number of rivals.
+        In [0, 1], of each number of rivals in the population.
     drop : float
         A distribution is likely if its logarithmic likelihood is at most this below the largest one.
 

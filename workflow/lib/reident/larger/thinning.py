@@ -6,8 +6,7 @@ part. The draws depend on the seed and on the order of keys, in which prepared r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,10 +20,10 @@ from reident.linkage import bins, ranking, weights
 from reident.linkage.batches import merge
 from reident.linkage.links import Links
 from reident.linkage.metrics import unicity
-from reident.linkage.metrics.contract import Estimates, Metric, Progress, progress_of_part
+from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_part
 from reident.linkage.pairing import Comparison
 from reident.linkage.rates import Truth
-from reident.linkage.scoring import Work, score_shard
+from reident.linkage.scoring import score_shard
 from reident.linkage.strata import held_lines, lines, links_inside, pack
 from reident.simulation.population import Streams
 
@@ -52,19 +51,7 @@ class Tables(NamedTuple):
 
 
 class States(NamedTuple):
-    """What the attack makes of each PUF record; int32 (n_puf,).
-
-    Attributes
-    ----------
-    held : 1 where the record has a true link to an EIF record of its stratum
-    rivals : the EIF records that are as good as its best true link or better, and no links of it; `keep` where these
-        are more than scoring keeps, or the true link is not suspected. Unicity: 0 where a true link is suspected
-    better : the rivals that are better than its best true link; 0 where this is not kept. Unicity: 0
-    own : the true links that are as good as its best one; 0 where this is not kept. Unicity: 0
-    first : the pairs of its best rank; 0 without a suspected pair, `keep` + 1 for an ambiguous one. Unicity: 1 with any
-    candidates : its suspected pairs within the rank limit
-    links : the true links among these
-    """
+    """What the attack makes of each PUF record, int32 (n_puf,); `reident.pipeline.tables.larger` says what each is."""
 
     held: np.ndarray
     rivals: np.ndarray
@@ -75,29 +62,15 @@ class States(NamedTuple):
     links: np.ndarray
 
 
-def thin(
-    part: Thinning,
-    metric: Metric,
-    tables: Tables,
-    suspected: Source,
-    functions: Sequence[Path] = (),
-    threads: int = 1,
-    progress: Progress | None = None,
-) -> pd.DataFrame:
+def thin(part: Thinning, metric: Metric, tables: Tables, suspected: Source, setting: Setting) -> pd.DataFrame:
     """Count the records by what the attack makes of them, with the whole external intruder file and with parts of it.
 
     Parameters
     ----------
-    part : Thinning
-    metric : Metric
-    tables : Tables
     suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
         The ranked pairs of the study, as :func:`reident.linkage.ranking.rank` leaves them.
-    functions : sequence of Path
-        The files of the study's scoring functions.
-    threads : int
-        The result does not depend on it.
-    progress : Progress, optional
+    setting : Setting
+        What follows from the part and the files is filled in.
 
     Returns
     -------
@@ -109,8 +82,8 @@ def thin(
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
     for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
         part_tables = drawn(tables, share, draw, part.seed)
-        work = Work(threads, functions, progress_of_part(progress, done, share / total))
-        counts.append(counted(attacked(part, metric, part_tables, work), share, draw, part_tables))
+        job = setting._replace(progress=progress_of_part(setting.progress, done, share / total))
+        counts.append(counted(attacked(part, metric, part_tables, job), share, draw, part_tables))
         done += share / total
     return pd.concat(counts, ignore_index=True)
 
@@ -148,13 +121,13 @@ def drawn(tables: Tables, share: float, draw: int, seed: int) -> Tables:
 
 
 def attacked(
-    part: Thinning, metric: Metric, tables: Tables, work: Work, budget: int = PAIRS_PER_SHARD
+    part: Thinning, metric: Metric, tables: Tables, setting: Setting, budget: int = PAIRS_PER_SHARD
 ) -> States:
     """Return what the attack makes of each PUF record: bins, weights, scores, ranks and links of these tables."""
     files: Mapping[str, pa.Table] = tables.files
     if metric.reads == "binned":
         files = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest).files
-    estimates = _estimates(part, files, tables, work.threads)
+    estimates = _estimates(part, files, tables, setting.threads)
     pairs = max(int(tables.manifest["pairs"].sum()), 1)
     shards = pack(tables.manifest, -(-pairs // budget)).groupby("shard")
     scored, done = [], 0.0
@@ -164,7 +137,9 @@ def attacked(
         for _, blocks in shards:
             share = int(blocks["pairs"].sum()) / pairs
             batches: list[pa.Table] = []
-            job = work._replace(weights=estimates, progress=progress_of_part(work.progress, done, share))
+            job = setting._replace(
+                weights=estimates, progress=progress_of_part(setting.progress, done, share)
+            )
             score_shard(
                 part.scoring, metric, files, tables.strata, tables.manifest, blocks, job, batches.append
             )

@@ -30,7 +30,6 @@ def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataF
 
     Parameters
     ----------
-    part : Counting
     pairs : pyarrow.Table
         The metric's suspected pairs by row number, best first: puf, score, confirmed.
     rates : pandas.DataFrame

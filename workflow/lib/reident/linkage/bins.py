@@ -44,7 +44,6 @@ def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | N
     ----------
     values : float64 (n,)
         NaN is missing.
-    bins : int
     ranks : {'mean', 'high'}, optional
         The rank of equal values, of which group ⌊bins·rank/(n + 1)⌋ follows, counted from 0.
 
@@ -91,7 +90,6 @@ def bin_files(
 
     Parameters
     ----------
-    part : Cutting
     files : mapping of pyarrow.Table
         The prepared tables ``puf`` and ``eif``.
     strata : mapping of pyarrow.Table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +10,10 @@ import pandas as pd
 
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
-from reident.linkage.intervals import of_study, one_sided
+from reident.linkage.intervals import Spread
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
-from reident.linkage.rates import share
+from reident.linkage.rates import conditional_rates, rates_of
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -35,7 +35,6 @@ def rate(
 
     Parameters
     ----------
-    part : Rating
     numbers : pyarrow.Table or pyarrow.parquet.ParquetFile
         The number of the cluster of each PUF record, ``cluster``; no row in a study without cluster columns.
     strata : pyarrow.Table or pyarrow.parquet.ParquetFile
@@ -55,8 +54,8 @@ def rate(
     if not n_puf:
         return pd.DataFrame(columns=COLUMNS)
     clusters = Clusters(numbers, strata, len(manifest))
-    all_spreads = clusters.spreads()
-    rates = []
+    n_clusters = _counts(clusters.spreads(), "clusters")
+    tables = []
     for metric, source in pairs.items():
         suspected, confirmed = (np.zeros(n_puf, bool) for _ in range(2))
         for batch in batches.split(source):
@@ -64,23 +63,13 @@ def rate(
             suspected[puf] = True
             confirmed[puf[batch["confirmed"].to_numpy()]] = True
         spreads = clusters.spreads(suspected, confirmed)
-        for name, total, spread in zip([WHOLE, *manifest["stratum"]], all_spreads, spreads, strict=True):
-            counts = total.clusters, spread.clusters, spread.hit
-            rates.append({"metric": metric, "stratum": name, **_rates(part, *counts)})
-    return pd.DataFrame(rates, columns=COLUMNS)
+        counts = _counts(spreads, "clusters"), _counts(spreads, "hit")
+        # Clusters are independent trials in every study.
+        table = rates_of(n_clusters, *counts) | conditional_rates(part.rates, *counts)
+        names = {"metric": metric, "stratum": [WHOLE, *manifest["stratum"]], "n_clusters": n_clusters}
+        tables.append(pd.DataFrame(names | table))
+    return pd.concat(tables, ignore_index=True)[COLUMNS]
 
 
-def _rates(part: Rating, n_clusters: int, suspected: int, confirmed: int) -> dict[str, float | int | None]:
-    options = part.rates
-    low, high = of_study(confirmed, suspected, options.interval, options.level, trials_are_clusters=True)
-    return {
-        "n_clusters": n_clusters,
-        "n_suspected": suspected,
-        "n_confirmed": confirmed,
-        "suspected_rate": share(suspected, n_clusters),
-        "confirmed_rate": share(confirmed, n_clusters),
-        "conditional_rate": share(confirmed, suspected),
-        "conditional_low": low,
-        "conditional_high": high,
-        "conditional_bound": None if confirmed else one_sided(suspected, options.level),
-    }
+def _counts(spreads: Sequence[Spread], field: str) -> np.ndarray:
+    return np.array([getattr(spread, field) for spread in spreads], np.int64)

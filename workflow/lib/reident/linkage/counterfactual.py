@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -152,19 +151,19 @@ def suspected(
     files: Files,
     recoded: Recoded | None,
     records: np.ndarray,
-    functions: Sequence[Path] = (),
-    threads: int = 1,
+    setting: Setting,
 ) -> Pairs:
     """Return the suspected pairs within the rank limit of some PUF records, bool (n_puf,).
 
     The pairs of other records are scored only where these depend on them. What the metric compares is
-    `recoded`, see :func:`recode`. The result does not depend on the number of threads.
+    `recoded`, see :func:`recode`. Of the setting, threads and functions count; the result does not depend on the
+    number of threads.
     """
     if recoded is None or not records.any():
         return NO_PAIRS
     comparison = Comparison(recoded.variables, recoded.tables, files.strata, len(files.manifest), part.scope)
     setting = Setting(
-        part.max_pairs, threads, comparison.any_missing, tuple(functions), None, recoded.weights
+        part.max_pairs, setting.threads, comparison.any_missing, setting.functions, None, recoded.weights
     )
     results = [(*NO_PAIRS, np.empty(0))]
     for stratum in range(len(files.manifest)):

@@ -40,7 +40,6 @@ def describe(
 
     Parameters
     ----------
-    part : Describing
     prepared, binned : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         ``puf`` and ``eif``; agreement is that of the binned tables. Of files, memory holds a column at a time and the
         codes of the binned ones.
@@ -54,12 +53,7 @@ def describe(
     Returns
     -------
     Description
-        ``variables``: variable, type, puf_column, eif_column, puf_missing, eif_missing, puf_distinct,
-        eif_distinct, common_codes (categorical), and agreement over the true links inside a stratum:
-        links, links_agree, links_differ, links_missing. ``agreement``: metric, pairs (``confirmed``,
-        ``false`` for suspected only, ``true`` for all true links inside a stratum, without a metric),
-        variable, n, agree, differ, missing. ``overlap``: set (suspected, confirmed), metrics (joined
-        by ``+``: exactly these), n_pufids.
+        With the columns that `reident.pipeline.tables.linkage` declares.
     """
     codes = _codes(part.variables, binned)
     truth = _Agreement(codes)

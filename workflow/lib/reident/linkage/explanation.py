@@ -17,13 +17,12 @@ from reident.linkage.pairing import encode
 from reident.linkage.parts import Explaining
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
-from reident.linkage.scoring import Work
 from reident.linkage.strata import lines, links_inside
 from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.linkage.metrics.contract import Metric
+    from reident.linkage.metrics.contract import Metric, Setting
 
 RECODINGS = [
     "variable", "recoding", "n_confirmed", "n_prevented", "prevented_rate", "n_newly_confirmed", "net_change",
@@ -31,25 +30,6 @@ RECODINGS = [
 VARIABLES = [
     "variable", "n_confirmed", "n_carried", "carried_rate", "n_pairs", "n_agree", "n_unique", "unique_share",
 ]  # fmt: skip
-
-
-class Effects(NamedTuple):
-    """What changes do to the confirmed pairs and records of a metric.
-
-    Attributes
-    ----------
-    lost : bool (m, changes)
-        Which confirmed pairs each change prevents.
-    n_confirmed : int
-        Confirmed records.
-    n_prevented, n_newly_confirmed : int64 (changes,)
-        Of these, records that are not confirmed after the change; records that are confirmed only after it.
-    """
-
-    lost: np.ndarray
-    n_confirmed: int
-    n_prevented: np.ndarray
-    n_newly_confirmed: np.ndarray
 
 
 class Explanation(NamedTuple):
@@ -61,32 +41,26 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    part: Explaining, metric: Metric, files: Files, positions: Mapping[str, Source], work: Work
+    part: Explaining, metric: Metric, files: Files, positions: Mapping[str, Source], setting: Setting
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
     Parameters
     ----------
-    part : Explaining
-    metric : Metric
     files : Files
         The prepared tables with their keys.
     positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         By metric, the suspected pairs by row number as :func:`reident.linkage.confirmation.confirm` leaves them.
-    work : Work
 
     Returns
     -------
     Explanation
-        ``pairs``: key of the PUF, key of the EIF, stratum, carried_by, prevented_by, agreeing, unique_set,
-        unique_size, n_unique_sets, confirming; sorted by the keys. ``recodings``: :data:`RECODINGS`.
-        ``variables``: :data:`VARIABLES`.
+        With the columns that `reident.pipeline.tables.why` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs = confirmed[metric.name]
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
-    effects = _effects(part, metric, files, pairs, tried, work, _linked(files))
-    lost = effects.lost
+    lost, recodings = _effects(part, metric, files, pairs, tried, setting, _linked(files))
     sets, agree = _unique_sets(part, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
     names = [variable.name for variable in part.variables]
@@ -110,7 +84,6 @@ def explain(
             "+",
         ),
     }
-    recodings = _recodings(tried, effects)
     return Explanation(
         pa.table({**_keyed(part, files, pairs), **texts}),
         recodings,
@@ -118,7 +91,9 @@ def explain(
     )
 
 
-def prevented(part: Explaining, metric: Metric, files: Files, source: Source, work: Work) -> pd.DataFrame:
+def prevented(
+    part: Explaining, metric: Metric, files: Files, source: Source, setting: Setting
+) -> pd.DataFrame:
     """Return which share of the confirmed records of a metric each change would have prevented.
 
     The source holds the suspected pairs of the metric by row number. The table has the columns variable, recoding and
@@ -127,8 +102,8 @@ def prevented(part: Explaining, metric: Metric, files: Files, source: Source, wo
     pairs = _confirmed(source)
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
     confirmed = _marked(files, pairs.puf)
-    effects = _effects(part, metric, files, pairs, tried, work, confirmed)
-    return _recodings(tried, effects)[["variable", "recoding", "prevented_rate"]]
+    _, recodings = _effects(part, metric, files, pairs, tried, setting, confirmed)
+    return recodings[["variable", "recoding", "prevented_rate"]]
 
 
 def _confirmed(source: Source) -> Pairs:
@@ -161,24 +136,32 @@ def _effects(
     files: Files,
     pairs: Pairs,
     tried: Sequence[Change],
-    work: Work,
+    setting: Setting,
     records: np.ndarray,
-) -> Effects:
-    """Return what each change does to the confirmed pairs, and to those records that are marked."""
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """Return what each change does to the confirmed pairs, and to those records that are marked.
+
+    Which pairs it prevents, bool (m, changes); and :data:`RECODINGS`, one line per change: how many of the confirmed
+    records it prevents, and how many others it confirms.
+    """
     before, links = _marked(files, pairs.puf), Links(files.iuf)
-    lost, counts = np.zeros((len(pairs.puf), len(tried)), bool), np.zeros((2, len(tried)), np.int64)
-    for at, change in enumerate(tried if records.any() else ()):
-        recoding = {change.variable: change.coarsening}
-        recoded = counterfactual.recode(part, metric, files, recoding, work.threads)
-        new_pairs = counterfactual.suspected(
-            part, metric, files, recoded, records, work.functions, work.threads
-        )
-        lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
-        after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
-        counts[:, at] = (before & ~after).sum(), (after & ~before).sum()
-        if work.progress is not None:
-            work.progress((at + 1) / len(tried))
-    return Effects(lost, int(before.sum()), *counts)
+    n_confirmed, lost = int(before.sum()), np.zeros((len(pairs.puf), len(tried)), bool)
+    table = []
+    for at, change in enumerate(tried):
+        n_prevented = n_new = 0
+        if records.any():
+            recoding = {change.variable: change.coarsening}
+            recoded = counterfactual.recode(part, metric, files, recoding, setting.threads)
+            new_pairs = counterfactual.suspected(part, metric, files, recoded, records, setting)
+            lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
+            after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
+            n_prevented, n_new = int((before & ~after).sum()), int((after & ~before).sum())
+            if setting.progress is not None:
+                setting.progress((at + 1) / len(tried))
+        rate = share(n_prevented, n_confirmed)
+        names = change.variable, change.title
+        table.append((*names, n_confirmed, n_prevented, rate, n_new, n_new - n_prevented))
+    return lost, pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
 
 
 def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
@@ -214,25 +197,6 @@ def _keyed(part: Explaining, files: Files, pairs: Pairs) -> dict[str, Any]:
         columns |= {name: records[name] for name in records.column_names}
     stratum = pa.array(files.manifest["stratum"].astype(object), pa.string())
     return columns | {"stratum": stratum.take(pa.array(lines(files.strata["puf"])[pairs.puf]))}
-
-
-def _recodings(tried: Sequence[Change], effects: Effects) -> pd.DataFrame:
-    """Return one line per change: how many of the confirmed records it prevents, and how many others it confirms."""
-    table = [
-        (
-            change.variable,
-            change.title,
-            effects.n_confirmed,
-            lost,
-            share(lost, effects.n_confirmed),
-            new,
-            new - lost,
-        )
-        for change, lost, new in zip(
-            tried, effects.n_prevented.tolist(), effects.n_newly_confirmed.tolist(), strict=True
-        )
-    ]
-    return pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
 
 
 def _variables(

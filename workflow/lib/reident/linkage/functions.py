@@ -7,7 +7,7 @@ import hashlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def _is_missing(records: Records, at: int) -> np.ndarray:
     return (records.codes[:, at] < 0) & np.isnan(records.values[:, at])
 
 
-def approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Callable:
+def approved(function: str, sha256: str | None, files: Sequence[Path]) -> Callable:
     """Return the study's own function, from a file whose SHA-256 the study approves."""
     module, name = function.split(":")
     path = next(file for file in files if file.stem == module)

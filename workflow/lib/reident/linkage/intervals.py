@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtri, stdtrit
-
-if TYPE_CHECKING:
-    from reident.sections.linkage import Rates
 
 
 class Interval(NamedTuple):
@@ -28,17 +25,12 @@ def are_independent(method: str) -> bool:
     return method != CLUSTERED
 
 
-def of_study(
-    successes: int, trials: int, method: str, level: float, *, trials_are_clusters: bool = False
-) -> Interval:
+def of_study(successes: int, trials: int, method: str, level: float) -> Interval:
     """Return the study's own interval of a rate of which two counts are known; no other one replaces it (METHODS §6).
 
-    Clusters are independent in every study. Where records depend on each other, both ends are None: the counts do not
-    tell how records spread over clusters.
+    Where records depend on each other, both ends are None: the counts do not tell how records spread over clusters.
     """
-    if are_independent(method):
-        return interval(successes, trials, method, level)
-    return interval(successes, trials, level=level) if trials_are_clusters else Interval(None, None)
+    return interval(successes, trials, method, level) if are_independent(method) else Interval(None, None)
 
 
 def interval(successes: int, trials: int, method: str = "clopper-pearson", level: float = 0.95) -> Interval:
@@ -117,24 +109,3 @@ def clustered(spread: Spread, level: float = 0.95) -> Interval:
     half = float(stdtrit(k - 1, 1 - (1 - level) / 2)) * math.sqrt(variance) / (rate * (1 - rate))
     low, high = (float(expit(logit(rate) + side * half)) for side in (-1, 1))
     return Interval(low, high)
-
-
-class Uncertainty(NamedTuple):
-    """The interval of a conditional rate, and its one-sided bound where nothing is confirmed (otherwise None)."""
-
-    interval: Interval
-    bound: float | None
-
-
-def uncertainty(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
-    """Return what is known of the conditional rate of another release made in the same way (METHODS §6).
-
-    Both counts are of independent records.
-    """
-    ends = interval(confirmed, suspected, rates.interval, rates.level)
-    return Uncertainty(ends, None if confirmed else one_sided(suspected, rates.level))
-
-
-def of_clusters(spread: Spread, level: float) -> Uncertainty:
-    """Return the same where only records of different clusters are independent: x are suspected, y confirmed."""
-    return Uncertainty(clustered(spread, level), None if spread.y else one_sided(spread.clusters, level))

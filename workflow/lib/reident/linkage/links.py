@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,8 +29,7 @@ class SortedLinks:
 
     def __init__(self, iuf: Source) -> None:
         self._tables = batches.merge([iuf])
-        self._at_end = False
-        self._read()
+        self._table = next(self._tables)
 
     def hold(self, pairs: pa.Table) -> np.ndarray:
         """Return whether each pair is a true link; bool (m,).
@@ -39,40 +37,20 @@ class SortedLinks:
         No pair has a PUF record before those of the call before; the pairs are in the order of their PUF records.
         """
         puf, eif = pairs["puf"].to_numpy(), pairs["eif"].to_numpy()
-        held = np.zeros(len(puf), bool)
-        for rows, *links in self.of(puf):
-            held[rows] = among(numbers(*links), numbers(puf[rows], eif[rows]))
-        return held
+        return among(numbers(*self.of(puf)), numbers(puf, eif))
 
-    def of(self, puf: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield the links of PUF records in ascending order, none before those of the call before, piece by piece.
-
-        Yields
-        ------
-        rows : slice
-            Positions in `puf`; all of them come once, and a piece has all links of its records.
-        puf, eif : int32 (k,), int32 (k,)
-            The links of the records from the first to the last one in `rows`.
-        """
-        start = 0
-        while start < len(puf):
-            stop = len(puf) if self._at_end else int(np.searchsorted(puf, self._last, side="right"))
-            if stop > start:
-                low = np.searchsorted(self._puf, puf[start])
-                high = np.searchsorted(self._puf, puf[stop - 1], side="right")
-                yield slice(start, stop), self._puf[low:high], self._eif[low:high]
-            start = max(start, stop)
-            if start < len(puf):
-                self._read()
-
-    def _read(self) -> None:
-        """Read the links of the next records, or note that there are none."""
-        table = next(self._tables, None)
-        if table is None:
-            self._at_end = True
-            return
-        self._puf, self._eif = (table[side].to_numpy() for side in ("puf", "eif"))
-        self._last = int(self._puf[-1]) if len(self._puf) else -1
+    def of(self, puf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the links of PUF records in ascending order, none before those of the call before; int32 (k,) each."""
+        pieces = [self._table.slice(0, 0)]
+        while len(puf):
+            links = self._table["puf"].to_numpy()
+            pieces.append(self._table.filter(pa.array(among(puf, links))))
+            following = next(self._tables, None) if len(links) and links[-1] < puf[-1] else None
+            if following is None:
+                break
+            self._table = following
+        table = pa.concat_tables(pieces)
+        return table["puf"].to_numpy(), table["eif"].to_numpy()
 
 
 def numbers(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:

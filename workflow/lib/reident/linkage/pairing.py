@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +13,6 @@ from reident.linkage import sums
 from reident.linkage.parts import Variable
 from reident.linkage.strata import lines
 from reident.linkage.tally import grouped
-
-if TYPE_CHECKING:
-    from reident.kernels.strata import Starts
 
 
 class Records(NamedTuple):
@@ -45,20 +42,22 @@ class Scope(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """The records of both files that are compared with each other.
+    """The records of both files that are compared with each other: of one stratum, or of several, each by itself.
 
     Attributes
     ----------
     variables : tuple of Variable
     puf, eif : Records
-        A stratum's records in canonical order; those of the PUF may be a block of them.
+        A stratum's records in canonical order, those of the PUF perhaps a block of them; one stratum after another.
     labels : tuple
         For each variable its categories by code, or None if it is compared by value or by bin.
-    spread : float64 (v,)
+    spread : float64 (v,), of several strata (n_strata, v)
         The sample standard deviation of each numeric variable in the PUF, in the scope of the
         study; NaN where undefined or not numeric.
     scope : Scope
         The records that a score may depend on besides the two of a pair.
+    starts : tuple of int64 (n_strata + 1,) or None
+        Of several strata: where each starts in the PUF and in the EIF, and in the end the number of records.
     """
 
     variables: tuple[Variable, ...]
@@ -67,41 +66,7 @@ class Pairing(NamedTuple):
     labels: tuple[list[str] | None, ...]
     spread: np.ndarray
     scope: Scope
-
-    @property
-    def starts(self) -> None:
-        """One stratum has no starts, unlike :class:`Pairings`."""
-
-
-class Pairings(NamedTuple):
-    """The records of several strata of both files, one stratum after another, which are compared stratum by stratum.
-
-    Attributes
-    ----------
-    variables, labels : tuple
-        As those of :class:`Pairing`.
-    puf, eif : Records
-        Each stratum's records in canonical order.
-    puf_starts, eif_starts : int64 (n_strata + 1,)
-        Where each stratum starts, and in the end the number of records.
-    spread : float64 (n_strata, v)
-        As :attr:`Pairing.spread`, of each stratum.
-    """
-
-    variables: tuple[Variable, ...]
-    puf: Records
-    eif: Records
-    puf_starts: np.ndarray
-    eif_starts: np.ndarray
-    labels: tuple[list[str] | None, ...]
-    spread: np.ndarray
-
-    @property
-    def starts(self) -> Starts:
-        """Where each stratum starts, as kernels take it."""
-        from reident.kernels.strata import Starts  # noqa: PLC0415 - compiled code: loaded only where pairs are scored
-
-        return Starts(self.puf_starts, self.eif_starts)
+    starts: tuple[np.ndarray, np.ndarray] | None = None
 
 
 class Comparison:
@@ -115,7 +80,6 @@ class Comparison:
         ``puf`` and ``eif``, both prepared or both binned.
     strata : mapping of pyarrow.Table
         The stratum of each record of ``puf`` and ``eif``.
-    n_strata : int
     scope : {'stratum', 'study'}
         The records from which standard deviations are computed.
     """
@@ -162,15 +126,15 @@ class Comparison:
         scale, scope = self._whole or (spread(puf.values), Scope(puf.values, eif.values))
         return Pairing(self.variables, puf.take(block), eif, self._labels, scale, scope)
 
-    def pairings(self, strata: np.ndarray) -> Pairings:
+    def pairings(self, strata: np.ndarray) -> Pairing:
         """Return the records of several strata, given by their lines of the manifest; int64 (n_strata,)."""
         (puf_rows, puf_starts), (eif_rows, eif_starts) = (
             self._rows[side].several(strata) for side in ("puf", "eif")
         )
         puf, eif = self._records["puf"].take(puf_rows), self._records["eif"].take(eif_rows)
-        deviations = spreads(puf.values, puf_starts) if self._whole is None else self._whole[0]
+        deviations, scope = self._whole or (spreads(puf.values, puf_starts), Scope(puf.values, eif.values))
         scale = np.broadcast_to(deviations, (len(strata), len(self.variables)))
-        return Pairings(self.variables, puf, eif, puf_starts, eif_starts, self._labels, scale)
+        return Pairing(self.variables, puf, eif, self._labels, scale, scope, (puf_starts, eif_starts))
 
 
 def encode(

@@ -58,10 +58,8 @@ class Scoring:
 
     Attributes
     ----------
-    variables : the linking variables
     scope : where standard deviations are taken
     keep : the best ranks with at most this many pairs are kept for each record
-    options : the section of the metric
     """
 
     variables: tuple[Variable, ...]
@@ -76,7 +74,6 @@ class Weighing:
 
     Attributes
     ----------
-    variables : the linking variables
     partial : the names of those with a level for partial agreement
     probability, weight : the threshold, one of the two
     informed : whether the intruder knows the true links
@@ -118,12 +115,8 @@ class Rating:
 
     Attributes
     ----------
-    metrics : the metrics in their order
     tolerances : by metric, the number of linking variables that may differ completely in a suspected pair, if no
         linking value is missing in either file, and if one is; none for a metric that weighs, whose weights decide it
-    variables : the names of the linking variables
-    max_pairs : the rank limit
-    rates : the intervals
     """
 
     metrics: tuple[str, ...]
@@ -139,9 +132,7 @@ class Describing:
 
     Attributes
     ----------
-    variables : the linking variables
     columns : the columns of the PUF and the EIF that hold each linking variable
-    metrics : the metrics in their order
     """
 
     variables: tuple[Variable, ...]
@@ -164,13 +155,8 @@ class Explaining:
     Attributes
     ----------
     keys : the key columns of ``puf`` and ``eif`` in the prepared tables
-    variables : the linking variables
     binning : how numeric variables are cut
-    options : the section of the metric
     weighing : what the estimation of weights takes, for a metric that weighs
-    max_pairs : the rank limit
-    one_to_one : whether pairs are assigned one to one
-    metrics : the metrics in their order
     recodings : the coarser values to try; None for the usual ones
     coarsened : the linking variables that have coarser values already, which are only left out
     max_size : the largest set that is searched for uniques
@@ -204,7 +190,6 @@ class Joining:
     low_is_best : by metric, in their order, whether a lower score is the better one
     released : the key columns and the strata variables of the prepared PUF, which all attacks must share
     person : whether the files name the person of each record
-    rates : the intervals
     """
 
     files: tuple[str, ...]

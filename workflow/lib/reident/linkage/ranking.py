@@ -69,7 +69,6 @@ def rank(
 
     Parameters
     ----------
-    metric : Metric
     shards : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
         The pairs of every shard, at least one shard.
     strata : pyarrow.Table or pyarrow.parquet.ParquetFile

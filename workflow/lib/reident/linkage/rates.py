@@ -83,16 +83,11 @@ class Truth:
     def of(self, record: np.ndarray) -> Linked:
         """Return the links of different PUF records, all of them after those of the call before."""
         stratum = lines(self._strata.take(record))
-        inside, linked = np.zeros(len(record), np.int64), np.zeros(len(record), bool)
-        for rows, puf, eif in self._links.of(record):
-            block = record[rows]
-            place = np.minimum(np.searchsorted(block, puf), len(block) - 1)
-            is_inside = block[place] == puf
-            place, eif_stratum = place[is_inside] + rows.start, self._eif[eif[is_inside]]
-            linked[place] = True
-            same = (stratum[place] == eif_stratum) & (eif_stratum >= 0)
-            inside += np.bincount(place[same], minlength=len(record))
-        return Linked(stratum, inside, linked)
+        puf, eif = self._links.of(record)
+        place, eif_stratum = np.searchsorted(record, puf), self._eif[eif]
+        same = (stratum[place] == eif_stratum) & (eif_stratum >= 0)
+        inside, every = (np.bincount(rows, minlength=len(record)) for rows in (place[same], place))
+        return Linked(stratum, inside, every > 0)
 
 
 class Lines:
@@ -150,7 +145,6 @@ def rate(
 
     Parameters
     ----------
-    part : Rating
     prepared : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         ``puf`` and ``eif``; read only where a tolerance depends on missing values.
     iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
@@ -295,13 +289,9 @@ def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -
         {
             **counts,
             "n_pairs": n_pairs,
-            "n_suspected": suspected,
-            "n_confirmed": confirmed,
             "n_confirmed_pairs": n_confirmed_pairs,
-            "suspected_rate": shares(suspected, counts["n_puf"]),
-            "confirmed_rate": shares(confirmed, counts["n_puf"]),
-            "conditional_rate": shares(confirmed, suspected),
-            **conditional_interval(part.rates, confirmed, suspected, tallies.spreads),
+            **rates_of(counts["n_puf"], suspected, confirmed),
+            **conditional_rates(part.rates, suspected, confirmed, tallies.spreads),
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
             "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
@@ -311,20 +301,41 @@ def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -
     )
 
 
-def conditional_interval(
-    rates: Rates, confirmed: np.ndarray, suspected: np.ndarray, spreads: Sequence[intervals.Spread]
+def rates_of(n: np.ndarray, suspected: np.ndarray, confirmed: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the numbers of suspected and confirmed records, of `n`, and their rates, line by line."""
+    return {
+        "n_suspected": suspected,
+        "n_confirmed": confirmed,
+        "suspected_rate": shares(suspected, n),
+        "confirmed_rate": shares(confirmed, n),
+    }
+
+
+def conditional_rates(
+    rates: Rates, suspected: np.ndarray, confirmed: np.ndarray, spreads: Sequence[intervals.Spread] = ()
 ) -> dict[str, np.ndarray]:
-    """Return the interval and the bound of the conditional rate of each line, NaN where undefined.
+    """Return the conditional rate of each line with its interval and its bound, NaN where undefined.
 
     `spreads` tells how the records of each line spread over clusters; it is empty where records are independent.
     """
     if spreads:
-        estimates = [intervals.of_clusters(spread, rates.level) for spread in spreads]
+        trials = [spread.clusters for spread in spreads]
+        ends = [intervals.clustered(spread, rates.level) for spread in spreads]
     else:  # Small strata have few different counts.
-        uncertainty = cache(partial(intervals.uncertainty, rates=rates))
-        estimates = [uncertainty(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
-    ends = np.array([(*ends, bound) for ends, bound in estimates], float)
-    return dict(zip(("conditional_low", "conditional_high", "conditional_bound"), ends.T, strict=True))
+        trials = suspected.tolist()
+        interval = cache(partial(intervals.interval, method=rates.interval, level=rates.level))
+        ends = [interval(*line) for line in zip(confirmed.tolist(), trials, strict=True)]
+    bounds = [
+        intervals.one_sided(n, rates.level) if not successes else None
+        for successes, n in zip(confirmed.tolist(), trials, strict=True)
+    ]
+    low, high = np.array(ends, float).T
+    return {
+        "conditional_rate": shares(confirmed, suspected),
+        "conditional_low": low,
+        "conditional_high": high,
+        "conditional_bound": np.array(bounds, float),
+    }
 
 
 def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:

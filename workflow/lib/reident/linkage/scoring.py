@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,9 +12,7 @@ import pyarrow as pa
 from reident.linkage.batches import ROWS, Source, split
 from reident.linkage.metrics.contract import (
     MAX_SMALL,
-    Estimates,
     Metric,
-    Progress,
     Scored,
     Setting,
     progress_of_part,
@@ -32,25 +29,6 @@ MAX_TOGETHER = 2**14
 """Small strata that are scored at once: the memory that they take."""
 
 
-class Work(NamedTuple):
-    """What a job that scores has beside its tables.
-
-    Attributes
-    ----------
-    threads : int
-    functions : sequence of Path
-        The files of the study's scoring functions.
-    progress : Progress or None
-    weights : Estimates or None
-        The weights of a metric that weighs, unless the job estimates them.
-    """
-
-    threads: int = 1
-    functions: Sequence[Path] = ()
-    progress: Progress | None = None
-    weights: Estimates | None = None
-
-
 def score_shard(
     part: Scoring,
     metric: Metric,
@@ -58,15 +36,13 @@ def score_shard(
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
     blocks: pd.DataFrame,
-    work: Work,
+    setting: Setting,
     pairs: Sink,
 ) -> None:
     """Score the blocks of one shard.
 
     Parameters
     ----------
-    part : Scoring
-    metric : Metric
     files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         The whole files ``puf`` and ``eif``, prepared or binned as the metric reads them. Of those that are read from
         the disk, memory holds the records of the shard's strata.
@@ -74,7 +50,8 @@ def score_shard(
         The stratum of each record of ``puf`` and ``eif``.
     manifest, blocks : pandas.DataFrame
         The strata, and the blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
-    work : Work
+    setting : Setting
+        What follows from the part and the files is filled in.
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
         then eif. An ambiguous record (its best score alone is shared by more than `keep` pairs, so no pair of it is
@@ -85,7 +62,8 @@ def score_shard(
     held = _hold(part, files, strata, line, len(manifest))
     comparison, located = held.comparison, held.located
     total = max(int(blocks["pairs"].sum()), 1)
-    setting = Setting(part.keep, work.threads, held.any_missing, tuple(work.functions), None, work.weights)
+    progress = setting.progress
+    setting = setting._replace(keep=part.keep, any_missing=held.any_missing)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
@@ -93,7 +71,7 @@ def score_shard(
         line[small],
         metric,
         part,
-        setting._replace(progress=progress_of_part(work.progress, 0, done / total)),
+        setting._replace(progress=progress_of_part(progress, 0, done / total)),
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -101,10 +79,8 @@ def score_shard(
         records = _records(block, splits=metric.splits)
         rows = comparison.rows("puf", stratum)[records], comparison.rows("eif", stratum)
         if len(rows[0]):
-            progress = progress_of_part(work.progress, done / total, block.pairs / total)
-            scored = metric.score(
-                comparison.pairing(stratum, records), part.options, setting._replace(progress=progress)
-            )
+            job = setting._replace(progress=progress_of_part(progress, done / total, block.pairs / total))
+            scored = metric.score(comparison.pairing(stratum, records), part.options, job)
             kept.append(located(*rows, scored))
         done += block.pairs
     _write(kept, metric, pairs)
@@ -128,7 +104,14 @@ class _Held(NamedTuple):
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
         """Return the pairs of a pairing whose records have these positions among those held."""
-        return _located(self.rows["puf"][puf], self.rows["eif"][eif], scored)
+        puf, eif = self.rows["puf"][puf], self.rows["eif"][eif]
+        ambiguous = np.flatnonzero(scored.ambiguous)
+        return _Pairs(
+            puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
+            np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
+            np.append(scored.score, np.full(len(ambiguous), np.nan)),
+            np.empty(0, np.uint64) if scored.variables is None else scored.variables,
+        )
 
 
 def _hold(
@@ -199,17 +182,6 @@ class _Pairs(NamedTuple):
     eif: np.ndarray  # int32 (m,)
     score: np.ndarray  # float64 (m,)
     variables: np.ndarray  # uint64 (m,) for unicity, otherwise empty
-
-
-def _located(puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
-    """Return the pairs of a pairing whose records have these row numbers."""
-    ambiguous = np.flatnonzero(scored.ambiguous)
-    return _Pairs(
-        puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
-        np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
-        np.append(scored.score, np.full(len(ambiguous), np.nan)),
-        np.empty(0, np.uint64) if scored.variables is None else scored.variables,
-    )
 
 
 _NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.uint64)))

@@ -30,11 +30,9 @@ class Strata(NamedTuple):
 
     Attributes
     ----------
-    manifest : pandas.DataFrame
-        One line per stratum: stratum (``s0001`` … by sorted key values), the strata variables, n_puf, n_eif, n_links,
-        pairs.
-    account : pandas.DataFrame
-        The row account.
+    manifest, account : pandas.DataFrame
+        The strata by sorted key values, with the columns that `reident.pipeline.tables.linkage` declares; the row
+        account.
     puf, eif : pyarrow.Table
         stratum: the line of each record's stratum in the manifest, from 0; null for none. int32 (n,)
     """

@@ -17,7 +17,7 @@ from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import among
 from reident.linkage.parts import Joining
 from reident.linkage.ranking import WHOLE
-from reident.linkage.rates import Lines, conditional_interval, count_pairs, shares
+from reident.linkage.rates import Lines, conditional_rates, count_pairs, rates_of, shares
 from reident.linkage.strata import held_lines
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def join(
 
     Parameters
     ----------
-    part : Joining
     released : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
         The prepared PUF of the study, and that of the attack with each of its files.
     strata : pyarrow.Table or pyarrow.parquet.ParquetFile
@@ -206,56 +205,39 @@ class _Lines:
         is_suspected, is_confirmed = claims.candidates > 0, claims.links > 0
         suspected, confirmed = is_suspected.sum(axis=0), is_confirmed.sum(axis=0)
         k = len(self._part.files)
-        tables = [
-            self._rates(
-                ONE,
-                label,
-                is_suspected[at],
-                is_confirmed[at],
-                self._guesses(Claims(*(values[at : at + 1] for values in claims))),
-            )
-            for at, label in enumerate(self._part.files)
-        ]
+        lines = []
+        for at, label in enumerate(self._part.files):
+            guesses = self._guesses(Claims(*(values[at : at + 1] for values in claims)))
+            lines.append((ONE, label, self._rates(is_suspected[at], is_confirmed[at], guesses)))
         more = self._guesses(claims) | ({} if shared is None else self._corroborated(*shared))
-        tables.append(self._rates(ANY, "", suspected > 0, confirmed > 0, more))
-        tables.append(self._rates(ALL, "", suspected == k, confirmed == k))
-        for number in range(1, k + 1):
-            counts = self._counts(suspected == number, confirmed == number)
-            tables.append(self._table(EXACTLY, str(number), counts))
-        return tables
-
-    def _table(self, files: str, label: str, columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-        return pd.DataFrame({"files": files, "label": label, **columns})
+        lines.append((ANY, "", self._rates(suspected > 0, confirmed > 0, more)))
+        lines.append((ALL, "", self._rates(suspected == k, confirmed == k)))
+        lines += [
+            (EXACTLY, str(number), self._counts(suspected == number, confirmed == number))
+            for number in range(1, k + 1)
+        ]
+        return [pd.DataFrame({"files": files, "label": label, **columns}) for files, label, columns in lines]
 
     def _counts(self, suspected: np.ndarray, confirmed: np.ndarray) -> dict[str, np.ndarray]:
-        n_suspected, n_confirmed = self._lines.sum(suspected), self._lines.sum(confirmed)
-        return {
-            "n_puf": self._n_puf,
-            "n_suspected": n_suspected,
-            "n_confirmed": n_confirmed,
-            "suspected_rate": shares(n_suspected, self._n_puf),
-            "confirmed_rate": shares(n_confirmed, self._n_puf),
-        }
+        counts = self._lines.sum(suspected), self._lines.sum(confirmed)
+        return {"n_puf": self._n_puf, **rates_of(self._n_puf, *counts)}
 
     def _rates(
         self,
-        files: str,
-        label: str,
         suspected: np.ndarray,
         confirmed: np.ndarray,
         more: Mapping[str, np.ndarray] | None = None,
-    ) -> pd.DataFrame:
+    ) -> dict[str, np.ndarray]:
         """Return the rates of records of which all confirmed ones are suspected, and of guesses about them."""
         counts = self._counts(suspected, confirmed)
         n_suspected, n_confirmed = counts["n_suspected"], counts["n_confirmed"]
         spreads = [] if self._clusters is None else self._clusters.spreads(suspected, confirmed)
-        counts["conditional_rate"] = shares(n_confirmed, n_suspected)
-        counts |= conditional_interval(self._part.rates, n_confirmed, n_suspected, spreads)
+        counts |= conditional_rates(self._part.rates, n_suspected, n_confirmed, spreads)
         for name, values in (more or {}).items():
             counts[name] = values
             if name.endswith("_correct"):
                 counts[f"{name}_rate"] = shares(values, n_suspected)
-        return self._table(files, label, counts)
+        return counts
 
     def _guesses(self, claims: Claims) -> dict[str, np.ndarray]:
         """Return the expected correct guesses by the file whose best candidate has the best score, ties at random."""

@@ -66,7 +66,6 @@ def estimate(
 
     Parameters
     ----------
-    part : Weighing
     files : mapping of pyarrow.Table
         The whole binned files ``puf`` and ``eif``.
     strata : mapping of pyarrow.Table
@@ -77,7 +76,6 @@ def estimate(
         The prepared links, which an informed intruder knows.
     threads : int
         The result does not depend on it.
-    progress : Progress, optional
 
     Raises
     ------

@@ -118,10 +118,8 @@ def measure(
 
     Parameters
     ----------
-    rules : ClosestRules
     confidential, synthetic, holdout : pyarrow.Table
         As :func:`reident.matching.prepare.prepare` gives them; a holdout without a record is none.
-    **workers : Workers
 
     Raises
     ------

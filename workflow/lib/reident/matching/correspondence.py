@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from reident.intake import keys
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, of_share
+from reident.linkage.tally import cases
 
 Finding = Literal["agree", "unknown", "differ", "another_order", "fully_synthetic"]
 """All rows agree; no known variable can tell; some rows differ; the rows are in another order; nothing agrees."""
@@ -32,27 +33,11 @@ _DEVIATIONS = 4
 """Standard deviations above chance from which a variable agrees more often than by chance."""
 
 
-_MAX_CODE = 2**62
-
-
 class Correspondence(NamedTuple):
     """How a synthetic file agrees with the confidential file on the known variables.
 
-    Attributes
-    ----------
-    n_records : int
-        Records of each of the two files.
-    n_agree : int
-        Rows in which all known variables agree; missing values agree with missing values.
-    n_possible : int
-        The largest number of such rows in any order of the file.
-    by_chance : float
-        Their expected number in a random order.
-    correspondence : float
-        (n_agree − by_chance) / (n_possible − by_chance); at most 1, about 0 in a random order. NaN if no order has
-        more such rows than another.
-    finding : str
-        A :data:`Finding`.
+    `reident.pipeline.tables.matching` says what each field is. Missing values agree with missing values; the
+    correspondence is about 0 in a random order, and NaN if no order has more rows that agree than another.
     """
 
     n_records: int
@@ -78,20 +63,14 @@ def compare(
         Whether a key says which rows correspond.
     """
     n = confidential.num_rows
-    joint, size, differ, by_chance_only = np.zeros((2, n), np.int64), 1, {}, bool(variables)
+    joint, differ, by_chance_only = np.zeros((2, n), np.int64), {}, bool(variables)
     for name in variables:
         codes = _coded(confidential[name], synthetic[name])
         differ[name] = int((codes[0] != codes[1]).sum())
-        chance = _products(codes) / n
+        chance = _common(codes)[0] / n
         spread = math.sqrt(chance * max(1 - chance / n, 0))
         by_chance_only &= n - differ[name] <= chance + _DEVIATIONS * spread
-        n_codes = int(codes.max(initial=0)) + 1
-        if size > _MAX_CODE // n_codes:
-            joint = _dense(joint)
-            size = int(joint.max(initial=0)) + 1
-        joint *= n_codes
-        joint += codes
-        size *= n_codes
+        joint = cases(joint.ravel(), codes.ravel())[1].reshape(2, n)
     agree = int((joint[0] == joint[1]).sum())
     products, possible = _common(joint)
     span = n * possible - products
@@ -158,15 +137,11 @@ def _dense(values: np.ndarray) -> np.ndarray:
     return codes.to_numpy().reshape(values.shape).astype(np.int64)
 
 
-def _products(codes: np.ndarray) -> int:
-    """Return Σ of the products of both files' counts: n times the agreements expected in a random order."""
-    size = int(codes.max(initial=0)) + 1
-    return int(np.prod([np.bincount(file, minlength=size) for file in codes], axis=0).sum())
-
-
 def _common(codes: np.ndarray) -> tuple[int, int]:
-    """Return the sums of the products and of the minima of both files' counts, of codes of any size."""
-    (values, counts), (others, other_counts) = (np.unique(file, return_counts=True) for file in codes)
-    _, place, other_place = np.intersect1d(values, others, assume_unique=True, return_indices=True)
-    counts, other_counts = counts[place], other_counts[other_place]
-    return int((counts * other_counts).sum()), int(np.minimum(counts, other_counts).sum())
+    """Return the sums of the products and of the minima of both files' counts of each code.
+
+    The first is n times the agreements expected in a random order, the second the most in any order.
+    """
+    size = int(codes.max(initial=0)) + 1
+    counts, others = (np.bincount(file, minlength=size) for file in codes)
+    return int((counts * others).sum()), int(np.minimum(counts, others).sum())

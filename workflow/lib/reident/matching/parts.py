@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.intake.parts import Extract
 from reident.sections.files import SourceFile
 from reident.sections.matching import (
+    HOLDOUT,
     ConfidentialFile,
     MatchedVariable,
     NamedSet,
@@ -17,6 +19,14 @@ from reident.sections.matching import (
     UncertainTargets,
 )
 
+CONFIDENTIAL = "confidential"
+"""The side of the confidential file; that of the holdout is :data:`reident.sections.matching.HOLDOUT`."""
+
+
+def synthetic_side(place: int) -> str:
+    """Return the side of a synthetic file, counted from 0."""
+    return f"synthetic_{place + 1}"
+
 
 @dataclass(frozen=True)
 class MatchedFiles:
@@ -24,10 +34,8 @@ class MatchedFiles:
 
     Attributes
     ----------
-    confidential, synthetic : the files
     variables : every matched variable, as the study declares it
     numeric : names of the variables with a radius, which are read as numbers
-    synthesized : names of the synthesized variables
     targets : conditions, all of which a target meets
     population_count : the column with population counts; None without one
     holdout : the file of people who had no part in the synthesis; None without one
@@ -53,6 +61,19 @@ class MatchedFiles:
         key = self.confidential.id or ()
         return key if place is None else (self.synthetic[place].id or key)
 
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """What the study needs of each file: ``confidential``, ``synthetic_1`` …, and perhaps ``holdout``."""
+        names = [variable.name for variable in self.variables]
+        others = [target.variable for target in self.targets]
+        others += [self.population_count] if self.population_count else []
+        extracts = {CONFIDENTIAL: Extract(self.confidential, self.key(), [*names, *others])}
+        for place, file in enumerate(self.synthetic):
+            extracts[synthetic_side(place)] = Extract(file, self.key(place), names)
+        if self.holdout is not None:
+            extracts[HOLDOUT] = Extract(self.holdout, (), self.closest)
+        return extracts
+
 
 @dataclass(frozen=True)
 class MatchRules:
@@ -60,12 +81,7 @@ class MatchRules:
 
     Attributes
     ----------
-    variables : names of the matched variables
-    synthesized : those that are synthesized
-    sets : the sets of known variables
     radius : by variable, when two numbers are equal
-    interval : {'closed', 'open'}
-    missing : {'never', 'each_other'}
     key : the key columns of the confidential file; empty where rows correspond by order
     uncertain_targets : the population of targets that may not be in the file; None where all are in it
     """

@@ -7,9 +7,8 @@ record i, whether rows correspond by order or by a key.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,40 +16,27 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident import reading
 from reident.errors import Guard, InputError
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
-from reident.intake.sources import Source, give, narrow
+from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
-from reident.matching.parts import MatchedFiles
+from reident.matching.parts import CONFIDENTIAL, MatchedFiles, synthetic_side
 from reident.sections.codes import Coding, clean, normaliser
 from reident.sections.files import SourceFile
-from reident.sections.matching import MatchedVariable, Target
+from reident.sections.matching import HOLDOUT, MatchedVariable, Target
 
 ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 """Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""
 
 
 class Prepared(NamedTuple):
-    """The typed files.
+    """The typed files, with the columns that `reident.pipeline.tables.matching` declares.
 
-    Attributes
-    ----------
-    confidential : pyarrow.Table (n rows)
-        :data:`ROW` (as messages count: the header of a CSV file is row 1), :data:`TARGET`, the key columns,
-        :data:`POPULATION` if the study has population counts, the variables; null where missing.
-    synthetic : pyarrow.Table (m·n rows)
-        :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
-    holdout : pyarrow.Table
-        The variables that are compared with it; no row without a holdout.
-    account : pandas.DataFrame
-    warnings : pandas.DataFrame
-        Sentences that the analyst should read.
-    correspondence : pandas.DataFrame
-        file (1 … m) and :class:`reident.matching.correspondence.Correspondence`.
+    Of the synthetic files, one after the other, each is in the order of the confidential rows, which messages count as
+    rows of the file.
     """
 
     confidential: pa.Table
@@ -61,27 +47,6 @@ class Prepared(NamedTuple):
     correspondence: pd.DataFrame
 
 
-def columns_of(options: MatchedFiles, file: int | None = None) -> list[str]:
-    """Return the columns that the study needs of a synthetic file, counted from 0, or of the confidential file."""
-    names = [*options.key(file), *_names(options)]
-    if file is None:
-        names += [target.variable for target in options.targets]
-        names += [options.population_count] if options.population_count else []
-    return names
-
-
-def batches(options: MatchedFiles, file: int | None, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of a synthetic file, or of the confidential file, batch by batch."""
-    return reading.tables(path, options.file(file), columns_of(options, file), options.key(file))
-
-
-def holdout_batches(options: MatchedFiles, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of the holdout, batch by batch."""
-    if options.holdout is None:
-        raise ValueError("the study has no holdout")
-    return reading.tables(path, options.holdout, list(options.closest), ())
-
-
 def prepare(
     options: MatchedFiles,
     confidential: pa.Table,
@@ -89,38 +54,31 @@ def prepare(
     guard: Guard = contextlib.nullcontext,
     holdout: pa.Table | None = None,
 ) -> Prepared:
-    """Type files that are in memory, as :func:`prepare_files` does; each has at least its :func:`columns_of`."""
-    sources = [[text] for text in (confidential, *synthetic)]
-    held = None if holdout is None else [holdout]
+    """Type files that are in memory, as :func:`prepare_files` does; each has at least the columns of its extract."""
+    sources = {CONFIDENTIAL: [confidential]}
+    sources |= {synthetic_side(place): [text] for place, text in enumerate(synthetic)}
+    sources |= {HOLDOUT: [holdout]} if holdout is not None and options.holdout is not None else {}
     names = ("confidential", "synthetic", "holdout")
-    return Prepared(
-        **in_memory(names, lambda sinks: prepare_files(options, sources, sinks, guard=guard, holdout=held))
-    )
+    with opened(options.extracts, sources) as opened_texts:
+        return Prepared(**in_memory(names, lambda sinks: prepare_files(options, opened_texts, sinks, guard)))
 
 
 def prepare_files(
     options: MatchedFiles,
-    sources: Iterable[Iterable[pa.Table]],
+    texts: Mapping[str, Source],
     sinks: Mapping[str, Sink],
-    folder: Path | None = None,
     guard: Guard = contextlib.nullcontext,
-    holdout: Iterable[pa.Table] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
     Parameters
     ----------
-    options : MatchedFiles
-    sources : iterable
-        The text of the confidential file, then of each synthetic file, in batches, see :func:`batches`.
+    texts : mapping of Source
+        By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
         Take the batches of the prepared tables, see :class:`Prepared`.
-    folder : pathlib.Path, optional
-        Where keys that do not fit into memory wait in files without a name.
     guard : Guard
         Encloses checks of keys, targets, population counts, codes and corresponding rows.
-    holdout : iterable of pyarrow.Table, optional
-        The text of the holdout in batches, see :func:`holdout_batches`.
 
     Returns
     -------
@@ -134,29 +92,10 @@ def prepare_files(
         where the variable has a radius, a variable without a code in common, no target, a population count
         of a target that is not positive.
     """
-    with contextlib.ExitStack() as stack:
-        texts = []
-        for at, tables in enumerate(sources):
-            file = at - 1 if at else None
-            columns = columns_of(options, file)[len(options.key(file)) :]
-            text = Source(options.file(file), options.key(file), columns, folder)
-            texts.append(stack.enter_context(contextlib.closing(text)).read(tables))
-        held = None
-        if holdout is not None and options.holdout is not None:
-            held = stack.enter_context(contextlib.closing(Source(options.holdout, (), options.closest)))
-            require_records(options.holdout, held.read(holdout).num_rows)
-        return _prepared(options, texts[0], texts[1:], held, sinks, guard)
-
-
-def _prepared(
-    options: MatchedFiles,
-    confidential: Source,
-    synthetic: Sequence[Source],
-    holdout: Source | None,
-    sinks: Mapping[str, Sink],
-    guard: Guard,
-) -> dict[str, pd.DataFrame]:
-    """Give the prepared tables to their sinks, and return the others."""
+    confidential, holdout = texts[CONFIDENTIAL], texts.get(HOLDOUT)
+    if holdout is not None:
+        require_records(holdout.source, holdout.num_rows)
+    synthetic = [texts[synthetic_side(place)] for place in range(len(options.synthetic))]
     account = Account("prepare_matching")
     file, n = options.file().file_name, confidential.num_rows
     require_records(options.file(), n)

@@ -26,20 +26,9 @@ CLASSES = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99),
 
 
 class Risk(NamedTuple):
-    """The summaries of one file.
+    """The summaries of one file, with the columns that `reident.pipeline.tables.matching` declares.
 
-    Attributes
-    ----------
-    expected_match_risk : float
-        Σ T/c over the targets with c > 0; from 0 to N.
-    true_match_rate : float
-        Σ K / N, K = [c = 1 and T = 1].
-    false_match_rate : float
-        Σ F / s, F = [c = 1 and T = 0]; NaN where s = 0.
-    unique_matches : float
-        s = #{c = 1}; whole for one file.
-    targets : int
-        N.
+    The rate of false matches is NaN without a unique match; the number of unique matches is whole for one file.
     """
 
     expected_match_risk: float
@@ -50,29 +39,7 @@ class Risk(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """The tables of the step.
-
-    Attributes
-    ----------
-    records : pyarrow.Table
-        One row per scenario and target: scenario, the key columns (or ``row``, the header being row 1), for each
-        file f of 1 … m and ``confidential`` c_f, T_f, K_f, F_f; ``risk``, the mean of T/c over synthetic files.
-    summary : pandas.DataFrame
-        Of the first scenario: file (1 … m, ``mean``, ``confidential``) and :class:`Risk`.
-    scenarios : pandas.DataFrame
-        The same for every set of known variables: scenario, listed, size, known, danger (1 = the most dangerous
-        by the mean expected match risk), file, and :class:`Risk`.
-    distribution : pandas.DataFrame
-        scenario, file, matches_from, matches_to (empty: no end), n_records, n_own (T = 1), risk (Σ T/c).
-    variables : pandas.DataFrame
-        variable, role, type, radius, file, n_records, n_missing, n_distinct, n_agree (the record's own synthetic
-        value is equal, within the radius); all records, targets or not.
-    pooled : pandas.DataFrame
-        The intruder who uses all files, for the sets of `records`: scenario, membership (``certain``, and
-        ``uncertain`` if the study has uncertain targets), :class:`Risk` of the records with the largest
-        probability, own_probability (Σ of the probability of the own record), no_record (targets for whom the
-        intruder names no record).
-    """
+    """The tables of the step, with the columns that `reident.pipeline.tables.matching` declares."""
 
     records: pa.Table
     summary: pd.DataFrame

@@ -18,9 +18,6 @@ class Suggesting:
     Attributes
     ----------
     attacks : by metric, in their order, what its attack takes
-    confirming : what confirmation takes
-    rates : the intervals
-    decision : the limits
     measuring : how the loss is measured
     """
 

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from reident.linkage import explanation
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, contract
 from reident.linkage.recodings import LEFT_OUT, Change, changes
-from reident.linkage.scoring import Work
 from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
 from reident.suggestion.parts import Suggesting
@@ -30,8 +29,8 @@ def suggest(
     part: Suggesting,
     setting: Setting,
     positions: Mapping[str, Source],
-    folder: Path | None = None,
-    progress: Callable[[float], None] | None = None,
+    folder: Path,
+    progress: Callable[[float], None],
 ) -> Outcome:
     """Search for sets of coarser values with which the attack meets the limits.
 
@@ -39,9 +38,9 @@ def suggest(
     ----------
     positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         By metric, the suspected pairs by row number.
-    folder : Path, optional
+    folder : Path
         The folder that keeps what came of each set, so that an interrupted search goes on from there.
-    progress : callable, optional
+    progress : callable
         Takes the share of the work that is done.
     """
     tried = changes_by_variable(part, setting)
@@ -50,16 +49,13 @@ def suggest(
     def run(chosen: Chosen) -> Result | None:
         nonlocal n_sets
         coarsenings = {variable: tried[variable][place].coarsening for variable, place in chosen}
-        file = None if folder is None else folder / f"{_name(chosen)}.json"
-        result = _load(file) if file is not None and file.is_file() else None
-        if result is None:
-            rates = trial.attack(part, setting, coarsenings)
-            result = None if rates is None else Result(rates, trial.loss(part, setting, coarsenings))
-            if file is not None and result is not None:
-                _keep(file, result)
+        file = folder / f"{_name(chosen)}.json"
+        result = _load(file) if file.is_file() else None
+        if result is None and (rates := trial.attack(part, setting, coarsenings)) is not None:
+            result = Result(rates, trial.loss(part, setting, coarsenings))
+            _keep(file, result)
         n_sets += 1
-        if progress is not None:
-            progress(min(n_sets / (MAX_RUNS + 1), 1.0))
+        progress(min(n_sets / (MAX_RUNS + 1), 1.0))
         return result
 
     search = Search(tried, _prevented(part, setting, positions, tried), part.decision, run)
@@ -91,8 +87,8 @@ def _prevented(
     for name, attack in part.attacks.items():
         if not part.decision.given("metrics", name):
             continue
-        work = Work(setting.threads, setting.functions)
-        lines = explanation.prevented(attack, REGISTRY[name], setting.files, positions[name], work)
+        job = contract.Setting(threads=setting.threads, functions=setting.functions)
+        lines = explanation.prevented(attack, REGISTRY[name], setting.files, positions[name], job)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
             for line in lines.itertuples()

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from reident.linkage import confirmation, counterfactual, ranking, rates, scoring
 from reident.linkage.counterfactual import Changes, Files, Recoded
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, contract
 from reident.linkage.parts import Assigning, Explaining, Rating, Scoring
 from reident.linkage.strata import pack
 from reident.suggestion.parts import Suggesting
@@ -84,7 +84,7 @@ def _pairs(
     """Return the suspected pairs of a metric and the counts at every rank limit, as the steps make them."""
     metric, files = REGISTRY[name], setting.files
     scored = Scoring(recoding.variables, attack_part.scope, part.confirming.keep, recoding.options)
-    work = scoring.Work(setting.threads, setting.functions, None, recoding.weights)
+    job = contract.Setting(threads=setting.threads, functions=setting.functions, weights=recoding.weights)
     batches: list[pa.Table] = []
     scoring.score_shard(
         scored,
@@ -93,7 +93,7 @@ def _pairs(
         files.strata,
         files.manifest,
         pack(files.manifest, 1),
-        work,
+        job,
         batches.append,
     )
     suspected, positions = list[pa.Table](), list[pa.Table]()

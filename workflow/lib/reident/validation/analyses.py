@@ -20,7 +20,7 @@ from reident.filerisk import prepare as filerisk
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.values import typed_key
 from reident.matching import prepare as matching
-from reident.matching.parts import MatchedFiles
+from reident.matching.parts import CONFIDENTIAL, MatchedFiles, synthetic_side
 from reident.microaggregation import masking
 from reident.microaggregation.parts import Masking
 from reident.sections.files import SourceFile
@@ -54,16 +54,11 @@ def _sound_keys(
     return tuple(filter(is_sound, variables))
 
 
-def risk_sources(part: RiskFiles) -> dict[str, SourceFile]:
-    """Return the files of `file_risk` by the prepared tables that are made of them."""
-    files = {FILE: part.file, POPULATION: part.population, ORIGINAL: part.original}
-    return {table: source for table, source in files.items() if source is not None}
-
-
 def check_risk(part: RiskFiles, texts: Texts, findings: Findings) -> None:
     """Check the file of `file_risk`, its population and its original records, as `prepare_filerisk` does."""
     present = {table: text for table, text in texts.items() if text is not None}
-    sources, file = risk_sources(part), {FILE: present[FILE]} if FILE in present else {}
+    sources = {table: extract.source for table, extract in part.extracts.items()}
+    file = {FILE: present[FILE]} if FILE in present else {}
     key = _sound_keys(part.key, sources, present, FILE, findings)
     sensitive = _sound_keys(part.sensitive, sources, file, FILE, findings)
     if not file or not key:
@@ -112,15 +107,10 @@ def check_attribution(part: AttributionFiles, texts: Texts, findings: Findings) 
             findings.warn_all(prepared.warnings)
 
 
-def matched_sides(part: MatchedFiles) -> dict[int | None, str]:
-    """Return the side of each synthetic file of `matching`, from 0, and of the confidential one."""
-    return {**{at: f"synthetic_{at + 1}" for at in range(len(part.synthetic))}, None: "confidential"}
-
-
 def check_matching(part: MatchedFiles, texts: Texts, findings: Findings) -> None:
     """Check the confidential and the synthetic files of `matching`, and its holdout, as `prepare_matching` does."""
-    sides, places = matched_sides(part), (None, *range(len(part.synthetic)))
-    present = {at: text for at in places if (text := texts[sides[at]]) is not None}
+    sides = {None: CONFIDENTIAL} | {at: synthetic_side(at) for at in range(len(part.synthetic))}
+    present = {at: text for at, side in sides.items() if (text := texts[side]) is not None}
     holdout, confidential = texts.get(HOLDOUT), present.get(None)
 
     def is_sound(variable: MatchedVariable) -> bool:

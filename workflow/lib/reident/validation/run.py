@@ -10,14 +10,11 @@ import pandas as pd
 import pyarrow as pa
 
 from reident import simulation
-from reident.attribution.parts import AttributionFiles
 from reident.errors import InputError
-from reident.filerisk import prepare as filerisk
-from reident.filerisk.parts import FILE, POPULATION
+from reident.filerisk.parts import FILE, POPULATION, RiskFiles
 from reident.filerisk.parts import ORIGINAL as ORIGINAL_RECORDS
 from reident.intake.parts import Preparing
-from reident.matching import prepare as matching
-from reident.matching.parts import MatchedFiles
+from reident.matching.parts import CONFIDENTIAL
 from reident.microaggregation import masking
 from reident.microaggregation.parts import Masking
 from reident.pipeline import family
@@ -175,23 +172,15 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
             side: want(side, part.file(side), part.columns_of(side), part.keys_of(side))
             for side in part.sides
         }
-    if isinstance(part, MatchedFiles):
-        files = {
-            side: want(side, part.file(at), matching.columns_of(part, at), part.key(at))
-            for at, side in analyses.matched_sides(part).items()
-        }
-        held = {HOLDOUT: want(HOLDOUT, part.holdout, part.closest, ())} if part.holdout else {}
-        return files | held
-    if isinstance(part, AttributionFiles):
-        return {
-            side: want(side, source, part.columns_of(side), part.ids.get(side, ()))
-            for side, source in part.files.items()
-        }
-    sides = {FILE: part.side, POPULATION: "population", ORIGINAL_RECORDS: "unperturbed"}
-    keys = {FILE: part.id, ORIGINAL_RECORDS: part.original_id}
+    sides: dict[str, str] = {}
+    if isinstance(part, RiskFiles):
+        sides = {FILE: part.side, POPULATION: "population", ORIGINAL_RECORDS: "unperturbed"}
+    # What is wrong with the synthetic files is told before what is wrong with the confidential one.
+    names = sorted(part.extracts, key=lambda name: (name == HOLDOUT, name == CONFIDENTIAL))
+    extracts = ((name, part.extracts[name]) for name in names)
     return {
-        table: want(sides[table], source, filerisk.columns_of(part, table), keys.get(table, ()))
-        for table, source in analyses.risk_sources(part).items()
+        name: want(sides.get(name, name), extract.source, extract.names, extract.key)
+        for name, extract in extracts
     }
 
 

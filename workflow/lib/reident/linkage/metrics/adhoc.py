@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -21,9 +21,8 @@ from reident.sections.linkage import MAX_LINKING_VARIABLES
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
-    from reident.linkage.pairing import Pairing, Pairings, Records
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
+    from reident.linkage.metrics.contract import Variables
+    from reident.linkage.pairing import Pairing, Records
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 
@@ -149,7 +148,7 @@ DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
 """(within, score) in standard deviations of the public use file, for undeclared numeric variables."""
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse scores of unknown variables, and scores that do not fit the type of a variable."""
     types = {variable.name: variable.type for variable in variables}
     for name, rule in options.scores.items():
@@ -188,14 +187,14 @@ def extremes(options: Options, name: str) -> tuple[Decimal, Decimal]:
     return min(scores), max(scores)
 
 
-def threshold(options: Options, variables: Sequence[Variable | LinkingVariable]) -> Decimal:
+def threshold(options: Options, variables: Variables) -> Decimal:
     """Return the threshold: a pair is suspected if its score is above it."""
     if options.threshold == "half_of_maximum":
         return sum((extremes(options, variable.name)[1] for variable in variables), Decimal(0)) / 2
     return Decimal(5 * len(variables)) / 2 if options.threshold is None else options.threshold
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may have their lowest score; those that lose least by it come first."""
     ends = [extremes(options, variable.name) for variable in variables]
     score = sum((highest for _, highest in ends), Decimal(0))
@@ -251,7 +250,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
 
 def _nearest(
-    pairing: Pairing | Pairings, rules: list[Rule], options: Options, setting: Setting, **widths: Any
+    pairing: Pairing, rules: list[Rule], options: Options, setting: Setting, **widths: Any
 ) -> Scored:
     """Return the suspected pairs by the rules of the kernel."""
     from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
@@ -265,12 +264,13 @@ def _nearest(
         above=_above(options, pairing),
         scale=SCALE,
         **widths,
-        **kernel_arguments(pairing, setting),
+        keep=setting.keep,
+        **job_arguments(pairing, setting),
     )
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
-def _above(options: Options, pairing: Pairing | Pairings) -> int:
+def _above(options: Options, pairing: Pairing) -> int:
     """Return the threshold at the scale of the kernels."""
     return math.floor(threshold(options, pairing.variables) * SCALE)
 
@@ -347,7 +347,7 @@ def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
     return present[first], every
 
 
-def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored | None:
+def score_small(pairings: Pairing, options: Options, setting: Setting) -> Scored | None:
     """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
     from reident.kernels.adhoc import Bands
 
@@ -376,7 +376,7 @@ def _scaled(value: Decimal | int) -> int:
     return int(Decimal(value) * SCALE)
 
 
-def _rule(pairing: Pairing | Pairings, at: int, declared: VariableScore | None) -> Rule:
+def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
     """The kernel's form of a variable's scores: declared, or the default of its type."""
     from reident.kernels.adhoc import Bands, Exact, Table
 

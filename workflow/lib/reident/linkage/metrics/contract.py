@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reident.linkage.pairing import Pairing, Pairings
+    from reident.linkage.pairing import Pairing
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
+
+    Variables = Sequence[Variable | LinkingVariable]
+    """The linking variables, as the attack or as the study file has them."""
 
 OptionsT = TypeVar("OptionsT", bound=Section)
 
@@ -83,29 +86,29 @@ class Setting(NamedTuple):
     threads : int
     any_missing : bool
         Whether any linking value of either whole file is missing (METHODS §4.1, `auto`).
-    functions : tuple of Path
+    functions : sequence of Path
         The files of the study's own scoring functions.
     progress : Progress or None
     weights : Estimates or None
         The weights of the comparison levels, for a metric that weighs.
     """
 
-    keep: int
+    keep: int = 0
     threads: int = 1
     any_missing: bool = False
-    functions: tuple[Path, ...] = ()
+    functions: Sequence[Path] = ()
     progress: Progress | None = None
     weights: Estimates | None = None
 
 
-def kernel_arguments(pairing: Pairing | Pairings, setting: Setting) -> dict[str, Any]:
+def job_arguments(pairing: Pairing, setting: Setting) -> dict[str, Any]:
     """Return what the kernel of every metric takes beside records and options."""
-    arguments: dict[str, Any] = {
-        "keep": setting.keep,
-        "threads": setting.threads,
-        "progress": setting.progress,
-    }
-    return arguments if pairing.starts is None else {**arguments, "starts": pairing.starts}
+    arguments: dict[str, Any] = {"threads": setting.threads, "progress": setting.progress}
+    if pairing.starts is not None:
+        from reident.kernels.strata import Starts  # compiled code: loaded only where pairs are scored
+
+        arguments["starts"] = Starts(*pairing.starts)
+    return arguments
 
 
 class Metric(NamedTuple, Generic[OptionsT]):
@@ -149,9 +152,9 @@ class Metric(NamedTuple, Generic[OptionsT]):
     reads: Literal["binned", "prepared"]
     ranked: bool
     score: Callable[[Pairing, OptionsT, Setting], Scored]
-    tolerance: Callable[[OptionsT, Sequence[Variable | LinkingVariable], bool], int]
-    check: Callable[[OptionsT, Sequence[Variable | LinkingVariable]], None] = lambda _, __: None
+    tolerance: Callable[[OptionsT, Variables, bool], int]
+    check: Callable[[OptionsT, Variables], None] = lambda _, __: None
     splits: bool = True
     weighs: bool = False
-    score_small: Callable[[Pairings, OptionsT, Setting], Scored | None] | None = None
+    score_small: Callable[[Pairing, OptionsT, Setting], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reident.linkage.pairing import Pairing, Pairings
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
+    from reident.linkage.metrics.contract import Variables
+    from reident.linkage.pairing import Pairing
 
 
 class Options(Section):
@@ -52,7 +49,7 @@ def threshold(options: Options) -> float:
     return float(options.alpha) / (2 if options.norm == "primer" else math.sqrt(2))
 
 
-def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Suspected pairs of prepared records; scores are rounded to twelve decimals."""
     from reident.kernels import euclidean  # compiled code: loaded only where pairs are scored
 
@@ -68,12 +65,13 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
         threshold=round(threshold(options) * SCALE),
         scale=SCALE,
         whole_steps=options.whole_steps,
-        **kernel_arguments(pairing, setting),
+        keep=setting.keep,
+        **job_arguments(pairing, setting),
     )
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
     squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.linkage.parts import OrderedVariable
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.codes import Coding, normaliser
@@ -18,9 +18,9 @@ from reident.sections.exact import SCALE
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reident.linkage.pairing import Pairing, Pairings
+    from reident.linkage.metrics.contract import Variables
+    from reident.linkage.pairing import Pairing
     from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 LEVELS = ("agree", "partial", "differ", "missing")
 """The comparison levels, in the order of the kernel's columns."""
@@ -76,7 +76,7 @@ class Options(Section):
     )
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse partial agreement of unknown variables, and of those without neighbours."""
     refuse_repeats(options.partial, "metrics.fellegi_sunter.partial")
     by_name = {variable.name: variable for variable in variables}
@@ -109,7 +109,7 @@ class Compared(NamedTuple):
     near: list[bool]
 
 
-def compared(pairing: Pairing | Pairings, partial: Sequence[str]) -> Compared:
+def compared(pairing: Pairing, partial: Sequence[str]) -> Compared:
     """Return the codes of both files as the levels are defined on them."""
     near = [variable.name in partial for variable in pairing.variables]
     puf, eif = pairing.puf.codes.copy(), pairing.eif.codes.copy()
@@ -169,7 +169,7 @@ def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
     return int((sums >= least).sum()) - 1
 
 
-def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Suspected pairs of binned records; sums of weights are integers at scale 10^12."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
@@ -181,12 +181,13 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
         weights,
         near=records.near,
         least=least,
-        **kernel_arguments(pairing, setting),
+        keep=setting.keep,
+        **job_arguments(pairing, setting),
     )
     return Scored(puf, eif, total / SCALE, ambiguous)
 
 
-def _weights(pairing: Pairing | Pairings, setting: Setting) -> tuple[np.ndarray, int]:
+def _weights(pairing: Pairing, setting: Setting) -> tuple[np.ndarray, int]:
     """Return the weight of each variable and level, and the least sum of a suspected pair, scaled."""
     if setting.weights is None:
         raise ValueError("the metric needs the weights of its levels")
@@ -197,7 +198,7 @@ def _weights(pairing: Pairing | Pairings, setting: Setting) -> tuple[np.ndarray,
     return weights, scaled(setting.weights.model["least_weight"].iloc[0])
 
 
-def tolerance(_: Options, variables: Sequence[Variable | LinkingVariable], __: bool) -> int:
+def tolerance(_: Options, variables: Variables, __: bool) -> int:
     """Return the number of variables: how many may differ is known once the weights are (:func:`largest_tolerance`)."""
     return len(variables)
 

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reident.linkage.pairing import Pairing, Pairings
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
+    from reident.linkage.metrics.contract import Variables
+    from reident.linkage.pairing import Pairing
 
 
 class Options(Section):
@@ -42,7 +39,7 @@ class Options(Section):
         return alpha
 
 
-def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Suspected pairs of binned records, in exact integers.
 
     With α = a/b in lowest terms a pair has the level b·(different) + a·(missing) = b·v·score,
@@ -52,7 +49,7 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
 
     levels = _levels(options, len(pairing.variables))
     puf, eif, level, ambiguous = taxicab.nearest(
-        pairing.puf.codes, pairing.eif.codes, **levels, **kernel_arguments(pairing, setting)
+        pairing.puf.codes, pairing.eif.codes, keep=setting.keep, **levels, **job_arguments(pairing, setting)
     )
     return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), ambiguous)
 
@@ -64,7 +61,7 @@ def _levels(options: Options, v: int) -> dict[str, Any]:
     return {"different": alpha.denominator, "missing": alpha.numerator, "limit": limit}
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may differ: the largest d with d/v < α/2."""
     return math.ceil(options.alpha * len(variables) / 2) - 1
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from reident.errors import InputError
-from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reident.kernels.unicity import Sets
-    from reident.linkage.pairing import Pairing, Pairings
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
+    from reident.linkage.metrics.contract import Variables
+    from reident.linkage.pairing import Pairing
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MAX_VARIABLES = 23
@@ -51,7 +47,7 @@ class Options(Section):
         return self
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse to search all sets of more than :data:`MAX_VARIABLES` linking variables."""
     v = len(variables)
     if v > MAX_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:
@@ -70,7 +66,7 @@ def sets_in_force(options: Options, any_missing: bool) -> Sets:
     return "all" if any_missing else "full"
 
 
-def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Pairs of shared sample uniques of binned records; the score is the smallest order.
 
     Raises
@@ -80,20 +76,17 @@ def score(pairing: Pairing | Pairings, options: Options, setting: Setting) -> Sc
     """
     from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
 
-    sets, starts = sets_in_force(options, setting.any_missing), pairing.starts
-    bounds = [0, len(pairing.eif.codes)] if starts is None else starts.eif
+    sets, strata = sets_in_force(options, setting.any_missing), pairing.starts
+    bounds = [0, len(pairing.eif.codes)] if strata is None else strata[1]
     if sets == "all":
         _check_size(int(np.diff(bounds).max(initial=0)), len(pairing.variables), options.max_order)
-    search = (
-        unicity.shared_uniques if starts is None else partial(unicity.shared_uniques_in_strata, starts=starts)
-    )
+    search = unicity.shared_uniques if strata is None else unicity.shared_uniques_in_strata
     puf, eif, order, variables = search(
         pairing.puf.codes,
         pairing.eif.codes,
         sets=sets,
         max_order=options.max_order,
-        threads=setting.threads,
-        progress=setting.progress,
+        **job_arguments(pairing, setting),
     )
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
@@ -110,7 +103,7 @@ def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
         )
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], any_missing: bool) -> int:
+def tolerance(options: Options, variables: Variables, any_missing: bool) -> int:
     """Return how many variables may differ: one variable can make both records unique, if sets of one are searched."""
     return len(variables) - 1 if sets_in_force(options, any_missing) == "all" else 0
 

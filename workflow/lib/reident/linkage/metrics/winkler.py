@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, kernel_arguments
+from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Records
-    from reident.linkage.parts import Variable
-    from reident.sections.linkage import LinkingVariable
 
 
 class Nearest(Section):
@@ -72,7 +69,7 @@ class Options(Section):
     )
 
 
-def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
+def check(options: Options, variables: Variables) -> None:
     """Refuse to require more agreements, or more close variables, than there are variables."""
     if isinstance(options.agreement, Closest):
         if options.agreement.closest > len(variables):
@@ -131,7 +128,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     numeric = np.array([labels is None for labels in pairing.labels], np.bool_)
     masked, held = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
-    limits = kernel_arguments(pairing, setting)
+    limits = {"keep": setting.keep, **job_arguments(pairing, setting)}
     agreement = options.agreement
     if isinstance(agreement, Closest):
         among = held if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
@@ -155,7 +152,7 @@ def _numbers(records: Records, numeric: np.ndarray) -> np.ndarray:
     return np.where(numeric, records.values, codes)
 
 
-def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return how many variables may differ: all but those that must agree.
 
     For `closest`, all but the categories that must be equal, since every number has a rank distance.
