@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from making.examples import cases
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.microaggregation import masking as files
@@ -187,11 +188,7 @@ READ_AS_MISSING = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "rows", "missing", "said"),
-    [c[1:] for c in READ_AS_MISSING],
-    ids=[c[0] for c in READ_AS_MISSING],
-)
+@pytest.mark.parametrize(("options", "rows", "missing", "said"), cases(READ_AS_MISSING))
 def test_no_value_becomes_missing(options, rows, missing, said):
     content = copy.deepcopy(BASE)
     content["microaggregate"] |= {"k": 3, **options}
@@ -224,9 +221,7 @@ NOT_MISSING = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("missing", "fields", "said"), [c[1:] for c in NOT_MISSING], ids=[c[0] for c in NOT_MISSING]
-)
+@pytest.mark.parametrize(("missing", "fields", "said"), cases(NOT_MISSING))
 def test_what_is_missing_before_is_missing_after(missing, fields, said):
     content = copy.deepcopy(BASE)
     content["microaggregate"] |= {"missing": missing}
@@ -239,7 +234,7 @@ def test_what_is_missing_before_is_missing_after(missing, fields, said):
         Study.model_validate(content)
 
 
-@pytest.mark.parametrize(("options", "rows", "said"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
+@pytest.mark.parametrize(("options", "rows", "said"), cases(REFUSED))
 def test_refused_files(options, rows, said):
     with pytest.raises(InputError) as caught:
         make(study(**options), table(rows))
@@ -263,7 +258,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "said"), [c[1:] for c in OPTIONS], ids=[c[0] for c in OPTIONS])
+@pytest.mark.parametrize(("options", "said"), cases(OPTIONS))
 def test_refused_options(options, said):
     with pytest.raises(ValidationError) as caught:
         study(**options)

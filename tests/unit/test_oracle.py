@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from making.examples import cases
 from oracles.binning import bin_column, bin_records, cut_points, variance
 from oracles.preparing import prepare, value_of
 from oracles.rating import ALL, Pair, interval, keep_ranks, rank
@@ -84,9 +85,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("variable", "file", "cell", "value"), [c[1:] for c in CELLS], ids=[c[0] for c in CELLS]
-)
+@pytest.mark.parametrize(("variable", "file", "cell", "value"), cases(CELLS))
 def test_cell(variable, file, cell, value):
     assert value_of({"name": "x", **variable}, file, cell) == value
 
@@ -123,7 +122,7 @@ CUTS = [
 ]
 
 
-@pytest.mark.parametrize(("values", "bins", "cuts"), [c[1:] for c in CUTS], ids=[c[0] for c in CUTS])
+@pytest.mark.parametrize(("values", "bins", "cuts"), cases(CUTS))
 def test_cut_points(values, bins, cuts):
     assert cut_points([Fraction(x) for x in values], bins) == [Fraction(c) for c in cuts]
 
@@ -138,7 +137,7 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(("cutting", "column", "bins"), [c[1:] for c in COLUMNS], ids=[c[0] for c in COLUMNS])
+@pytest.mark.parametrize(("cutting", "column", "bins"), cases(COLUMNS))
 def test_bins_of_a_column(cutting, column, bins):
     assert bin_column(column, [Fraction(x) for x in cutting], 5) == bins
 
@@ -160,9 +159,7 @@ BINNING = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("setting", "in_puf", "in_eif"), [c[1:] for c in BINNING], ids=[c[0] for c in BINNING]
-)
+@pytest.mark.parametrize(("setting", "in_puf", "in_eif"), cases(BINNING))
 def test_binning(setting, in_puf, in_eif):
     puf, eif = "p1 a 1, p2 a 3, p3 b 10, p4 b 30, p5 . 100", "e1 a 2, e2 a 4, e3 b 10"
     study, puf, eif, _ = small("n", puf, eif, strata=True, binning={"bins": "2", **setting})
@@ -241,9 +238,7 @@ UNICITY = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "puf", "eif", "pairs"), [c[1:] for c in UNICITY], ids=[c[0] for c in UNICITY]
-)
+@pytest.mark.parametrize(("options", "puf", "eif", "pairs"), cases(UNICITY))
 def test_unicity(options, puf, eif, pairs):
     assert suspected("unicity", options, "cc", puf, eif) == pairs
 
@@ -265,9 +260,7 @@ TAXICAB = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "types", "puf", "eif", "pairs"), [c[1:] for c in TAXICAB], ids=[c[0] for c in TAXICAB]
-)
+@pytest.mark.parametrize(("options", "types", "puf", "eif", "pairs"), cases(TAXICAB))
 def test_taxicab(options, types, puf, eif, pairs):
     assert suspected("taxicab", options, types, puf, eif) == pairs
 
@@ -300,9 +293,7 @@ EUCLIDEAN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "types", "puf", "eif", "pairs"), [c[1:] for c in EUCLIDEAN], ids=[c[0] for c in EUCLIDEAN]
-)
+@pytest.mark.parametrize(("options", "types", "puf", "eif", "pairs"), cases(EUCLIDEAN))
 def test_euclidean(options, types, puf, eif, pairs):
     assert suspected("euclidean", options, types, puf, eif) == pairs
 
@@ -358,9 +349,7 @@ ADHOC = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("declared", "types", "puf", "eif", "pairs"), [c[1:] for c in ADHOC], ids=[c[0] for c in ADHOC]
-)
+@pytest.mark.parametrize(("declared", "types", "puf", "eif", "pairs"), cases(ADHOC))
 def test_adhoc(declared, types, puf, eif, pairs):
     options = {"scores": {"x0": declared}} if declared else {}
     assert suspected("adhoc", options, types, puf, eif) == pairs
@@ -378,7 +367,7 @@ RANKS = [
 ]
 
 
-@pytest.mark.parametrize(("sizes", "limit", "kept"), [c[1:] for c in RANKS], ids=[c[0] for c in RANKS])
+@pytest.mark.parametrize(("sizes", "limit", "kept"), cases(RANKS))
 def test_rank_filter(sizes, limit, kept):
     pairs = [Pair(("p",), (str(r), str(i)), (), score=r) for r, size in enumerate(sizes) for i in range(size)]
     best_last = [Pair(("q",), p.eifid, (), score=-p.score) for p in pairs]

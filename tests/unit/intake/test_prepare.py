@@ -5,6 +5,7 @@ from threading import Event
 import numpy as np
 import pyarrow as pa
 import pytest
+from making.examples import cases
 from making.studies import plain, study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
@@ -62,8 +63,8 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), NUMBERS, ids=[case[0] for case in NUMBERS])
-def test_numbers(sentence, cells, fields, found):
+@pytest.mark.parametrize(("cells", "fields", "found"), cases(NUMBERS))
+def test_numbers(cells, fields, found):
     values = one_variable(cells, kind="numeric", **fields)
     assert values == found
     assert not any(np.signbit(value) for value in values if value == 0)
@@ -128,10 +129,8 @@ SAME_CODES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sentence", "cells", "fields", "found"), SAME_CODES, ids=[case[0] for case in SAME_CODES]
-)
-def test_codes_that_are_the_same(sentence, cells, fields, found):
+@pytest.mark.parametrize(("cells", "fields", "found"), cases(SAME_CODES))
+def test_codes_that_are_the_same(cells, fields, found):
     assert one_variable(cells, **fields) == found
 
 
@@ -151,10 +150,8 @@ WRONG_CODES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "cells", "fields", "says"), WRONG_CODES, ids=[case[0] for case in WRONG_CODES]
-)
-def test_codes_that_are_refused(sentence, cells, fields, says):
+@pytest.mark.parametrize(("cells", "fields", "says"), cases(WRONG_CODES))
+def test_codes_that_are_refused(cells, fields, says):
     with pytest.raises(InputError) as caught:
         one_variable(cells, **fields)
     assert says in str(caught.value)
@@ -176,10 +173,8 @@ COMMON = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "puf", "eif", "fields", "outcome"), COMMON, ids=[case[0] for case in COMMON]
-)
-def test_codes_in_common(sentence, puf, eif, fields, outcome):
+@pytest.mark.parametrize(("puf", "eif", "fields", "outcome"), cases(COMMON))
+def test_codes_in_common(puf, eif, fields, outcome):
     model = study(linking_variables=[{"name": "v", "type": "categorical", "puf": "V", **fields}])
     sides = [
         pa.table({key: [str(at) for at in range(len(own))], name: own})
@@ -223,8 +218,8 @@ UNUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "fields", "says"), UNUSED, ids=[case[0] for case in UNUSED])
-def test_declared_codes_that_occur_in_no_record(sentence, fields, says):
+@pytest.mark.parametrize(("fields", "says"), cases(UNUSED))
+def test_declared_codes_that_occur_in_no_record(fields, says):
     model = study(linking_variables=[{"name": "v", "type": "categorical", **fields}])
     cells = {"p": ["a", "b", "7", "x, y"], "e": ["a", "b", "c", "7"]}
     puf, eif = (pa.table({key: list("1234"), "v": own}) for key, own in cells.items())
@@ -254,8 +249,8 @@ RECORDS = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "puf", "eif", "says"), RECORDS, ids=[case[0] for case in RECORDS])
-def test_records_that_are_refused(sentence, puf, eif, says):
+@pytest.mark.parametrize(("puf", "eif", "says"), cases(RECORDS))
+def test_records_that_are_refused(puf, eif, says):
     with pytest.raises(InputError) as caught:
         prepared(study(**X), table("p v", *puf), table("e v", *eif))
     assert str(caught.value).startswith(says)
@@ -292,10 +287,8 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "rows", "tolerance", "says"), UNKNOWN, ids=[case[0] for case in UNKNOWN]
-)
-def test_links_to_unknown_records(sentence, rows, tolerance, says):
+@pytest.mark.parametrize(("rows", "tolerance", "says"), cases(UNKNOWN))
+def test_links_to_unknown_records(rows, tolerance, says):
     with pytest.raises(InputError) as caught:
         prepared(
             tolerant(tolerance), table("p v", "1 1", "2 2"), table("e v", "1 1", "2 2"), table("p e", *rows)
@@ -338,8 +331,8 @@ OTHER_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "rows", "problem"), OTHER_KEYS, ids=[case[0] for case in OTHER_KEYS])
-def test_a_file_before_protection_with_other_keys_is_refused(sentence, rows, problem):
+@pytest.mark.parametrize(("rows", "problem"), cases(OTHER_KEYS))
+def test_a_file_before_protection_with_other_keys_is_refused(rows, problem):
     with pytest.raises(InputError) as caught:
         with_original(*rows)
     assert str(caught.value) == (

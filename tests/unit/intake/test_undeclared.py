@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.examples import examples
+from making.examples import cases, examples
 from making.studies import study, table
 from reident.intake import prepare as intake
 from reident.intake.undeclared import NumberCounts, look_missing
@@ -31,9 +31,9 @@ LOOKS = [
 ]
 
 
-@pytest.mark.parametrize(("why", "counts", "expected"), LOOKS, ids=[case[0] for case in LOOKS])
-def test_codes_that_look_like_missing_ones(why, counts, expected):
-    assert look_missing(counts) == {value: counts[value] for value in expected}, why
+@pytest.mark.parametrize(("counts", "expected"), cases(LOOKS))
+def test_codes_that_look_like_missing_ones(counts, expected):
+    assert look_missing(counts) == {value: counts[value] for value in expected}
 
 
 def warned(puf, eif, kind="categorical", links=None, **fields):
@@ -60,8 +60,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("why", "puf", "eif", "fields", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_an_undeclared_missing_code_is_a_warning(why, puf, eif, fields, expected):
+@pytest.mark.parametrize(("puf", "eif", "fields", "expected"), cases(CASES))
+def test_an_undeclared_missing_code_is_a_warning(puf, eif, fields, expected):
     found = warned(puf, eif, **fields)
     found = found[
         found["warning"].str.contains("puf.csv") & found["warning"].str.contains("like missing values")
@@ -97,8 +97,8 @@ ONE_FILE = [
 ]
 
 
-@pytest.mark.parametrize(("why", "puf", "fields", "expected"), ONE_FILE, ids=[case[0] for case in ONE_FILE])
-def test_codes_of_one_file_that_hold_more_than_one_in_a_hundred_records(why, puf, fields, expected):
+@pytest.mark.parametrize(("puf", "fields", "expected"), cases(ONE_FILE))
+def test_codes_of_one_file_that_hold_more_than_one_in_a_hundred_records(puf, fields, expected):
     found = warned(puf, ["a"] * 100, **fields)
     found = found[found["warning"].str.contains("never agree")]
     assert len(found) == (expected is not None)

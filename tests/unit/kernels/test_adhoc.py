@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from making.examples import cases
 from making.kernels import kernel_rule
 from oracles import adhoc as oracle
 from oracles.bounds import byte_sums
@@ -102,11 +103,7 @@ def drawn(n_puf, n_eif, variables, missing):
     return (puf_codes, eif_codes, puf_values, eif_values), [rule for _, rule in variables]
 
 
-@pytest.mark.parametrize(
-    ("n_puf", "n_eif", "variables", "missing", "options"),
-    [case[1:] for case in LARGE],
-    ids=[case[0] for case in LARGE],
-)
+@pytest.mark.parametrize(("n_puf", "n_eif", "variables", "missing", "options"), cases(LARGE))
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large(n_puf, n_eif, variables, missing, options, threads):
     arrays, rules = drawn(n_puf, n_eif, variables, missing)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from making.examples import cases
 from oracles import euclidean as oracle
 from oracles.bounds import bounds
 from oracles.mixed import arrays_of, as_rows, records, spreads
@@ -57,11 +58,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("n_puf", "n_eif", "kinds", "missing", "options"),
-    [case[1:] for case in LARGE],
-    ids=[case[0] for case in LARGE],
-)
+@pytest.mark.parametrize(("n_puf", "n_eif", "kinds", "missing", "options"), cases(LARGE))
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large(n_puf, n_eif, kinds, missing, options, threads):
     generator = np.random.default_rng(n_eif)

@@ -6,6 +6,7 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
+from making.examples import cases
 from reident import reading
 from reident.errors import InputError
 from reident.reading import delimited
@@ -75,10 +76,8 @@ AS_IT_STANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sentence", "content", "source", "found"), AS_IT_STANDS, ids=[case[0] for case in AS_IT_STANDS]
-)
-def test_fields_are_read_as_written(tmp_path, sentence, content, source, found):
+@pytest.mark.parametrize(("content", "source", "found"), cases(AS_IT_STANDS))
+def test_fields_are_read_as_written(tmp_path, content, source, found):
     table = read(tmp_path, content, **source)
     assert rows(table) == found
     assert [field.type for field in table.schema] == [pa.string()] * 2

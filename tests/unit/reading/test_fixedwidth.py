@@ -1,6 +1,7 @@
 """Fixed-width files are read by the positions in `layout`; irregular lines are errors."""
 
 import pytest
+from making.examples import cases
 from reident import reading
 from reident.errors import InputError
 from reident.sections.files import SourceFile
@@ -55,8 +56,8 @@ UNEVEN = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "content", "says"), UNEVEN, ids=[case[0] for case in UNEVEN])
-def test_lines_of_different_lengths_are_refused(tmp_path, sentence, content, says):
+@pytest.mark.parametrize(("content", "says"), cases(UNEVEN))
+def test_lines_of_different_lengths_are_refused(tmp_path, content, says):
     (tmp_path / "f.txt").write_bytes(content.encode())
     with pytest.raises(InputError) as caught:
         read(tmp_path / "f.txt", ["p"], layout=LAYOUT)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 from making import sas7bdat
+from making.examples import cases
 from making.formats import ENDINGS, write
 from making.studies import read_source
 from reident import reading, simulation
@@ -128,8 +129,8 @@ WRONG_KEYS = [("half", 0.5), ("beyond 2^53", 2.0**53), ("beyond 2^64", 2.0**65)]
 
 
 @pytest.mark.parametrize("kind", STATISTICAL)
-@pytest.mark.parametrize(("sentence", "number"), WRONG_KEYS, ids=[case[0] for case in WRONG_KEYS])
-def test_a_numeric_key_must_be_an_exact_integer(tmp_path, kind, sentence, number):
+@pytest.mark.parametrize("number", cases(WRONG_KEYS))
+def test_a_numeric_key_must_be_an_exact_integer(tmp_path, kind, number):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     frame = pd.DataFrame({"a": [1.0, 2.0**53 - 1, number]})
     WRITERS[kind](frame, path)

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from making.examples import cases
 from reident import reading
 from reident.errors import InputError
 from reident.reading import parquet
@@ -48,8 +49,8 @@ TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "column", "found"), TYPES, ids=[case[0] for case in TYPES])
-def test_parquet_columns_become_text(tmp_path, sentence, column, found):
+@pytest.mark.parametrize(("column", "found"), cases(TYPES))
+def test_parquet_columns_become_text(tmp_path, column, found):
     table = read(stored(tmp_path, a=column), ["a"])
     assert table["a"].to_pylist() == found
     assert table["a"].type == pa.string()
@@ -63,8 +64,8 @@ UNCERTAIN = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "column"), UNCERTAIN, ids=[case[0] for case in UNCERTAIN])
-def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, sentence, column):
+@pytest.mark.parametrize("column", cases(UNCERTAIN))
+def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, column):
     with pytest.raises(
         InputError, match=r"f\.parquet, column `a`: the type .* has no unambiguous text. Store the column"
     ):

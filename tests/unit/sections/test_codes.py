@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from making.examples import cases
 from making.studies import plain, study
 from reident.errors import InputError
 from reident.intake import prepare as intake
@@ -34,8 +35,8 @@ def typed(cells, **fields):
     return intake.prepare(preparing(model), puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
 
 
-@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), COMMAS, ids=[case[0] for case in COMMAS])
-def test_a_declared_decimal_comma(sentence, cells, fields, found):
+@pytest.mark.parametrize(("cells", "fields", "found"), cases(COMMAS))
+def test_a_declared_decimal_comma(cells, fields, found):
     assert typed(cells, type="numeric", **fields) == found
 
 

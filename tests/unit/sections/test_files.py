@@ -1,6 +1,7 @@
 """The description of a source file: its format, and the options that a format accepts."""
 
 import pytest
+from making.examples import cases
 from reident.sections.files import SourceFile
 
 SAID = [
@@ -69,8 +70,8 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "source", "says"), SAID, ids=[case[0] for case in SAID])
-def test_invalid_descriptions_of_a_file_are_refused(sentence, source, says):
+@pytest.mark.parametrize(("source", "says"), cases(SAID))
+def test_invalid_descriptions_of_a_file_are_refused(source, says):
     with pytest.raises(ValueError, match=says):
         SourceFile(**source)
 

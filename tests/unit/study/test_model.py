@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from making.examples import cases
 from making.studies import PLAIN, changed, files, parts, plain, saved, study
 from reident.errors import InputError
 from reident.study import model as studies
@@ -119,10 +120,8 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "data", "look", "value"), SPELLINGS, ids=[case[0] for case in SPELLINGS]
-)
-def test_accepted_spellings(sentence, data, look, value):
+@pytest.mark.parametrize(("data", "look", "value"), cases(SPELLINGS))
+def test_accepted_spellings(data, look, value):
     assert look(studies.Study.model_validate(data)) == value
 
 
@@ -336,8 +335,8 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "data"), SAME, ids=[case[0] for case in SAME])
-def test_equal_studies_have_equal_canonical_forms(sentence, data):
+@pytest.mark.parametrize("data", cases(SAME))
+def test_equal_studies_have_equal_canonical_forms(data):
     assert studies.canonical_json(studies.Study.model_validate(data)) == studies.canonical_json(study())
 
 
@@ -393,8 +392,8 @@ TOUCHES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "sections", "touched"), TOUCHES, ids=[case[0] for case in TOUCHES])
-def test_a_change_affects_the_steps_that_take_it(sentence, sections, touched):
+@pytest.mark.parametrize(("sections", "touched"), cases(TOUCHES))
+def test_a_change_affects_the_steps_that_take_it(sections, touched):
     assert changed(study(), study(**sections)) == {"resolve", *touched}
 
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from making.examples import cases
 from making.studies import files, plain, saved
 from reident.errors import InputError
 from reident.study import model as studies
@@ -28,8 +29,8 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "make", "problem", "remedy"), PLACES, ids=[case[0] for case in PLACES])
-def test_a_file_that_a_study_names_must_exist(tmp_path, sentence, make, problem, remedy):
+@pytest.mark.parametrize(("make", "problem", "remedy"), cases(PLACES))
+def test_a_file_that_a_study_names_must_exist(tmp_path, make, problem, remedy):
     path = saved(tmp_path, plain())
     for name in ("puf.csv", "iuf.csv"):
         (tmp_path / name).touch()
@@ -55,8 +56,8 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "name", "says"), NAMES, ids=[case[0] for case in NAMES])
-def test_impossible_paths_are_refused(tmp_path, sentence, name, says):
+@pytest.mark.parametrize(("name", "says"), cases(NAMES))
+def test_impossible_paths_are_refused(tmp_path, name, says):
     path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
     with pytest.raises(InputError) as caught:
         named_files.check_files(studies.load(path), path)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import snakemake_logger_plugin_reident as plugin
+from making.examples import cases
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -100,9 +101,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("rule", "wildcards", "text"), [case[1:] for case in TEXTS], ids=[c[0] for c in TEXTS]
-)
+@pytest.mark.parametrize(("rule", "wildcards", "text"), cases(TEXTS))
 def test_the_line_on_a_step_names_the_study_and_what_it_does(run, rule, wildcards, text):
     assert run(began(1, rule, **wildcards), ended(1)) == f"{text} (1 s)\n"
 
@@ -235,7 +234,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize(("record", "text"), [case[1:] for case in MESSAGES], ids=[c[0] for c in MESSAGES])
+@pytest.mark.parametrize(("record", "text"), cases(MESSAGES))
 def test_other_messages_of_snakemake_that_users_need_are_shown(run, record, text):
     assert run(record) == (f"{text}\n" if text else "")
 
@@ -313,9 +312,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("entry", "before", "now", "reason"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES]
-)
+@pytest.mark.parametrize(("entry", "before", "now", "reason"), cases(CHANGES))
 def test_a_dry_run_names_what_changed(run, tmp_path, entry, before, now, reason):
     path = tmp_path / "ledger" / "prepare.json"
     path.parent.mkdir()
@@ -337,7 +334,7 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize(("log", "state"), [case[1:] for case in STATES], ids=[case[0] for case in STATES])
+@pytest.mark.parametrize(("log", "state"), cases(STATES))
 def test_how_far_a_step_is_comes_from_its_log(tmp_path, log, state):
     file = tmp_path / "score.log"
     file.write_text(log, errors="surrogateescape")
