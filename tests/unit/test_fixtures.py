@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from making.bad_codes import CODES_AND_PADDING
 from making.bad_files import FILES_OF_RECORDS
 from making.bad_values import KEYS_AND_VALUES
 from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
@@ -26,7 +25,7 @@ from reident.pipeline import parts
 from reident.study import model as study
 from reident.study import named_files
 
-TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES, *CODES_AND_PADDING]
+TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES]
 
 
 class Made(NamedTuple):

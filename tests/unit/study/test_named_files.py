@@ -1,6 +1,5 @@
 """A file that a study names must exist, beside the study file."""
 
-import os
 import re
 from pathlib import Path
 
@@ -10,36 +9,6 @@ from making.studies import files, plain, saved
 from reident.errors import InputError
 from reident.study import model as studies
 from reident.study import named_files
-
-PLACES = [
-    ("no file", lambda _: None, "does not exist", "which is relative to the study file"),
-    ("a folder", lambda folder: (folder / "eif.csv").mkdir(), "is a folder", "Name a file in it"),
-    (
-        "a link to itself",
-        lambda folder: (folder / "eif.csv").symlink_to("eif.csv"),
-        "is a broken link",
-        "Correct the link",
-    ),
-    (
-        "a pipe",
-        lambda folder: os.mkfifo(folder / "eif.csv"),
-        "is a pipe or a device",
-        "Write its content to a file",
-    ),
-]
-
-
-@pytest.mark.parametrize(("make", "problem", "remedy"), cases(PLACES))
-def test_a_file_that_a_study_names_must_exist(tmp_path, make, problem, remedy):
-    path = saved(tmp_path, plain())
-    for name in ("puf.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    make(tmp_path)
-    with pytest.raises(InputError) as caught:
-        named_files.check_files(studies.load(path), path)
-    assert str(caught.value).startswith(f"{path}, line 7: `files.eif.path`: eif.csv {problem}. ")
-    assert remedy in str(caught.value)
-
 
 NAMES = [
     (
