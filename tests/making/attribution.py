@@ -1,7 +1,5 @@
 """Makes the results folder of a study of attribute disclosure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bad files: incomplete, irregular or missing files, and the messages that they must give."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,7 +1,5 @@
 """The second half of the table of fixtures: keys, links, strata, values, recode tables and padding."""
 
-from __future__ import annotations
-
 import re
 
 import pyarrow as pa

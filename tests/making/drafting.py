@@ -1,7 +1,5 @@
 """Pairs of files for `reident init`, each with the study that an analyst would write by hand."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 Each comes with the study that is right: which code of each file is which category, or means missing.
 """
 
-from __future__ import annotations
-
 import string
 from dataclasses import dataclass, field
 from pathlib import Path

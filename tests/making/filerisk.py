@@ -1,7 +1,5 @@
 """Makes files of people, and the results folder of a study of one file's risk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Spoilt and odd source files: the good ones, and what a fixture says of those that differ from them."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Mapping

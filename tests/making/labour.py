@@ -1,7 +1,5 @@
 """A labour force survey of made-up people: columns, codes, gaps and ties as in the survey that may not be committed."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """Add a larger intruder to the results of a mock study: rates that follow from made-up rivals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Makes the results folder of a study of synthetic data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A server of object storage on this machine, as S3, on loopback and in memory."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

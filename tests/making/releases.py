@@ -1,7 +1,5 @@
 """Makes releases to be compared: the results of mock studies, with a ledger of every table that they have."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ on loopback, under the user who starts them; no service manager and no file of t
 cluster by :attr:`Cluster.environment`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import os

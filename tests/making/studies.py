@@ -1,7 +1,5 @@
 """Small studies, study files and tables of text."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Add an intruder with several files to the results of a mock study: each file has a few claims of one candidate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Every study is a base of one kind with a few changes; the changes cover every ke
 kinds are in one folder, so that a study may also exchange a file or how it is written.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Add what protection does to the data to the results of a mock study: measures of a few drawn records."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Add variants to the results of a mock study or of synthetic data: its own results beside altered ones."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Add what carries the confirmed claims to the results of a mock study."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ refused, in one sentence, or accepted, and then the row account, the warnings an
 table. Nothing of the data is in any sentence.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

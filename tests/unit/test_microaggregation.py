@@ -1,7 +1,5 @@
 """The files of a study of micro-aggregation, its options, and what is refused (METHODS §9)."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 

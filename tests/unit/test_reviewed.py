@@ -1,7 +1,5 @@
 """The report shows the tables that its study asks for: what an earlier run left beside them is not read."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

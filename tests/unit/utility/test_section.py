@@ -1,7 +1,5 @@
 """What the section `utility` accepts, and what its step takes from a study (METHODS §13)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,7 +1,5 @@
 """Every limit at, just above and just below; what warnings do to a verdict (METHODS §6)."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from making.studies import plain
