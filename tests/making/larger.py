@@ -19,19 +19,7 @@ RIVALS = (120, 40, 20, 10, 8, 6, 4, 3, 2, 2)
 def write_larger(
     folder: Path, *, rivals: tuple[int, ...] = RIVALS, fixed: tuple[str, ...] = (), **options: Any
 ) -> Path:
-    """Add a larger intruder to the results in a folder, all metrics alike.
-
-    Parameters
-    ----------
-    folder : Path
-        Results as ``write_results`` writes them.
-    rivals : tuple of int
-        See :data:`RIVALS`.
-    fixed : tuple of str
-        The metrics whose rule changes with the size of the file.
-    options
-        The section `larger_intruder`.
-    """
+    """Add a larger intruder to the results in a folder, all metrics alike; sizes change the rule of `fixed` ones."""
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     section = LargerIntruder.model_validate(options)
     metrics = tuple(name for name in REGISTRY if study["metrics"].get(name) is not None)

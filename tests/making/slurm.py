@@ -236,12 +236,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait(done: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    """Wait until something is so.
-
-    Raises
-    ------
-    TimeoutError
-    """
+    """Wait until something is so, or raise TimeoutError."""
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:

@@ -31,18 +31,8 @@ def write_together(
 ) -> Path:
     """Add an intruder with several files to the results in a folder, all metrics alike.
 
-    Parameters
-    ----------
-    folder : Path
-        Results as ``write_results`` writes them.
-    files : dict
-        See :data:`FILES`.
-    suspected : int
-        Each file suspects so many of the :data:`N_PUF` records; the candidates that are not confirmed are other people.
-    persons : bool
-        Whether the files name persons: the first candidates of all files are the same people.
-    decision : dict, optional
-        The limits.
+    Each file suspects so many of the :data:`N_PUF` records; candidates that are not confirmed are other people. With
+    `persons`, the first candidates of all files are the same people.
     """
     files = FILES if files is None else files
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))

@@ -699,11 +699,7 @@ def changed(study: dict[str, Any], change: Change) -> dict[str, Any]:
 def transitions(seed: int, folder: Path) -> Iterator[Transition]:
     """Draw pairs of valid studies, the kinds in turn; the second has one or two changes more than the first.
 
-    Parameters
-    ----------
-    seed : int
-    folder : pathlib.Path
-        Where :func:`write_files` has written the files that studies name.
+    :func:`write_files` has written the files that studies name into the folder.
     """
     draw = Random(seed)  # noqa: S311 - draws test cases
     number = 0

@@ -15,17 +15,7 @@ N = 80
 
 
 def write_utility(folder: Path, *, changed: float = 0.3, **options: Any) -> Path:
-    """Add utility to the results in a folder of a study with a file before protection.
-
-    Parameters
-    ----------
-    folder : Path
-        Results as ``write_results`` writes them with ``original``.
-    changed : float
-        The share of values that protection changes.
-    options
-        The section `utility`.
-    """
+    """Add utility to the results of a study with a file before protection, which changes a share of the values."""
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     utility = Utility.model_validate(options)
     strata = [Variable(one["name"], "categorical") for one in study["strata"]]
