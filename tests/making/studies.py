@@ -11,6 +11,7 @@ import yaml
 from reident import reading
 from reident.intake.parts import Preparing
 from reident.linkage.intervals import Spread
+from reident.pipeline import family
 from reident.pipeline.canonical import digest
 from reident.pipeline.parts import part
 from reident.pipeline.steps import STEPS, wanted
@@ -53,6 +54,19 @@ def saved(folder: Path, content: Mapping[str, Any]) -> Path:
     return path
 
 
+def saved_with(folder: Path, name: str, text: str, **sections: Any) -> Path:
+    """Write the plain study with other sections, and a file beside its sources, which are empty."""
+    (folder / name).write_text(text, encoding="utf-8")
+    for side in PLAIN["files"].values():
+        (folder / side["path"]).touch()
+    return saved(folder, plain(**sections))
+
+
+def check(path: Path) -> None:
+    """Check the files that a study and its variants name, as before a run."""
+    family.check_files(family.Family(path).members, path)
+
+
 def load(folder: Path, **sections: Any) -> Study:
     """Return the study that has these sections and no others, read from its file in a folder."""
     return studies.load(saved(folder, {"id": "s", **sections}))
@@ -92,6 +106,11 @@ def table(header: str, *rows: str) -> pa.Table:
     known = {"_": "", "~": None}
     columns = [[known.get(row[at], row[at]) for row in cells] for at in range(len(names))]
     return pa.table(dict(zip(names, (pa.array(column, pa.string()) for column in columns), strict=True)))
+
+
+def as_text(frame: pd.DataFrame) -> pa.Table:
+    """Return a file as the readers give it."""
+    return pa.table({name: pa.array(frame[name].astype(str), pa.string()) for name in frame})
 
 
 def manifest(*lines: tuple, names: tuple[str, ...] = ()) -> pd.DataFrame:

@@ -1,8 +1,8 @@
 """Coding a file and its population: missing values, bins, orders, weights, what does not fit."""
 
 import pytest
-from making.filerisk import FILE_RISK, POPULATION, drawn, prepared, text
-from making.studies import table
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
+from making.studies import as_text, table
 from reident.errors import InputError
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
@@ -27,7 +27,7 @@ def test_the_order_of_rows_changes_nothing():
     spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
     shuffled = people.sample(frac=1, random_state=3)
     tables = [
-        intake.prepare(parts.risk_files(spec), text(people), text(own)).population
+        intake.prepare(parts.risk_files(spec), as_text(people), as_text(own)).population
         for own in (people, shuffled)
     ]
     assert tables[0].equals(tables[1])

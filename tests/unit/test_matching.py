@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from making.matching import matched as run
+from making.studies import table
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
@@ -24,15 +25,6 @@ STUDY = {
 
 def study(**keys):
     return Matching.model_validate({**STUDY, **keys})
-
-
-def table(columns, *rows):
-    """Rows of cells, written as one text with blanks between them; `_` is an empty cell."""
-    cells = [["" if cell == "_" else cell for cell in row.split()] for row in rows]
-    names = columns.split()
-    return pa.table(
-        {name: pa.array([row[at] for row in cells], pa.string()) for at, name in enumerate(names)}
-    )
 
 
 def counts(found, file="1"):

@@ -1,10 +1,7 @@
 """Checklists: which files of questions and which answers are refused, and what an answer makes stale."""
 
-import copy
-
 import pytest
-from making import studies
-from making.studies import PLAIN
+from making.studies import check, saved_with
 from reident.errors import InputError
 from reident.pipeline import family
 from reident.pipeline.steps import wanted
@@ -22,14 +19,7 @@ topics:
 
 
 def saved(folder, questions=QUESTIONS, **checklist):
-    (folder / "ours.yaml").write_text(questions, encoding="utf-8")
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (folder / name).touch()
-    return studies.saved(folder, {**copy.deepcopy(PLAIN), "checklist": {"file": "ours.yaml", **checklist}})
-
-
-def check(path):
-    family.check_files(family.Family(path).members, path)
+    return saved_with(folder, "ours.yaml", questions, checklist={"file": "ours.yaml", **checklist})
 
 
 @pytest.mark.parametrize("path", sorted(checklists.FOLDER.glob("*.yaml")), ids=lambda path: path.stem)

@@ -1,13 +1,12 @@
 """The section `release` and its policy: which are refused, with which sentence, and which files they depend on."""
 
-import copy
 import json
 from types import SimpleNamespace
 
 import pytest
 import yaml
 from making import studies
-from making.studies import PLAIN
+from making.studies import check
 from pydantic import ValidationError
 from reident.archive import changes, collect
 from reident.errors import InputError
@@ -34,15 +33,8 @@ EXACT = OURS.split("small:", maxsplit=1)[0].replace("nearest", "exact")
 
 
 def saved(folder, rules=OURS, variants=None, **release):
-    (folder / "ours.yaml").write_text(rules, encoding="utf-8")
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (folder / name).touch()
-    content = {**copy.deepcopy(PLAIN), "release": {"policy": "ours.yaml", **release}, "variants": variants}
-    return studies.saved(folder, content)
-
-
-def check(path):
-    family.check_files(family.Family(path).members, path)
+    release = {"policy": "ours.yaml", **release}
+    return studies.saved_with(folder, "ours.yaml", rules, release=release, variants=variants)
 
 
 def edition(folder, without=""):

@@ -1,10 +1,10 @@
 """Validation reports every error and every warning at once, in the words of the steps."""
 
-import csv
 import random
 
 import pytest
 import yaml
+from making.drafting import saved
 from making.fixture_files import SECRETS, unreadable
 from reident.validation import run
 from unit.test_fixtures import TABLE, write
@@ -70,13 +70,8 @@ def files(folder, eif=";"):
     header = ["region", "age", "sex", "school", "income", "rooms"]
     links = [[f"P{at}", f"E{at}"] for at in range(20, 40)]
     saved(folder / "puf.csv", [["pufid", *header], *people])
-    saved(folder / "eif.csv", [["eifid", *header], *others], eif)
+    saved(folder / "eif.csv", [["eifid", *header], *others], delimiter=eif)
     saved(folder / "iuf.csv", [["pufid", "eifid"], *links, ["P999", "E1"]])
-
-
-def saved(path, rows, delimiter=","):
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(rows)
 
 
 def validated(folder, text):
