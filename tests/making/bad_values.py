@@ -26,30 +26,14 @@ from making.fixture_files import (
 
 KEYS_AND_VALUES = [
     # Keys
-    Fixture(
-        "a key that repeats",
-        eif("KEY-E4", "KEY-E2"),
-        ("eif.csv, row 5: the key (eifid) is not unique; an earlier row has it", "Keep one record"),
-    ),
-    Fixture(
-        "an empty key",
-        puf("KEY-P2", ""),
-        ("puf.csv, row 3, column `pufid`: the key must not be empty", "Give every record a key"),
-    ),
-    Fixture(
-        "a key with a blank behind it",
-        {"puf.csv": PUF.replace("KEY-P2", "KEY-P2 ")},
-        account=COMPLETE,
-        warnings=("puf.csv, column pufid: 1 keys have blanks around them",),
-    ),
-    Fixture(
-        "a linked key with a blank behind it",
-        puf("KEY-P1,", "KEY-P1 ,"),
-        (
-            "iuf.csv, row 2: the link names a record that is not in puf.csv (1 such links)",
-            "Correct the links",
-        ),
-    ),
+    Fixture("a key that repeats", eif("KEY-E4", "KEY-E2"),
+            ("eif.csv, row 5: the key (eifid) is not unique; an earlier row has it", "Keep one record")),
+    Fixture("an empty key", puf("KEY-P2", ""),
+            ("puf.csv, row 3, column `pufid`: the key must not be empty", "Give every record a key")),
+    Fixture("a key with a blank behind it", {"puf.csv": PUF.replace("KEY-P2", "KEY-P2 ")}, account=COMPLETE,
+            warnings=("puf.csv, column pufid: 1 keys have blanks around them",)),
+    Fixture("a linked key with a blank behind it", puf("KEY-P1,", "KEY-P1 ,"),
+            ("iuf.csv, row 2: the link names a record that is not in puf.csv (1 such links)", "Correct the links")),
     Fixture(
         "keys as whole numbers",
         {
@@ -63,43 +47,21 @@ KEYS_AND_VALUES = [
             "eif.csv, variable trade: 1 code does not occur in puf.parquet, so 1 of 4 records (25.0 %) never agree",
         ),
     ),
-    Fixture(
-        "keys that a spreadsheet rounded",
-        {**puf("KEY-P2", "8.1E+15"), "iuf.csv": IUF},
-        account=COMPLETE,
-        warnings=("puf.csv, column pufid: 1 keys look like 1.2E+15",),
-    ),
-    Fixture(
-        "composite keys cut elsewhere in the links",
-        {"puf.csv": TWO_PARTS, "iuf.csv": "house,person,eifid\n800000000,123,KEY-E3\n"},
-        ("iuf.csv, row 2: the link names a record that is not in puf.csv",),
-        study=COMPOSITE,
-    ),
+    Fixture("keys that a spreadsheet rounded", {**puf("KEY-P2", "8.1E+15"), "iuf.csv": IUF}, account=COMPLETE,
+            warnings=("puf.csv, column pufid: 1 keys look like 1.2E+15",)),
+    Fixture("composite keys cut elsewhere in the links",
+            {"puf.csv": TWO_PARTS, "iuf.csv": "house,person,eifid\n800000000,123,KEY-E3\n"},
+            ("iuf.csv, row 2: the link names a record that is not in puf.csv",), study=COMPOSITE),
     # Links
-    Fixture(
-        "an unknown link",
-        {"iuf.csv": IUF.replace("KEY-E3", "KEY-E7")},
-        (
-            "iuf.csv, row 3: the link names a record that is not in eif.csv (1 such links)",
-            "unknown_links_at_most",
-        ),
-    ),
-    Fixture(
-        "an unknown link within the tolerance",
-        {"iuf.csv": IUF.replace("KEY-E3", "KEY-E7")},
-        account={"iuf in": 2, "iuf link to an unknown record": 1, "iuf used": 1},
-        study=source("iuf", unknown_links_at_most=1),
-    ),
-    Fixture(
-        "many-to-many links, one of them twice",
-        {"iuf.csv": IUF + "KEY-P1,KEY-E2\nKEY-P2,KEY-E1\nKEY-P1,KEY-E1\n"},
-        account={"iuf in": 5, "iuf exact repeat of a link": 1, "iuf used": 4},
-    ),
-    Fixture(
-        "a link between two strata",
-        {"iuf.csv": IUF + "KEY-P2,KEY-E4\n"},
-        account={"iuf lost to stratification: the records are in different strata": 1},
-    ),
+    Fixture("an unknown link", {"iuf.csv": IUF.replace("KEY-E3", "KEY-E7")},
+            ("iuf.csv, row 3: the link names a record that is not in eif.csv (1 such links)", "unknown_links_at_most")),
+    Fixture("an unknown link within the tolerance", {"iuf.csv": IUF.replace("KEY-E3", "KEY-E7")},
+            account={"iuf in": 2, "iuf link to an unknown record": 1, "iuf used": 1},
+            study=source("iuf", unknown_links_at_most=1)),
+    Fixture("many-to-many links, one of them twice", {"iuf.csv": IUF + "KEY-P1,KEY-E2\nKEY-P2,KEY-E1\nKEY-P1,KEY-E1\n"},
+            account={"iuf in": 5, "iuf exact repeat of a link": 1, "iuf used": 4}),
+    Fixture("a link between two strata", {"iuf.csv": IUF + "KEY-P2,KEY-E4\n"},
+            account={"iuf lost to stratification: the records are in different strata": 1}),
     # Strata
     Fixture(
         "a stratum in one file only",
@@ -110,14 +72,8 @@ KEYS_AND_VALUES = [
             "eif.csv, variable region: 1 code does not occur in puf.csv, so 1 of 5 records (20.0 %) are in strata",
         ),
     ),
-    Fixture(
-        "no code of a stratum in common",
-        {"eif.csv": EIF.replace("ZONE", "ZONE-")},
-        (
-            "puf.csv and eif.csv, columns `region` and `region`: no code of `region` is in both files",
-            "recode",
-        ),
-    ),
+    Fixture("no code of a stratum in common", {"eif.csv": EIF.replace("ZONE", "ZONE-")},
+            ("puf.csv and eif.csv, columns `region` and `region`: no code of `region` is in both files", "recode")),
     Fixture(
         "no stratum in common, though every code is",
         {"eif.csv": CROSSED},
@@ -127,12 +83,9 @@ KEYS_AND_VALUES = [
         ),
         study={"strata": ["region", "trade"], "linking_variables": STUDY["linking_variables"][:1]},
     ),
-    Fixture(
-        "a missing stratum",
-        {"puf.csv": PUF.replace("KEY-P2,ZONE-1", "KEY-P2,ZONE-X")},
-        account={"puf no stratum: a strata value is missing": 1, "puf in": 4},
-        study={"strata": [{"name": "region", "missing": ["ZONE-X"]}]},
-    ),
+    Fixture("a missing stratum", {"puf.csv": PUF.replace("KEY-P2,ZONE-1", "KEY-P2,ZONE-X")},
+            account={"puf no stratum: a strata value is missing": 1, "puf in": 4},
+            study={"strata": [{"name": "region", "missing": ["ZONE-X"]}]}),
     # Values
     Fixture(
         "NA is a code unless declared",
@@ -144,20 +97,12 @@ KEYS_AND_VALUES = [
             "eif.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like missing values",
         ),
     ),
-    Fixture(
-        "dates that the files write otherwise",
-        {"puf.csv": re.sub("TRADE-.", "2026-03-31", PUF), "eif.csv": re.sub("TRADE-.", "31.03.2026", EIF)},
-        ("puf.csv and eif.csv, columns `trade` and `trade`: no code of `trade` is in both files", "recode"),
-    ),
-    Fixture(
-        "another missing code in one file, undeclared",
-        {"eif.csv": EIF.replace("7050.125", "-99")},
-        account=COMPLETE,
-        values={"eif age": [7041.625, -99.0, 7063.375, 7074.625]},
-        warnings=(
-            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing values",
-        ),
-    ),
+    Fixture("dates that the files write otherwise",
+            {"puf.csv": re.sub("TRADE-.", "2026-03-31", PUF), "eif.csv": re.sub("TRADE-.", "31.03.2026", EIF)},
+            ("puf.csv and eif.csv, columns `trade` and `trade`: no code of `trade` is in both files", "recode")),
+    Fixture("another missing code in one file, undeclared", {"eif.csv": EIF.replace("7050.125", "-99")},
+            account=COMPLETE, values={"eif age": [7041.625, -99.0, 7063.375, 7074.625]},
+            warnings=("eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing values",)),
     Fixture(
         "a missing code of the other file only",
         {"eif.csv": EIF.replace("7050.125", "-9")},
@@ -168,45 +113,21 @@ KEYS_AND_VALUES = [
             "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing",
         ),
     ),
-    Fixture(
-        "missing codes of each file",
-        {"eif.csv": EIF.replace("7050.125", "-99")},
-        account=COMPLETE,
-        values={
-            "eif age": [7041.625, None, 7063.375, 7074.625],
-            "puf age": [7041.625, 7052.875, 7063.375, None],
-        },
-        study=variables(missing={"puf": ["-9"], "eif": ["-99"]}),
-    ),
-    Fixture(
-        "a variable that is all missing",
-        {"eif.csv": re.sub(r"70\d\d\.\d+", "-9", EIF)},
-        account=COMPLETE,
-        warnings=("The linking variable age is missing in every record of one of the two files",),
-        values={"eif age": [None] * 4, "binned eif age": [None] * 4},
-    ),
-    Fixture(
-        "a variable that is all missing in the file that cuts",
-        {"puf.csv": re.sub(r"70\d\d\.\d+", "-9", PUF)},
-        account=COMPLETE,
-        warnings=("The linking variable age is missing in every record",),
-        values={"binned puf age": [None] * 4, "binned eif age": [None] * 4},
-    ),
-    Fixture(
-        "a constant numeric variable",
-        {"puf.csv": re.sub(r"70\d\d\.\d+|-9", "7050.125", PUF)},
-        account=COMPLETE,
-        warnings=("The linking variable age has a single value in one of the two files",),
-        values={"binned puf age": [1, 1, 1, 1], "binned eif age": [1, 1, 5, 5]},
-    ),
-    Fixture(
-        "quintile ties",
-        {"puf.csv": PUF.split("\n", 1)[0] + "\n" + TEN, "iuf.csv": TEN_LINKS},
-        account={"puf used": 10},
-        values={"binned puf age": [1, 1, 1, 1, 1, 1, 1, 4, 5, 5]},
-        study={"strata": []},
-        warnings=("eif.csv, variable trade: 2 codes do not occur in puf.csv", "Fewer than half of the codes"),
-    ),
+    Fixture("missing codes of each file", {"eif.csv": EIF.replace("7050.125", "-99")}, account=COMPLETE,
+            values={"eif age": [7041.625, None, 7063.375, 7074.625], "puf age": [7041.625, 7052.875, 7063.375, None]},
+            study=variables(missing={"puf": ["-9"], "eif": ["-99"]})),
+    Fixture("a variable that is all missing", {"eif.csv": re.sub(r"70\d\d\.\d+", "-9", EIF)}, account=COMPLETE,
+            warnings=("The linking variable age is missing in every record of one of the two files",),
+            values={"eif age": [None] * 4, "binned eif age": [None] * 4}),
+    Fixture("a variable that is all missing in the file that cuts", {"puf.csv": re.sub(r"70\d\d\.\d+", "-9", PUF)},
+            account=COMPLETE, warnings=("The linking variable age is missing in every record",),
+            values={"binned puf age": [None] * 4, "binned eif age": [None] * 4}),
+    Fixture("a constant numeric variable", {"puf.csv": re.sub(r"70\d\d\.\d+|-9", "7050.125", PUF)}, account=COMPLETE,
+            warnings=("The linking variable age has a single value in one of the two files",),
+            values={"binned puf age": [1, 1, 1, 1], "binned eif age": [1, 1, 5, 5]}),
+    Fixture("quintile ties", {"puf.csv": PUF.split("\n", 1)[0] + "\n" + TEN, "iuf.csv": TEN_LINKS},
+            account={"puf used": 10}, values={"binned puf age": [1, 1, 1, 1, 1, 1, 1, 4, 5, 5]}, study={"strata": []},
+            warnings=("eif.csv, variable trade: 2 codes do not occur in puf.csv", "Fewer than half of the codes")),
     # Recode tables and padding
     Fixture(
         "keys that one file writes without zeros, padded",
@@ -224,12 +145,10 @@ KEYS_AND_VALUES = [
             }
         },
     ),
-    Fixture(
-        "padding makes two keys equal",
-        {"puf.csv": PUF.replace("KEY-P1", "08000000002").replace("KEY-P2", "8000000002")},
-        ("puf.csv, row 3: the key (pufid) is not unique; an earlier row has it", "Keep one record"),
-        study=source("puf", pad={"pufid": 12}),
-    ),
+    Fixture("padding makes two keys equal",
+            {"puf.csv": PUF.replace("KEY-P1", "08000000002").replace("KEY-P2", "8000000002")},
+            ("puf.csv, row 3: the key (pufid) is not unique; an earlier row has it", "Keep one record"),
+            study=source("puf", pad={"pufid": 12})),
     Fixture(
         "codes by ranges and all others",
         {"puf.csv": PUF.replace("TRADE-a", "18").replace("TRADE-b", "029").replace("TRADE-c", "x")},
@@ -252,13 +171,7 @@ KEYS_AND_VALUES = [
             "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
         ),
     ),
-    Fixture(
-        "a range that no code is in",
-        {},
-        account=COMPLETE,
-        study=variables(trade_recode={"puf": {"18-29": "TRADE-a"}}),
-        warnings=(
-            "puf.csv, variable trade: 1 of the 1 codes in `recode` do not occur, while codes that are not",
-        ),
-    ),
-]
+    Fixture("a range that no code is in", {}, account=COMPLETE,
+            study=variables(trade_recode={"puf": {"18-29": "TRADE-a"}}),
+            warnings=("puf.csv, variable trade: 1 of the 1 codes in `recode` do not occur, while codes that are not",)),
+]  # fmt: skip

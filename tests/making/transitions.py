@@ -160,10 +160,8 @@ LINKED: list[Change] = [
     {"files.original": {"path": "puf.csv"}, "utility": {}},
     {"files.original": {"path": "puf.csv"}, "utility": {"loss": "overlap"}},
     {"files.original": {"path": "puf.csv"}, "utility": {"interactions": "2"}},
-    {
-        "files.original": {"path": "puf.csv"},
-        "utility": {"regression": {"response": "income", "predictors": ["age", "sex"]}},
-    },
+    {"files.original": {"path": "puf.csv"},
+     "utility": {"regression": {"response": "income", "predictors": ["age", "sex"]}}},
     *(
         {
             "files.original": {
@@ -184,19 +182,8 @@ LINKED: list[Change] = [
     {"why": {}},
     {"why": {"max_size": "2"}, "confirmed_csv": True},
     {"why": {"suggest": True}, "decision": {"confirmed_rate_at_most": "0.1"}},
-    {
-        "why": {
-            "recodings": [
-                {"variable": "age", "width": "10"},
-                {"variable": "age", "bottom": "20", "top": "60"},
-            ]
-        }
-    },
-    {
-        "why": {
-            "recodings": [{"variable": "school", "name": "two levels", "recode": {"1": "low", "2": "low"}}],
-        }
-    },
+    {"why": {"recodings": [{"variable": "age", "width": "10"}, {"variable": "age", "bottom": "20", "top": "60"}]}},
+    {"why": {"recodings": [{"variable": "school", "name": "two levels", "recode": {"1": "low", "2": "low"}}]}},
     {"linking_variables.0.coarsen": {"width": "5", "bottom": "20", "top": "70"}},
     {"linking_variables.3.coarsen": {"recode": {"2": "1"}}},
     {"linking_variables.3.recode": {"puf": {"1-2": "1", "otherwise": "3"}, "eif": {"1-2": "1", "3-": "3"}}},
@@ -233,16 +220,8 @@ LINKED: list[Change] = [
     {"metrics.adhoc": {"scores": {"sex": "exact"}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "2", "score": "5"}], "beyond": "1"}}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": True, "score": "4"}]}}}},
-    {
-        "metrics.adhoc": {
-            "scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}
-        }
-    },
-    {
-        "metrics.adhoc": {
-            "scores": {"sex": {"exact": True}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}
-        }
-    },
+    {"metrics.adhoc": {"scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}}},
+    {"metrics.adhoc": {"scores": {"sex": {"exact": True}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}}},
     {"metrics.adhoc": {"threshold": "half_of_maximum"}},
     {"metrics.winkler": {"agreement": "midpoint"}},
     {"metrics.winkler": {"agreement": {"nearest": "3"}}},
@@ -272,18 +251,14 @@ LINKED: list[Change] = [
     {"decision": {"confirmed_rate_at_most": "0.1"}},
     {"decision": {"reach_at_most": "0.1"}},
     {"decision": {"confirmed_at_most": "3"}},
-]
+]  # fmt: skip
 MASKED: list[Change] = [
     *HEAD,
     *_forms("microaggregate", "amounts"),
     {"microaggregate.id": None, "microaggregate.seed": "4"},
     {"microaggregate.pad": {"id": "4", "staff": "3"}},
     {"microaggregate.variables": ["sales"]},
-    {
-        "microaggregate.missing": ["7"],
-        "linking_variables.0.missing": ["7"],
-        "linking_variables.1.missing": ["7"],
-    },
+    {"microaggregate.missing": ["7"], "linking_variables.0.missing": ["7"], "linking_variables.1.missing": ["7"]},
     {"linking_variables.0.missing": ["5"]},
     {"linking_variables.0.recode": {"puf": {"4": "7"}, "eif": {"4": "7"}}},
     {"microaggregate.k": "4"},
@@ -297,7 +272,7 @@ MASKED: list[Change] = [
     {"metrics.winkler.agreement": "midpoint"},
     {"metrics.winkler.agreement": {"nearest": "3"}},
     {"metrics.winkler.agreement": {"closest": "2"}},
-]
+]  # fmt: skip
 AMOUNTS: list[Change] = [
     {"simulate.seed": "3"},
     {"simulate.records": "50"},
@@ -347,16 +322,10 @@ MATCHING: list[Change] = [
     *_typing("matching.synthesized.1"),
     *_typing("matching.known.1"),
     {"matching.known": None, "matching.scenarios": [{"name": "one", "known": ["age"]}]},
-    {
-        "matching.scenarios": [
-            {"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": True}]}
-        ]
-    },
+    {"matching.scenarios": [{"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": True}]}]},
     {"matching.known": "all-subsets", "matching.candidates": ["age", "sex"], "matching.max_known": "1"},
-    {
-        "matching.known": "all-subsets",
-        "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": True}],
-    },
+    {"matching.known": "all-subsets",
+     "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": True}]},
     {"matching.radius": {"income": {"absolute": "5"}}},
     {"matching.radius": {"income": {"relative": "0.2"}, "age": {"absolute": "1"}}},
     {"matching.interval": "open"},
@@ -367,10 +336,7 @@ MATCHING: list[Change] = [
         {"matching.closest": {"holdout": _under(form, "matching.closest.holdout")}}
         for form in _forms("matching.closest.holdout", "people")
     ),
-    {
-        "matching.closest": {"holdout": {"path": "synthetic.csv"}},
-        "decision": {"nearer_excess_at_most": "0.1"},
-    },
+    {"matching.closest": {"holdout": {"path": "synthetic.csv"}}, "decision": {"nearer_excess_at_most": "0.1"}},
     {"matching.missing": "each_other"},
     {"matching.targets": {"variable": "sex", "equals": ["1"]}},
     {"matching.uncertain_targets": {"sampling_fraction": "0.3"}},
@@ -379,7 +345,7 @@ MATCHING: list[Change] = [
     {"decision": {"expected_match_risk_at_most": "3"}},
     {"decision": {"true_match_rate_at_most": "0.1"}},
     {"decision": {"false_match_rate_at_least": "0.5"}},
-]
+]  # fmt: skip
 SYNTHETIC: list[Change] = [
     {"simulate.seed": "3"},
     {"simulate.households": "60"},
@@ -397,10 +363,7 @@ LEARNT: list[Change] = [
     *_forms("attribute_disclosure.released.0", "synthetic"),
     {"attribute_disclosure.original.id": None, "attribute_disclosure.released.0.id": None},
     {"attribute_disclosure.original.id": None},
-    {
-        "attribute_disclosure.original.pad": {"school": "2"},
-        "attribute_disclosure.released.0.pad": {"school": "2"},
-    },
+    {"attribute_disclosure.original.pad": {"school": "2"}, "attribute_disclosure.released.0.pad": {"school": "2"}},
     *_typing("attribute_disclosure.keys.1"),
     *_typing("attribute_disclosure.targets.1"),
     _labels("attribute_disclosure.keys.1"),
@@ -426,7 +389,7 @@ LEARNT: list[Change] = [
     ),
     {"attribute_disclosure.holdout": {"path": "people.csv", "pad": {"school": "2"}}},
     {"binning.bins": "3"},
-]
+]  # fmt: skip
 RISK: list[Change] = [
     *HEAD,
     *_forms("file_risk.file", "people"),
@@ -464,14 +427,9 @@ RISK: list[Change] = [
     {"file_risk.population_models": {"household": ["region", "school"], "seed": "3"}},
     {"file_risk.population_models.log_linear": [[["age", "sex"]], "two-way"]},
     {"file_risk.scenarios": [{"name": "Neighbour", "known": ["age", "sex"], "description": "Next door."}]},
-    {
-        "file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
-        "decision": {"unique_share_at_most": "0.1"},
-    },
-    {
-        "file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
-        "decision": {"unique_share_at_most": {"Employer": "0.2"}},
-    },
+    {"file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}], "decision": {"unique_share_at_most": "0.1"}},
+    {"file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
+     "decision": {"unique_share_at_most": {"Employer": "0.2"}}},
     {"file_risk.key_sets": {}},
     {"file_risk.key_sets": {"variables": ["age", "sex"], "up_to": "2"}},
     {"file_risk.key_sets": {}, "file_risk.sensitive": ["income"]},
@@ -488,10 +446,8 @@ RISK: list[Change] = [
             {"name": "weight", "integer_coded": True},
         ],
     },
-    {
-        "file_risk.key_sets": {"up_to": "1"},
-        "file_risk.sensitive": [{"name": "income", "type": "numeric"}, {"name": "weight", "missing": ["4"]}],
-    },
+    {"file_risk.key_sets": {"up_to": "1"},
+     "file_risk.sensitive": [{"name": "income", "type": "numeric"}, {"name": "weight", "missing": ["4"]}]},
     {"file_risk.population": {"file": {"path": "people.csv"}}},
     {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
     {
@@ -505,7 +461,7 @@ RISK: list[Change] = [
         for form in _forms("file_risk.population.file", "people")
     ),
     {"binning.bins": "3"},
-]
+]  # fmt: skip
 AUTHORITIES: list[Change] = [
     {"simulate.seed": "3"},
     {"simulate.households": ["70", "60"]},
@@ -525,32 +481,21 @@ TWO_FILES = [
 VARIED: list[Change] = [
     {"variants": [{"set": "metrics.taxicab.alpha", "values": ["0.25", "0.5", "0.75"]}]},
     {"variants": [{"set": "binning.bins", "name": "cut", "values": ["3", "4"]}]},
-    {
-        "variants": [
-            {
-                "name": "both",
-                "combinations": {"x": {"binning.bins": "3"}, "y": {"rank_filter.max_pairs": "2"}},
-            }
-        ]
-    },
+    {"variants": [{"name": "both", "combinations": {"x": {"binning.bins": "3"}, "y": {"rank_filter.max_pairs": "2"}}}]},
     {"variants": [{"set": "linking_variables.school.missing", "values": {"none": [], "two": ["2"]}}]},
     {"variants": [{"set": "linking_variables.school", "values": {"without": None}}]},
     {"variants": [{"set": "files.puf.path", "values": {"exchanged": "people.csv"}}]},
     {"variants": TWO_FILES, "together": "file"},
     {"variants": TWO_FILES, "together": "file", "files.eif.person": "weight"},
     {"variants": TWO_FILES, "together": "file", "decision": {"together_confirmed_rate_at_most": "0.1"}},
-    {
-        "variants": TWO_FILES,
-        "together": "file",
-        "decision": {"together_best_rank_correct_rate_at_most": "0.1"},
-    },
+    {"variants": TWO_FILES, "together": "file", "decision": {"together_best_rank_correct_rate_at_most": "0.1"}},
     {"confirmed_csv": True},
     {"binning.bins": "4"},
     {"rank_filter.max_pairs": "3"},
     {"metrics.taxicab.alpha": "0.75"},
     {"linking_variables.3.missing": ["2"]},
     {"metrics.unicity": {}},
-]
+]  # fmt: skip
 
 FILES = {
     "puf": {"path": "puf.csv", "id": "id"},

@@ -114,18 +114,12 @@ def test_a_wrong_value_of_the_original_is_named_with_its_row_there():
     ("rows", "sentence"),
     [
         (("2 f 2", "03 m 10"), "but 1 are not in it, the first in row 3 of survey.csv"),
-        (
-            ("2 f 2", "03 m 10", "1 f 2", "4 f 2"),
-            "must have the records of survey.csv and no others, but has 1 more",
-        ),
+        (("2 f 2", "03 m 10", "1 f 2", "4 f 2"), "must have the records of survey.csv and no others, but has 1 more"),
         (("2 f 2", "03 m 10", "03 f 2"), "before.csv, row 4: the key (pid) is not unique"),
-        (
-            ("2 x 2", "03 y 10", "1 x 2"),
-            "survey.csv and before.csv, column `sex`: no code of `sex` is in both",
-        ),
+        (("2 x 2", "03 y 10", "1 x 2"), "survey.csv and before.csv, column `sex`: no code of `sex` is in both"),
         (("3 f 2", "03 m 10", "1 f 2"), "before.csv: the file must have the records of survey.csv"),
     ],
-)
+)  # fmt: skip
 def test_an_original_of_other_records_is_refused(rows, sentence):
     with pytest.raises(InputError) as error:
         with_original(table("pid sex job", *rows))

@@ -132,19 +132,10 @@ def test_deviations_of_the_intruders_file():
 REFUSED = [
     ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) is not unique"),
     ("no record", {}, [], "firms.csv: the file has a header and no records"),
-    (
-        "a word",
-        {},
-        [("f9", "N", "x", "much", "1"), *ROWS],
-        "firms.csv, row 2, column `a`: the value of `a` is not a",
-    ),
-    (
-        "fewer than k values",
-        {"k": "5"},
-        ROWS,
-        "firms.csv, column `a`: at least k = 5 values must not be missing (4 are not)",
-    ),
-]
+    ("a word", {}, [("f9", "N", "x", "much", "1"), *ROWS], "firms.csv, row 2, column `a`: the value of `a` is not a"),
+    ("fewer than k values", {"k": "5"}, ROWS,
+     "firms.csv, column `a`: at least k = 5 values must not be missing (4 are not)"),
+]  # fmt: skip
 
 
 def ages(*cells):
@@ -153,37 +144,16 @@ def ages(*cells):
 
 AGES = ages("98", "98", "101", "20", "21", "22")
 READ_AS_MISSING = [
-    (
-        "a mean",
-        {},
-        AGES,
-        ["99"],
-        "3 values equal, after masking, a code that the variable `a` declares missing. Use another",
-    ),
-    (
-        "a median, by another spelling of its number",
-        {"aggregate": "median"},
-        ages("96", "98", "99", "101", "20", "21", "22"),
-        [" 098.50"],
-        "4 values equal, after masking",
-    ),
-    (
-        "a code of one side alone",
-        {},
-        AGES,
-        {"puf": ["99"]},
-        "firms.csv, column `a`: 3 values equal, after masking",
-    ),
+    ("a mean", {}, AGES, ["99"],
+     "3 values equal, after masking, a code that the variable `a` declares missing. Use another"),
+    ("a median, by another spelling of its number", {"aggregate": "median"},
+     ages("96", "98", "99", "101", "20", "21", "22"), [" 098.50"], "4 values equal, after masking"),
+    ("a code of one side alone", {}, AGES, {"puf": ["99"]}, "firms.csv, column `a`: 3 values equal, after masking"),
     ("a mean that is another number", {}, AGES, ["100"], None),
     ("a code that is no number", {}, AGES, ["NA"], None),
-    (
-        "a value that micro-aggregation takes for a number",
-        {},
-        AGES,
-        ["101"],
-        "firms.csv, column `a`: 1 values are a code that the variable `a` declares missing and",
-    ),
-]
+    ("a value that micro-aggregation takes for a number", {}, AGES, ["101"],
+     "firms.csv, column `a`: 1 values are a code that the variable `a` declares missing and"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("options", "rows", "missing", "said"), cases(READ_AS_MISSING))
@@ -200,23 +170,13 @@ def test_no_value_becomes_missing(options, rows, missing, said):
 
 
 NOT_MISSING = [
-    (
-        "a number that the variable compares",
-        ["-9"],
-        {},
-        "the code `-9`, but `b` would compare it as a value. Add",
-    ),
+    ("a number that the variable compares", ["-9"], {}, "the code `-9`, but `b` would compare it as a value. Add"),
     ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "Add it to the `missing` of `b`"),
-    (
-        "a category that is no number",
-        ["NA"],
-        {"type": "categorical"},
-        "the code `NA`, but `b` would compare",
-    ),
+    ("a category that is no number", ["NA"], {"type": "categorical"}, "the code `NA`, but `b` would compare"),
     ("in another spelling", ["-9"], {"missing": [" -9.0"]}, None),
     ("no number, which is an error where it occurs", ["NA"], {}, None),
     ("recoded", ["-9"], {"recode": {side: {"-9": "0"} for side in ("puf", "eif")}}, None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("missing", "fields", "said"), cases(NOT_MISSING))
@@ -243,17 +203,13 @@ def test_refused_files(options, rows, said):
 OPTIONS = [
     ("a variable twice", {"variables": ["a", "a"]}, "`a` is given twice in `variables`"),
     ("a key", {"variables": ["firm"]}, "`firm` must not be both a key column and a variable"),
-    (
-        "the new key",
-        {"id": ["pufid"]},
-        "`pufid` must not be a column, because it is the key of the masked file",
-    ),
+    ("the new key", {"id": ["pufid"]}, "`pufid` must not be a column, because it is the key of the masked file"),
     ("no group", {"k": "0"}, "greater than or equal to 1"),
     ("no sample", {"sampling_fraction": "0"}, "greater than 0"),
     ("a key without a file", {"path": ""}, "`.id` must not be given for a simulated file"),
     ("no file", {"path": "", "id": []}, "`.microaggregate` must have exactly one source"),
     ("ends", {"corresponding": {"others_from": "0.5"}}, "`.others_from` must be at most `others_to`"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("options", "said"), cases(OPTIONS))

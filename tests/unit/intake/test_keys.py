@@ -32,12 +32,8 @@ CHECKED = [
     ("a key that repeats", ["a"], ("1 x", "2 y", "1 z"), "f.csv, row 4: the key (a) is not unique"),
     ("an empty key", ["a"], ("1 x", "_ y"), "f.csv, row 3, column `a`: the key must not be empty"),
     ("a composite key with one empty part, twice", ["a", "b"], ("_ x", "1 x", "_ x"), "f.csv, row 4: the key (a, b)"),
-    (
-        "a composite key whose parts are all empty",
-        ["a", "b"],
-        ("1 x", "_ x", "_ _"),
-        "f.csv, row 4, columns a, b: the key must not be empty",
-    ),
+    ("a composite key whose parts are all empty", ["a", "b"], ("1 x", "_ x", "_ _"),
+     "f.csv, row 4, columns a, b: the key must not be empty"),
 ]  # fmt: skip
 
 

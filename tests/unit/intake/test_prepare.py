@@ -31,35 +31,19 @@ def one_variable(cells, others=None, kind="categorical", **fields):
 
 
 NUMBERS = [
-    (
-        "the usual forms",
-        ["1", "-1.5", "+2", ".5", "5.", "1e3", "1.2E+15"],
-        {},
-        [1.0, -1.5, 2.0, 0.5, 5.0, 1000.0, 1.2e15],
-    ),
+    ("the usual forms", ["1", "-1.5", "+2", ".5", "5.", "1e3", "1.2E+15"], {},
+     [1.0, -1.5, 2.0, 0.5, 5.0, 1000.0, 1.2e15]),
     ("blanks around and zeros before", [" 007 "], {}, [7.0]),
     ("no negative zero", ["-0", "-0.0"], {}, [0.0, 0.0]),
-    (
-        "missing codes by their number",
-        ["-9", "-9.0", "-09", "-9e0", "9"],
-        {"missing": ["-9"]},
-        [None, None, None, None, 9.0],
-    ),
+    ("missing codes by their number", ["-9", "-9.0", "-09", "-9e0", "9"], {"missing": ["-9"]},
+     [None, None, None, None, 9.0]),
     ("a missing code that is no number", [".", "1"], {"missing": ["."]}, [None, 1.0]),
     ("a missing code beyond what doubles can tell", ["1e309", "1"], {"missing": ["1e309"]}, [None, 1.0]),
     ("recodes by number, too", ["99.0", "65"], {"recode": {"puf": {"99": "65"}, "eif": {"99": "65"}}}, [65.0, 65.0]),
-    (
-        "recodes of text to numbers",
-        ["65+", "64"],
-        {"recode": {"puf": {"65+": "65"}, "eif": {"65+": "65"}}},
-        [65.0, 64.0],
-    ),
-    (
-        "missing before recoding",
-        ["x", "-9"],
-        {"missing": ["-9"], "recode": {"puf": {"x": "1", "-9--8": "2"}, "eif": {"x": "1", "-9--8": "2"}}},
-        [1.0, None],
-    ),
+    ("recodes of text to numbers", ["65+", "64"], {"recode": {"puf": {"65+": "65"}, "eif": {"65+": "65"}}},
+     [65.0, 64.0]),
+    ("missing before recoding", ["x", "-9"],
+     {"missing": ["-9"], "recode": {"puf": {"x": "1", "-9--8": "2"}, "eif": {"x": "1", "-9--8": "2"}}}, [1.0, None]),
 ]  # fmt: skip
 
 
@@ -112,18 +96,10 @@ SAME_CODES = [
     ("coded integers below zero and zero", ["-1", "-01", "-0", "00"], {"integer_coded": True}, ["-1", "-1", "0", "0"]),
     ("coded integers beyond 2^64", ["018446744073709551617"], {"integer_coded": True}, ["18446744073709551617"]),
     ("what is no integer stays", ["1.5", "A1", "1e3", ""], {"integer_coded": True}, ["1.5", "A1", "1e3", ""]),
-    (
-        "recodes of coded integers",
-        ["06", "7.0"],
-        {"integer_coded": True, "recode": {"puf": {"6": "05", "7": "5"}, "eif": {"6": "5", "7": "5"}}},
-        ["5", "5"],
-    ),
-    (
-        "a recode is not applied twice",
-        ["a", "b"],
-        {"recode": {"puf": {"a": "b", "b": "a"}, "eif": {"a": "b", "b": "a"}}},
-        ["b", "a"],
-    ),
+    ("recodes of coded integers", ["06", "7.0"],
+     {"integer_coded": True, "recode": {"puf": {"6": "05", "7": "5"}, "eif": {"6": "5", "7": "5"}}}, ["5", "5"]),
+    ("a recode is not applied twice", ["a", "b"],
+     {"recode": {"puf": {"a": "b", "b": "a"}, "eif": {"a": "b", "b": "a"}}}, ["b", "a"]),
     ("an order in another spelling", ["01", "2"], {"integer_coded": True, "order": ["01", "02"]}, ["1", "2"]),
     ("an order in NFD", ["é", "a"], {"order": ["e\u0301", "a "]}, ["é", "a"]),
 ]  # fmt: skip
@@ -162,15 +138,10 @@ COMMON = [
     ("fewer than half in common", ["a", "b", "c"], ["a", "d"], {}, "Fewer than half"),
     ("half in common", ["a", "b"], ["a", "b", "c", "d"], {}, None),
     ("missing codes do not count", ["a", "-9"], ["b", "-9"], {"missing": ["-9"]}, "error"),
-    (
-        "all missing in one file",
-        ["-9"],
-        ["a"],
-        {"missing": ["-9"]},
-        "is missing in every record of one of the two files",
-    ),
+    ("all missing in one file", ["-9"], ["a"], {"missing": ["-9"]},
+     "is missing in every record of one of the two files"),
     ("numbers need no common value", ["1"], ["2"], {"type": "numeric"}, None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("puf", "eif", "fields", "outcome"), cases(COMMON))
@@ -196,23 +167,14 @@ def test_codes_in_common(puf, eif, fields, outcome):
 
 UNUSED = [
     ("all codes that are recoded occur", {"recode": {"eif": {"a": "b"}}}, None),
-    (
-        "a code that is recoded occurs in the other file alone",
-        {"recode": {"puf": {"a": "b", "c": "b"}}},
-        "puf.csv, variable v: 1 of the 2 codes in `recode` do not occur, while codes that are not in it do",
-    ),
-    (
-        "a recode table of all that occurs, and of more",
-        {"missing": {"puf": ["x, y"]}, "recode": {"puf": {"a": "a", "b": "b", "7": "b", "c": "c"}}},
-        None,
-    ),
+    ("a code that is recoded occurs in the other file alone", {"recode": {"puf": {"a": "b", "c": "b"}}},
+     "puf.csv, variable v: 1 of the 2 codes in `recode` do not occur, while codes that are not in it do"),
+    ("a recode table of all that occurs, and of more",
+     {"missing": {"puf": ["x, y"]}, "recode": {"puf": {"a": "a", "b": "b", "7": "b", "c": "c"}}}, None),
     ("a recoded code in another spelling", {"integer_coded": True, "recode": {"puf": {"07": "b"}}}, None),
     ("a missing code that occurs nowhere", {"missing": ["-9", ""]}, None),
-    (
-        "several missing codes in one text",
-        {"missing": {"eif": ["-9, -8", ""]}},
-        "eif.csv, variable v: 1 of the codes in `missing` contain a comma or a semicolon and do not occur",
-    ),
+    ("several missing codes in one text", {"missing": {"eif": ["-9, -8", ""]}},
+     "eif.csv, variable v: 1 of the codes in `missing` contain a comma or a semicolon and do not occur"),
     ("several missing codes with a semicolon", {"missing": {"puf": "-9;-8"}}, "puf.csv, variable v: 1 of the codes"),
     ("a missing code that has a comma, and occurs", {"missing": {"puf": ["x, y"]}}, None),
 ]  # fmt: skip
@@ -258,20 +220,12 @@ def tolerant(links):
 
 
 UNKNOWN = [
-    (
-        "a pufid that is not there",
-        ["1 1", "01 1"],
-        0,
-        "iuf.csv, row 3: the link names a record that is not in puf.csv (1 such",
-    ),
-    (
-        "more than the tolerance",
-        ["9 1", "1 9"],
-        1,
-        "iuf.csv, row 2: the link names a record that is not in puf.csv (2 such",
-    ),
+    ("a pufid that is not there", ["1 1", "01 1"], 0,
+     "iuf.csv, row 3: the link names a record that is not in puf.csv (1 such"),
+    ("more than the tolerance", ["9 1", "1 9"], 1,
+     "iuf.csv, row 2: the link names a record that is not in puf.csv (2 such"),
     ("a link without a record", ["1 _"], 0, "iuf.csv, row 2: the link names a record that is not in eif.csv"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rows", "tolerance", "says"), cases(UNKNOWN))

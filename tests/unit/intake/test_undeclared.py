@@ -77,24 +77,12 @@ def test_an_undeclared_missing_code_is_a_warning(puf, eif, fields, expected):
 ONE_FILE = [
     ("two in a hundred", [*A, "x", "y"], {}, ("understates", "2 codes do not occur in eif.csv", "x, y")),
     ("one in a hundred", [*A, "x", "a"], {}, None),
-    (
-        "an incomplete recode",
-        [*A, "x", "y"],
-        {"recode": {"puf": {"z": "a"}}},
-        (
-            "understates",
-            "`recode` is incomplete. It does not result in a code of eif.csv for 2 codes",
-            "x, y",
-        ),
-    ),
-    (
-        "all of them without a true link",
-        [*A, "x", "y"],
-        {"links": range(98)},
-        ("notable", "0 of 98 true links", "x, y"),
-    ),
+    ("an incomplete recode", [*A, "x", "y"], {"recode": {"puf": {"z": "a"}}},
+     ("understates", "`recode` is incomplete. It does not result in a code of eif.csv for 2 codes", "x, y")),
+    ("all of them without a true link", [*A, "x", "y"], {"links": range(98)},
+     ("notable", "0 of 98 true links", "x, y")),
     ("without any link", [*A, "x", "y"], {"links": ()}, ("understates", "0 of 0 true links", "x, y")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("puf", "fields", "expected"), cases(ONE_FILE))

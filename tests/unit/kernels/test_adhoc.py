@@ -51,48 +51,23 @@ MANY = [
 ]
 
 LARGE = [
-    (
-        "several groups of leaves",
-        3,
-        9000,
-        [(12, EXACT), (30, EXACT), (90, DIAGONAL), ("skewed", SKEWED), ("continuous", STEPS)],
-        0.05,
-        {},
-    ),
-    (
-        "several groups, everything is suspected",
-        3,
-        9000,
-        [(4, EXACT)] * 5 + [("continuous", STEPS)] * 5,
-        0.05,
-        {"above": -1},
-    ),
+    ("several groups of leaves", 3, 9000,
+     [(12, EXACT), (30, EXACT), (90, DIAGONAL), ("skewed", SKEWED), ("continuous", STEPS)], 0.05, {}),
+    ("several groups, everything is suspected", 3, 9000, [(4, EXACT)] * 5 + [("continuous", STEPS)] * 5, 0.05,
+     {"above": -1}),
     ("one more than a group of leaves", 2, 4097, [(3, EXACT), ("small", STEPS)], 0.3, {"above": -1}),
     ("all records equal", 2, 5000, [(1, EXACT), ("constant", STEPS)], 0.0, {}),
-    (
-        "few distinct records, all of them tied",
-        3,
-        5000,
-        [(2, EXACT), ("heaped", STEPS)],
-        0.2,
-        {"keep": 400, "above": -1},
-    ),
+    ("few distinct records, all of them tied", 3, 5000, [(2, EXACT), ("heaped", STEPS)], 0.2,
+     {"keep": 400, "above": -1}),
     ("more groups than a block of boxes holds", 1, 290_000, [("skewed", SKEWED)], 0.05, {"keep": 3}),
     ("records that search in two rounds", 1200, 90, [(5, EXACT), ("small", STEPS)], 0.1, {}),
-    (
-        "many variables",
-        3,
-        1500,
-        [(2, EXACT)] * 40 + [("small", STEPS)] * 4,
-        0.05,
-        {},
-    ),
+    ("many variables", 3, 1500, [(2, EXACT)] * 40 + [("small", STEPS)] * 4, 0.05, {}),
     ("more categories than bytes", 3, 1500, [(900, EXACT)] * 20 + [(600, WIDE)], 0.02, {"above": -1}),
     ("more variables than bytes count", 3, 300, [(2, EXACT)] * 300 + [("small", STEPS)] * 12, 0.05, {}),
     ("sums that saturate", 3, 700, [(3, EXACT)] * 30 + [("continuous", THIRDS)] * 40, 0.05, {"above": -1}),
     ("everything missing", 3, 700, [(3, EXACT), ("small", STEPS)], 1.0, {"above": -1, "keep": 1000}),
     ("many passes over both trees", 300, 400, MANY, 0.05, {"keep": 2}),
-]
+]  # fmt: skip
 
 
 def drawn(n_puf, n_eif, variables, missing):

@@ -25,37 +25,16 @@ def nearest(*arrays, **options):
 
 LARGE = [
     ("several groups of leaves", 3, 9000, [12, 30, "skewed", "heaped", "continuous"], 0.05, {}),
-    (
-        "several groups, the threshold excludes nothing",
-        3,
-        9000,
-        [4] * 9 + ["continuous"] * 8,
-        0.05,
-        {"norm": "primer"},
-    ),
+    ("several groups, the threshold excludes nothing", 3, 9000, [4] * 9 + ["continuous"] * 8, 0.05, {"norm": "primer"}),
     ("one more than a group of leaves", 2, 4097, [3, "small"], 0.3, {"norm": "primer"}),
     ("all records equal", 2, 5000, [1, "constant"], 0.0, {"norm": "primer"}),
     ("few distinct records, all of them tied", 3, 5000, [2, "heaped"], 0.2, {"keep": 400, "norm": "primer"}),
-    (
-        "a tie of thousands just above the nearest",
-        2,
-        5000,
-        ["heaped"] * 3,
-        0.0,
-        {"norm": "primer", "keep": 2000},
-    ),
+    ("a tie of thousands just above the nearest", 2, 5000, ["heaped"] * 3, 0.0, {"norm": "primer", "keep": 2000}),
     ("more groups than a block of boxes holds", 1, 290_000, ["skewed"], 0.05, {"norm": "primer", "keep": 3}),
     ("records that search in two rounds", 1200, 90, [5, "small", "continuous"], 0.1, {"norm": "primer"}),
-    (
-        "more variables than bit maps count differences",
-        3,
-        1500,
-        [2] * 40 + ["small"] * 4,
-        0.05,
-        {"norm": "primer"},
-    ),
+    ("more variables than bit maps count differences", 3, 1500, [2] * 40 + ["small"] * 4, 0.05, {"norm": "primer"}),
     ("more categories than the bit maps can hold", 3, 1500, [900] * 20, 0.02, {"norm": "primer"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("n_puf", "n_eif", "kinds", "missing", "options"), cases(LARGE))

@@ -32,28 +32,16 @@ def test_fixed_width_is_read_by_characters_without_padding(tmp_path, content, so
 
 
 UNEVEN = [
-    (
-        "a line too short",
-        "001 7.5Åsa\n002-9  Bo\n",
-        "row 2: the line must have at least 10 characters, as in `layout`, but has 9. Pad every line",
-    ),
-    (
-        "a line too long",
-        "001 7.5Åsa\n0002-9  Bo \n",
-        "row 2: the line must have as many characters as row 1 (10), but has 11. Give every line the same",
-    ),
-    (
-        "a blank line at the end",
-        WIDE + "\n",
-        "row 3: the line must have at least 10 characters, as in `layout`, but has 0",
-    ),
-    (
-        "a bare carriage return",
-        WIDE.replace("7.5", "7\r5"),
-        "row 1: the line contains a single carriage return. Save the file",
-    ),
+    ("a line too short", "001 7.5Åsa\n002-9  Bo\n",
+     "row 2: the line must have at least 10 characters, as in `layout`, but has 9. Pad every line"),
+    ("a line too long", "001 7.5Åsa\n0002-9  Bo \n",
+     "row 2: the line must have as many characters as row 1 (10), but has 11. Give every line the same"),
+    ("a blank line at the end", WIDE + "\n",
+     "row 3: the line must have at least 10 characters, as in `layout`, but has 0"),
+    ("a bare carriage return", WIDE.replace("7.5", "7\r5"),
+     "row 1: the line contains a single carriage return. Save the file"),
     ("an empty file", "", "f.txt: the file is empty. Write records"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "says"), cases(UNEVEN))

@@ -30,23 +30,17 @@ TYPES = [
     ("small whole numbers", pa.array([7], pa.int8()), ["7"]),
     ("doubles in their shortest form", pa.array([0.1, 1e300, None, float("nan")]), ["0.1", "1e+300", "", ""]),
     ("whole doubles as whole numbers", pa.array([3.0, -0.0, 2.0**53]), ["3", "0", "9007199254740992.0"]),
-    (
-        "floats in the shortest form of their precision",
-        pa.array([0.1, 2.0, 2.0**24], pa.float32()),
-        ["0.1", "2", "1.6777216e+07"],
-    ),
+    ("floats in the shortest form of their precision", pa.array([0.1, 2.0, 2.0**24], pa.float32()),
+     ["0.1", "2", "1.6777216e+07"]),
     ("booleans", pa.array([True, False, None]), ["true", "false", ""]),
-    (
-        "decimals, digit by digit",
-        pa.array([Decimal(1), Decimal("-12.50"), None], pa.decimal128(30, 2)),
-        ["1.00", "-12.50", ""],
-    ),
+    ("decimals, digit by digit", pa.array([Decimal(1), Decimal("-12.50"), None], pa.decimal128(30, 2)),
+     ["1.00", "-12.50", ""]),
     ("decimals without decimals", pa.array([Decimal(2**64)], pa.decimal128(38, 0)), ["18446744073709551616"]),
     ("dates", pa.array([0, -1, None], pa.date32()), ["1970-01-01", "1969-12-31", ""]),
     ("dates in milliseconds", pa.array([86_400_000], pa.date64()), ["1970-01-02"]),
     ("categories of whole numbers", pa.array([7, None, 7]).dictionary_encode(), ["7", "", "7"]),
     ("nothing at all", pa.nulls(2), ["", ""]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("column", "found"), cases(TYPES))
@@ -102,11 +96,8 @@ def spoilt(*cells):
 NOT_UTF_8 = [
     ("text", spoilt(b"x", None, b"\xe9", b"\xe9"), "row 3, column `a`"),
     ("long text", pa.array([b"x", None, b"\xe9"], pa.large_binary()).view(pa.large_string()), "row 3, column `a`"),
-    (
-        "categories",
-        pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
-        "a column of categories",
-    ),
+    ("categories", pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
+     "a column of categories"),
 ]  # fmt: skip
 
 

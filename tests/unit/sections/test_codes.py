@@ -12,19 +12,9 @@ from reident.pipeline.parts import preparing
 
 COMMAS = [
     ("numbers", ["1,5", " -2 ", "1e3", ",5"], {}, [1.5, -2.0, 1000.0, 0.5]),
-    (
-        "missing codes in either writing",
-        ["-9,5", "-8,0", "1"],
-        {"missing": ["-9.5", "-8,0"]},
-        [None, None, 1.0],
-    ),
-    (
-        "recodes in either writing",
-        ["9,5", "8,5"],
-        {"recode": {"puf": {"9.5": "1.5", "8,5": "2,5"}}},
-        [1.5, 2.5],
-    ),
-]
+    ("missing codes in either writing", ["-9,5", "-8,0", "1"], {"missing": ["-9.5", "-8,0"]}, [None, None, 1.0]),
+    ("recodes in either writing", ["9,5", "8,5"], {"recode": {"puf": {"9.5": "1.5", "8,5": "2,5"}}}, [1.5, 2.5]),
+]  # fmt: skip
 
 
 def typed(cells, **fields):

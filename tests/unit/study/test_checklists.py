@@ -57,32 +57,22 @@ def test_a_mistake_in_the_questions_is_named_with_its_file_and_line(tmp_path, ed
 PERSON = {"name": "A. Adams", "role": "chair"}
 DECIDED = {"decision": "approved", "date": "2026-03-02", "names": [PERSON]}
 BAD_SECTIONS = [
-    (
-        {"answers": {"smalest-area": "x"}},
-        "is not the id of a question of `ours.yaml`. Did you mean `smallest-area`?",
-    ),
+    ({"answers": {"smalest-area": "x"}}, "is not the id of a question of `ours.yaml`. Did you mean `smallest-area`?"),
     ({"answers": {"zzz": "x"}}, "is not the id of a question of `ours.yaml`. Remove it, or correct"),
     ({"answers": {"age": None}}, "`checklist.answers.age` must not be absent or null"),
     ({"answers": {"age": " \n "}}, "`checklist.answers.age` must have at least 1 character"),
     ({"answers": {"age": "x" * 2001}}, "`checklist.answers.age` must have at most 2000 characters"),
     ({"answers": {"age": ["x"]}}, "`checklist.answers.age` must be a single value"),
-    (
-        {"file": "federal-disclosure"},
-        f"`checklist.file` must be `{BUNDLED}` or the path of a file that ends in `.yaml`. Did you",
-    ),
+    ({"file": "federal-disclosure"},
+     f"`checklist.file` must be `{BUNDLED}` or the path of a file that ends in `.yaml`. Did you"),
     ({"file": "theirs.yaml"}, "`checklist.file`: theirs.yaml does not exist. Correct the path"),
-    (
-        {"decision": {**DECIDED, "decision": "approved with conditions"}},
-        "`checklist.decision.conditions` must be given with",
-    ),
+    ({"decision": {**DECIDED, "decision": "approved with conditions"}},
+     "`checklist.decision.conditions` must be given with"),
     ({"decision": {**DECIDED, "conditions": ["x"]}}, "`checklist.decision.conditions` must be given with"),
     ({"decision": {**DECIDED, "names": []}}, "`checklist.decision.names` must have at least 1 item"),
-    (
-        {"decision": {**DECIDED, "decision": "maybe"}},
-        "must be `approved`, `approved with conditions` or `rejected`",
-    ),
+    ({"decision": {**DECIDED, "decision": "maybe"}}, "must be `approved`, `approved with conditions` or `rejected`"),
     ({"decision": {**DECIDED, "date": "2026-02-30"}}, "is not a valid date (YYYY-MM-DD)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("section", "message"), BAD_SECTIONS)

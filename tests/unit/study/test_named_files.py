@@ -11,18 +11,10 @@ from reident.study import model as studies
 from reident.study import named_files
 
 NAMES = [
-    (
-        "a brace",
-        "e{if}.csv",
-        "e{if}.csv contains a brace, which Snakemake reads as a wildcard. Rename the file",
-    ),
-    (
-        "too long",
-        "x" * 5000,
-        "… cannot be accessed (File name too long). Correct the path, or move the file.",
-    ),
+    ("a brace", "e{if}.csv", "e{if}.csv contains a brace, which Snakemake reads as a wildcard. Rename the file"),
+    ("too long", "x" * 5000, "… cannot be accessed (File name too long). Correct the path, or move the file."),
     ("a NUL character", "e\0if.csv", "e?if.csv contains a NUL character. Correct the path."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "says"), cases(NAMES))

@@ -81,17 +81,11 @@ WRONG = [
     ("a: " + "{b: " * 5000, ": lists or sections are nested too deeply"),
     ("a: 1\nb: " + "[" * 60 + "]" * 60, ", line 2: lists or sections are nested too deeply"),
     ("title: " + "x" * 50_000_000, ": the file must have at most 20,000,000 bytes. Shorten it."),
-    (
-        "a: 1\ntitle: " + "x" * 1_000_000,
-        ", line 2: the line must have at most 1,000,000 characters. Shorten it.",
-    ),
-    (
-        "a: 1\ntitle: |\n" + "  words\n" * 20_000,
-        ", line 2: a value must have at most 100,000 characters. Shorten it.",
-    ),
+    ("a: 1\ntitle: " + "x" * 1_000_000, ", line 2: the line must have at most 1,000,000 characters. Shorten it."),
+    ("a: 1\ntitle: |\n" + "  words\n" * 20_000, ", line 2: a value must have at most 100,000 characters. Shorten it."),
     ("a: é\n".encode("latin-1"), "not UTF-8 text. Save it as UTF-8"),
     (b"PAR1\x00\xff\xfe", "not UTF-8 text"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "says"), WRONG)

@@ -56,13 +56,8 @@ class Whole(BaseModel):
 DECIMALS = [
     ("in braces", "decision: {conditional_rate_at_most: 0,3}", 1, "Write 0.3, with a point."),
     ("with two digits", "decision: {conditional_rate_at_most: 0,25}", 1, "Write 0.25, with a point."),
-    (
-        "below the key",
-        "decision:\n  conditional_rate_at_most: 0,3",
-        2,
-        "Write decimals with a point, such as 0.5.",
-    ),
-]
+    ("below the key", "decision:\n  conditional_rate_at_most: 0,3", 2, "Write decimals with a point, such as 0.5."),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "line", "remedy"), cases(DECIMALS))
