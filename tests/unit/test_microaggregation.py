@@ -234,11 +234,5 @@ def test_skewed_amounts():
 
 def test_as_a_treatment_of_a_simulated_survey():
     assert treatments.microaggregate(np.array([5, 1, 2, 91, 40, 2, 3]), 3).tolist() == [
-        35,
-        2,
-        2,
-        35,
-        35,
-        2,
-        35,
-    ]
+        35, 2, 2, 35, 35, 2, 35,
+    ]  # fmt: skip

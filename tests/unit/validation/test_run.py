@@ -45,7 +45,7 @@ MISTAKES = [
     "eif.csv, row 6, column `school`: the value of `school` is not in the declared `order`.",
     "puf.csv and eif.csv, columns `sex` and `sex`: no code of `sex` is in both files.",
     "iuf.csv, row 22: the link names a record that is not in puf.csv (1 such links).",
-]
+]  # fmt: skip
 
 
 def files(folder, eif=";"):
