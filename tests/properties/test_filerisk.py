@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from making.codes import uniform_files
 from making.examples import examples
+from making.kernels import uniform_files
 from reident.filerisk import coarser, dis, dis_suda, matches, suda, uniques
 
 CODES = uniform_files((0, 60), 5, 6, [0.0, 0.1])

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from making.codes import skewed
 from making.examples import examples
+from making.kernels import skewed
 from oracles import minimal_uniques as oracle
 from reident.kernels.suda import minimal_uniques
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from making.codes import skewed
 from making.examples import examples
+from making.kernels import skewed
 from oracles import unicity as oracle
 from reident.kernels import unicity
 from reident.kernels.unicity import shared_uniques

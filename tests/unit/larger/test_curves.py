@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from making.larger import RIVALS, counts
+from making.additions import RIVALS, counts
 from reident.larger import curves, rarity
 from reident.larger.parts import Extrapolating
 
