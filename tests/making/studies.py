@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 import yaml
 from reident import reading
+from reident.errors import InputError
 from reident.intake.parts import Preparing
 from reident.linkage.intervals import Spread
 from reident.pipeline import family
@@ -18,13 +20,19 @@ from reident.pipeline.steps import STEPS, wanted
 from reident.study import model as studies
 from reident.study.model import Study
 
+
+def keyed_by(puf: str | list[str], eif: str | list[str]) -> dict[str, Any]:
+    """Return the files of a study whose records have these keys."""
+    return {
+        "puf": {"path": "puf.csv", "id": puf},
+        "eif": {"path": "eif.csv", "id": eif},
+        "iuf": {"path": "iuf.csv", "puf_id": puf, "eif_id": eif},
+    }
+
+
 PLAIN: dict[str, Any] = {
     "id": "plain",
-    "files": {
-        "puf": {"path": "puf.csv", "id": "p"},
-        "eif": {"path": "eif.csv", "id": "e"},
-        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
-    },
+    "files": keyed_by("p", "e"),
     "linking_variables": [{"name": "x", "type": "numeric"}, {"name": "c", "type": "categorical"}],
     "metrics": {"taxicab": {}},
 }
@@ -92,12 +100,15 @@ def changed(before: Study, after: Study) -> set[str]:
 def keyed(width: int = 1, **sections: Any) -> Study:
     """Return a study whose keys have `width` columns: p1, p2 …, e1, e2 …"""
     puf, eif = ([f"{side}{part}" for part in range(1, width + 1)] for side in "pe")
-    files = {
-        "puf": {"path": "puf.csv", "id": puf},
-        "eif": {"path": "eif.csv", "id": eif},
-        "iuf": {"path": "iuf.csv", "puf_id": puf, "eif_id": eif},
-    }
-    return study(**{"files": files, **sections})
+    return study(**{"files": keyed_by(puf, eif), **sections})
+
+
+def refused(folder: Path, sentence: str, **sections: Any) -> None:
+    """Judge that a study of these sections is refused with a sentence that names its line."""
+    with pytest.raises(InputError) as error:
+        load(folder, **sections)
+    assert sentence in str(error.value)
+    assert "study.yaml, line " in str(error.value)
 
 
 def table(header: str, *rows: str) -> pa.Table:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from making.studies import keyed_by
 from reident.errors import InputError
 from reident.pipeline import family
 
@@ -497,11 +498,6 @@ VARIED: list[Change] = [
     {"metrics.unicity": {}},
 ]  # fmt: skip
 
-FILES = {
-    "puf": {"path": "puf.csv", "id": "id"},
-    "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
-    "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": ["broker", "serial"]},
-}
 VARIABLES = [
     {"name": "age", "type": "numeric"},
     {"name": "income", "type": "numeric"},
@@ -509,7 +505,7 @@ VARIABLES = [
     {"name": "school", "type": "categorical"},
 ]
 LINKING = {
-    "files": FILES,
+    "files": keyed_by("id", ["broker", "serial"]),
     "strata": [{"name": "region"}],
     "linking_variables": VARIABLES,
     "metrics": {"taxicab": {}},

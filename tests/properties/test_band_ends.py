@@ -5,6 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
+from making.studies import keyed_by
 from oracles.checks import check_study
 from oracles.study import run as judge
 from workflow.library_run import run
@@ -31,11 +32,7 @@ def test_band_ends(puf, eif, within, relative):
     rows = [[{"id": str(i), "x": x} for i, x in enumerate(side)] for side in (puf, eif)]
     study = {
         "id": "bands",
-        "files": {
-            "puf": {"path": "puf.csv", "id": ["id"]},
-            "eif": {"path": "eif.csv", "id": ["id"]},
-            "iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]},
-        },
+        "files": keyed_by(["id"], ["id"]) | {"iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]}},
         "linking_variables": [{"name": "x", "type": "numeric"}],
         "metrics": {
             "adhoc": {"scores": {"x": {"bands": [{"within": within, "score": "5", "relative": relative}]}}}

@@ -10,16 +10,12 @@ from making.filerisk import POPULATION, write_filerisk
 from making.matching import write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, cells, write_results
+from making.studies import keyed_by
 from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
 from reident.report.results import Results
 from reident.study.model import Study
 
-FILES = {
-    "puf": {"path": "puf.csv", "id": ["p"]},
-    "eif": {"path": "eif.csv", "id": ["e"]},
-    "iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]},
-}
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 
 
@@ -96,7 +92,7 @@ def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     before = paths(spec)
     drop(spec, *way)
     if section == "microaggregate":
-        spec |= {"files": FILES, "simulate": None}
+        spec |= {"files": keyed_by("p", "e"), "simulate": None}
     if section == "metrics":  # of the bins of `linking_variables` the annex shows those of `file_risk` alone
         spec["file_risk"] = None
         spec |= {

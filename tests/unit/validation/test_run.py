@@ -6,6 +6,7 @@ import pytest
 import yaml
 from making.drafting import saved
 from making.fixture_files import SECRETS, unreadable
+from making.studies import keyed_by
 from reident.validation import run
 from unit.test_fixtures import TABLE, write
 
@@ -250,11 +251,7 @@ def test_the_files_of_variants_are_validated_too(tmp_path):
     (tmp_path / "iuf.csv").write_text("\n".join(links) + "\n", encoding="utf-8")
     study = {
         "id": "varied",
-        "files": {
-            "puf": {"path": "puf.csv", "id": "pufid"},
-            "eif": {"path": "eif.csv", "id": "eifid"},
-            "iuf": {"path": "iuf.csv", "puf_id": "pufid", "eif_id": "eifid"},
-        },
+        "files": keyed_by("pufid", "eifid"),
         "linking_variables": [
             {"name": "rooms", "type": "categorical"},
             {"name": "school", "type": "categorical", "missing": ["none"], "order": ["low", "high"]},
