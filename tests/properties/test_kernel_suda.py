@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from making.examples import examples
 from making.kernels import skewed
-from oracles import minimal_uniques as oracle
+from oracles import unicity as oracle
 from reident.kernels.suda import minimal_uniques
 
 SIZES = st.one_of(st.integers(0, 9), st.sampled_from([31, 63, 64, 65, 66, 130]))

@@ -1,15 +1,22 @@
 """Typing by the study: what is missing, what is the same code, what is a number, which links count."""
 
+import os
 from threading import Event
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from making.examples import cases
+from hypothesis import given
+from hypothesis import strategies as st
+from making.examples import cases, examples
 from making.studies import plain, study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.intake import spool
+from reident.intake.spool import Spool
+from reident.intake.values import Place, typed
 from reident.pipeline import parts
+from reident.sections.codes import Coding, clean, number
 
 
 def prepared(model, puf, eif, iuf=None):
@@ -314,3 +321,52 @@ def test_persons_are_kept_as_text_in_the_order_of_the_records():
     assert found.eif["e"].to_pylist() == ["1", "2", "3"]
     assert found.eif["external_person"].to_pylist() == ["7", None, "07"]
     assert "external_person" not in found.puf.column_names
+
+
+SCHEMA = pa.schema([("a", pa.string()), ("b", pa.float64())])
+
+
+def batch(*texts):
+    numbers = [None if text == "" else float(len(text)) for text in texts]
+    return pa.record_batch([pa.array(texts, pa.string()), pa.array(numbers, pa.float64())], schema=SCHEMA)
+
+
+def test_the_file_has_no_name_and_is_gone_with_the_spool(tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "MAX_ROWS", 0)
+    own = Spool(SCHEMA, tmp_path)
+    own.append(batch("x"))
+    assert own._file is not None
+    descriptor = own._file.fileno()
+    assert os.fstat(descriptor).st_mode & 0o077 == 0
+    assert os.fstat(descriptor).st_nlink == 0
+    assert list(tmp_path.iterdir()) == []
+    own.close()
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(descriptor)
+
+
+PLACE = Place("f.csv", "x", "X")
+PLAIN = st.from_regex(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", fullmatch=True)
+OTHER = st.sampled_from(
+    [" 7", "+7", "7.", ".7", "7e2", "-0", "-0.0", "1E-400", "-9", "-9.00", " -9 ", "007", "x"]
+)
+
+
+@examples(300)
+@given(
+    texts=st.lists(PLAIN | OTHER, min_size=1, max_size=12),
+    codes=st.sampled_from([(), ("-9",), ("x", "-9.0"), ("7", "")]),
+)
+def test_numbers_are_those_of_python_one_by_one(texts, codes):
+    missing = {number(code) if number(code) is not None else code for code in codes}
+    expected = [number(clean(text)) if number(clean(text)) is not None else clean(text) for text in texts]
+    expected = [None if value in missing else value for value in expected]
+    wrong = next((row for row, value in enumerate(expected) if isinstance(value, str)), None)
+    if wrong is not None:
+        with pytest.raises(
+            InputError, match=rf"f\.csv, row {wrong + 2}, column `x`: the value of `X` is not a number"
+        ):
+            typed(pa.array(texts), Coding("numeric", missing=codes), PLACE)
+        return
+    found = typed(pa.array(texts), Coding("numeric", missing=codes), PLACE).to_pylist()
+    assert [repr(value) for value in found] == [repr(value) for value in expected]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from making.kernels import skewed
-from oracles import minimal_uniques as oracle
+from oracles import unicity as oracle
 from reident.kernels import suda
 from reident.kernels.suda import minimal_uniques
 
