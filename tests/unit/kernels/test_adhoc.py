@@ -79,17 +79,16 @@ def drawn(n_puf, n_eif, variables, missing):
 
 
 @pytest.mark.parametrize(("n_puf", "n_eif", "variables", "missing", "options"), cases(LARGE))
-@pytest.mark.parametrize("threads", [1, 2])
-def test_large(n_puf, n_eif, variables, missing, options, threads):
+def test_large(n_puf, n_eif, variables, missing, options):
     arrays, rules = drawn(n_puf, n_eif, variables, missing)
     options = {"above": len(rules) * HIGHEST // 2, "keep": 20} | options
-    done = []
-    result = nearest(
-        *arrays, [kernel_rule(rule) for rule in rules], **options, threads=threads, progress=done.append
-    )
-    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
-    assert done == sorted(done)
-    assert done[-1] == 1
+    expected, kernel_rules = oracle.nearest(*arrays, rules, **options), [kernel_rule(rule) for rule in rules]
+    for threads in (1, 2):
+        done = []
+        result = nearest(*arrays, kernel_rules, **options, threads=threads, progress=done.append)
+        assert as_rows(result) == expected
+        assert done == sorted(done)
+        assert done[-1] == 1
 
 
 MANY_KINDS = [
