@@ -128,12 +128,3 @@ def test_every_sample_unique_has_a_score_and_levels_add_up(codes):
     by_level = suda.by_level(found, names, labels).groupby("variable")["contribution"].sum()
     by_variable = suda.by_variable(found, names).set_index("variable")["contribution"]
     assert by_variable[by_variable > 0].to_dict() == pytest.approx(by_level[by_level > 0].to_dict())
-
-
-@examples(40)
-@given(codes=CODES)
-def test_a_file_that_is_its_population_has_its_cells(codes):
-    reciprocal = dis_suda.population_reciprocal(codes, codes)
-    sizes = uniques.cell_sizes(codes)
-    assert np.isnan(reciprocal[sizes == 0]).all()
-    assert reciprocal[sizes > 0] == pytest.approx(1 / sizes[sizes > 0])

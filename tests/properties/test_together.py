@@ -17,8 +17,6 @@ from reident.linkage.parts import Joining
 from reident.pipeline import parts
 from workflow.library_run import run
 
-pytestmark = pytest.mark.many
-
 SHARED = [
     "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate", "conditional_rate", "conditional_low",
     "conditional_high", "conditional_bound", "expected_correct", "expected_correct_rate", "best_rank_correct",
