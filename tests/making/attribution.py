@@ -1,14 +1,14 @@
 """Makes the results folder of a study of attribute disclosure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from making.matching import people
 from making.report import write_computed
+from making.studies import as_text
 from reident.attribution import assessment, prepare
 from reident.pipeline import parts
 from reident.study import model as study
@@ -33,13 +33,7 @@ HELD_OUT = {**WITHOUT_ID, "holdout": {"path": "holdout.csv"}}
 
 def drawn(seed: int, n: int) -> pd.DataFrame:
     """Draw a file of text."""
-    draw = np.random.default_rng(seed)
-    income = np.where(draw.random(n) < 0.05, -9, np.round(np.exp(draw.normal(10, 0.7, n)), -2)).astype(int)
-    columns = {
-        "person": np.arange(n), "sex": draw.integers(1, 3, n), "age": draw.integers(18, 70, n),
-        "region": draw.integers(1, 5, n), "job": draw.integers(0, 9, n), "income": income,
-    }  # fmt: skip
-    return pd.DataFrame(columns).astype(str)
+    return people(np.random.default_rng(seed), n).astype(str)
 
 
 def perturbed(file: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -49,11 +43,6 @@ def perturbed(file: pd.DataFrame, seed: int) -> pd.DataFrame:
     jobs = file["job"].to_numpy().copy()
     jobs[moved] = jobs[draw.permutation(moved)]
     return file.assign(job=jobs)
-
-
-def as_text(file: pd.DataFrame) -> pa.Table:
-    """Return a file as the readers give it."""
-    return pa.table({name: pa.array(file[name].tolist(), pa.string()) for name in file})
 
 
 def texts(options: dict[str, Any], n: int = 300) -> dict[str, pa.Table]:

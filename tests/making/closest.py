@@ -1,7 +1,5 @@
 """Files for distances to the closest record, as prepared tables, and people with an answer that is known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Populations of people whose key variables depend on each other, in three ways, and samples of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pairs of files for `reident init`, each with the study that an analyst would write by hand."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from collections.abc import Iterable
@@ -54,15 +52,10 @@ def housing(folder: Path, n: int = 240, seed: int = 3) -> tuple[list[Path], dict
     variables = [
         {"name": "age", "type": "numeric"},
         {"name": "sex", "type": "categorical", "eif": "gender", "recode": {"eif": {"M": "1", "F": "2"}}},
-        {
-            "name": "education",
-            "type": "categorical",
-            "eif": "school",
-            "missing": {"puf": ["-9"], "eif": [""]},
-        },
+        {"name": "education", "type": "categorical", "eif": "school", "missing": {"puf": ["-9"], "eif": [""]}},
         {"name": "tenure", "type": "categorical", "eif": "home"},
         {"name": "income", "type": "numeric", "eif": "income_est", "missing": ["-9"]},
-    ]
+    ]  # fmt: skip
     files = {
         "puf": {"path": "puf.csv", "id": "pufid"},
         "eif": {"path": "eif.csv", "id": "person"},
@@ -96,13 +89,10 @@ def haushalte(folder: Path, n: int = 300, seed: int = 5) -> tuple[list[Path], di
     header = ["haushalt_id", "person", "alter", "beruf", "hhsize", "wohnort", "einkommen"]
     paths = [
         saved(folder / "puf.csv", [header, *puf], encoding="cp1252", delimiter=";"),
-        saved(
-            folder / "eif.tsv.gz",
-            [["serial", "broker", "age", "job", "hh_members", "city", "income"], *eif],
-            delimiter="\t",
-        ),
+        saved(folder / "eif.tsv.gz", [["serial", "broker", "age", "job", "hh_members", "city", "income"], *eif],
+              delimiter="\t"),
         saved(folder / "links.csv", [["broker", "serial", "haushalt_id", "person"], *links], delimiter="|"),
-    ]
+    ]  # fmt: skip
     files = {
         "puf": {
             "path": "puf.csv", "id": ["haushalt_id", "person"], "delimiter": ";", "encoding": "cp1252", "decimal": ",",

@@ -3,8 +3,6 @@
 Each comes with the study that is right: which code of each file is which category, or means missing.
 """
 
-from __future__ import annotations
-
 import string
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,16 +62,9 @@ UNKNOWN = {
 
 @dataclass
 class Coding:
-    """How one file writes one variable.
+    """How one file writes one variable: the column, the code of each category, and the codes that mean missing.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    codes : list of str
-        The code of each category; two categories may share one. Empty for numbers.
-    missing : list of str
-        The codes that mean missing.
+    Two categories may share a code; numbers have none.
     """
 
     name: str
@@ -83,30 +74,14 @@ class Coding:
 
 @dataclass
 class DrawnPair:
-    """A pair of files with its links, and what is right.
-
-    Attributes
-    ----------
-    paths : list of Path
-        PUF, EIF and IUF.
-    options : dict
-        By side, how the file is written.
-    codings : dict
-        By variable and side.
-    rows : dict
-        By side and key, the records, each a mapping from columns to cells.
-    links : list of (str, str)
-        The keys of linked records.
-    rare : list of str
-        Codes of two records, which no draft may have.
-    """
+    """A pair of files with its links, and what is right."""
 
     paths: list[Path]
-    options: dict[str, dict[str, str]]
-    codings: dict[str, dict[str, Coding]]
-    rows: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
-    links: list[tuple[str, str]] = field(default_factory=list)
-    rare: list[str] = field(default_factory=list)
+    options: dict[str, dict[str, str]]  # by side, how the file is written
+    codings: dict[str, dict[str, Coding]]  # by variable and side
+    rows: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)  # by side, key and column
+    links: list[tuple[str, str]] = field(default_factory=list)  # the keys of linked records
+    rare: list[str] = field(default_factory=list)  # codes of two records, which no draft may have
 
     def meaning(self, variable: str, side: str, cell: str) -> Any:
         """What a cell means: None if it is missing, the number, or the category as far as both files tell it."""

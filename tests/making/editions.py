@@ -1,7 +1,5 @@
 """Editions of drawn counts: rounded by two policies, and written as an earlier edition is."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,8 +1,16 @@
-"""How many examples of a property a run draws, and of how many variables."""
+"""Cases of tables, and how many examples of a property a run draws."""
 
+from collections.abc import Iterable
+
+import pytest
 from hypothesis import settings
 
 FEWEST = 3
+
+
+def cases(table: Iterable[tuple]) -> list:
+    """Return the rows of a table as cases of a test, each named by its first cell."""
+    return [pytest.param(*row, id=name) for name, *row in table]
 
 
 def examples(number: int) -> settings:

@@ -1,15 +1,13 @@
 """Makes files of people, and the results folder of a study of one file's risk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 from making.report import write_computed
+from making.studies import as_text
 from reident.filerisk import assessment, modelling, numerical_study, scenarios
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
@@ -66,11 +64,6 @@ def drawn(n: int, seed: int = 4) -> pd.DataFrame:
     return pd.DataFrame(data).astype(str)
 
 
-def text(frame: pd.DataFrame) -> pa.Table:
-    """Return the table as a step reads it."""
-    return pa.table({name: pa.array(frame[name].astype(str), pa.string()) for name in frame})
-
-
 def perturbed(people: pd.DataFrame, share: float = 0.2, seed: int = 8) -> pd.DataFrame:
     """Return people of whom a share has the job of another one, and a few no job."""
     draw = np.random.default_rng(seed)
@@ -95,9 +88,9 @@ def prepared(
     sample = people.sample(n, random_state=1) if file is None else file
     return spec, intake.prepare(
         parts.risk_files(spec),
-        text(sample),
-        text(people) if spec.risk.population else None,
-        None if original is None else text(original),
+        as_text(sample),
+        as_text(people) if spec.risk.population else None,
+        None if original is None else as_text(original),
     )
 
 

@@ -1,7 +1,5 @@
 """Spoilt and odd source files: the good ones, and what a fixture says of those that differ from them."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Mapping
@@ -11,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from making.studies import keyed_by
 
 PUF = (
     "pufid,region,age,trade\n"
@@ -26,11 +25,7 @@ IUF = "pufid,eifid\nKEY-P1,KEY-E1\nKEY-P3,KEY-E3\n"
 FILES: dict[str, str] = {"puf.csv": PUF, "eif.csv": EIF, "iuf.csv": IUF}
 STUDY: dict[str, Any] = {
     "id": "fixture",
-    "files": {
-        "puf": {"path": "puf.csv", "id": "pufid"},
-        "eif": {"path": "eif.csv", "id": "eifid"},
-        "iuf": {"path": "iuf.csv", "puf_id": "pufid", "eif_id": "eifid"},
-    },
+    "files": keyed_by("pufid", "eifid"),
     "strata": ["region"],
     "linking_variables": [
         {"name": "age", "type": "numeric", "missing": ["-9"]},
@@ -100,13 +95,7 @@ TEN = "".join(
     f"KEY-P{at},ZONE-1,{age},TRADE-a\n" for at, age in enumerate([7050.5] * 7 + [7051.5, 7052.5, 7053.5])
 )
 TEN_LINKS = "pufid,eifid\nKEY-P1,KEY-E1\n"
-COMPOSITE = {
-    "files": {
-        "puf": {"path": "puf.csv", "id": ["house", "person"]},
-        "eif": {"path": "eif.csv", "id": "eifid"},
-        "iuf": {"path": "iuf.csv", "puf_id": ["house", "person"], "eif_id": "eifid"},
-    }
-}
+COMPOSITE = {"files": keyed_by(["house", "person"], "eifid")}
 TWO_PARTS = (
     "house,person,region,age,trade\n"
     "8000000001,23,ZONE-1,7041.625,TRADE-a\n80000000012,3,ZONE-2,7063.375,TRADE-c\n"

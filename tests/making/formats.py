@@ -1,7 +1,5 @@
 """The same rows of text in every format that a study may name, written by libraries where there are any."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -27,37 +27,23 @@ COUNTS = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_con
 
 
 class Records(NamedTuple):
-    """The released records of a study.
+    """The released records of a study."""
 
-    Attributes
-    ----------
-    stratum : int64 (n,)
-    suspected, confirmed : int64 (n, metrics)
-        The smallest rank limit with which a record is suspected, or confirmed, by each metric.
-    single : bool (n, metrics)
-        Whether it has one candidate with the limit in force.
-    n_eif, n_links : int64 (strata,)
-    metrics : tuple of str
-        Of the columns.
-    cluster : int64 (n,) or None
-        The cluster of each record, in a study that has clusters.
-    codes : int32 (n, k) or None
-        The codes of key variables, -1 for a missing value, in a study of the risk of the released file.
-    keep, limit : int
-        The largest rank limit that is counted, and the one in force.
-    """
-
-    stratum: np.ndarray
-    suspected: np.ndarray
-    confirmed: np.ndarray
-    single: np.ndarray
-    n_eif: np.ndarray
-    n_links: np.ndarray
+    stratum: np.ndarray  # int64 (n,)
+    suspected: (
+        np.ndarray
+    )  # int64 (n, metrics): the smallest rank limit with which each metric suspects the record
+    confirmed: np.ndarray  # int64 (n, metrics): that with which it confirms the record
+    single: np.ndarray  # bool (n, metrics): whether the record has one candidate with the limit in force
+    n_eif: np.ndarray  # int64 (strata,)
+    n_links: np.ndarray  # int64 (strata,)
     metrics: tuple[str, ...] = METRICS
-    cluster: np.ndarray | None = None
-    codes: np.ndarray | None = None
-    keep: int = KEEP
-    limit: int = LIMIT
+    cluster: np.ndarray | None = None  # int64 (n,), in a study that has clusters
+    codes: np.ndarray | None = (
+        None  # int32 (n, k), -1 for missing, in a study of the risk of the released file
+    )
+    keep: int = KEEP  # the largest rank limit that is counted
+    limit: int = LIMIT  # the one in force
 
 
 def draw(generator: np.random.Generator, largest: int = 400) -> Records:

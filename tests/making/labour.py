@@ -1,12 +1,11 @@
 """A labour force survey of made-up people: columns, codes, gaps and ties as in the survey that may not be committed."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from random import Random
 
 import yaml
+from making.studies import keyed_by
 
 CATEGORIES = {
     "SEX": 2, "MARSTAT": 4, "KINDPERS": 4, "EDUC1": 5, "ETNI": 3, "TENURE": 9, "POSLABM": 6, "KINDFACT": 97,
@@ -16,11 +15,7 @@ MISSING = ["", "-9"]
 
 STUDY = {
     "id": "labour",
-    "files": {
-        "puf": {"path": "puf.csv", "id": ["pufid"]},
-        "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
-        "iuf": {"path": "iuf.csv", "puf_id": ["pufid"], "eif_id": ["broker", "serial"]},
-    },
+    "files": keyed_by(["pufid"], ["broker", "serial"]),
     "strata": [{"name": "PROVINCE", "eif": "prov", "missing": [""]}],
     "linking_variables": [
         {"name": "AGE", "type": "numeric", "eif": "age_years", "missing": MISSING},

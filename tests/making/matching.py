@@ -1,7 +1,5 @@
 """Makes the results folder of a study of synthetic data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from making.report import write_computed
+from making.studies import as_text
 from reident.intake import severity
 from reident.matching import closest
 from reident.matching import prepare as intake
@@ -39,6 +38,16 @@ SUBSETS = {
 }
 
 
+def people(draw: np.random.Generator, n: int) -> pd.DataFrame:
+    """Draw people; the income of a few is not stated."""
+    income = np.where(draw.random(n) < 0.05, -9, np.round(np.exp(draw.normal(10, 0.7, n)), -2)).astype(int)
+    columns = {
+        "person": np.arange(n), "sex": draw.integers(1, 3, n), "age": draw.integers(18, 70, n),
+        "region": draw.integers(1, 5, n), "job": draw.integers(0, 9, n), "income": income,
+    }  # fmt: skip
+    return pd.DataFrame(columns)
+
+
 def matched(options: Matching, confidential: pa.Table, *synthetic: pa.Table) -> Matched:
     """Type the texts of files, and match them."""
     prepared = intake.prepare(parts.matched_files(options), confidential, synthetic)
@@ -62,19 +71,16 @@ def write_matching(
     """
     spec = study.Study.model_validate({"id": "synthetic", "matching": matching, **keys})
     draw = np.random.default_rng(4)
-    files = [_drawn(draw, n)]
+    files = [people(draw, n)]
     for number, _ in enumerate(spec.matched.synthetic, start=1):
         copy = files[0].copy()
-        copy["job"], copy["income"] = (
-            _drawn(draw, n)["job"],
-            files[0]["income"].sample(frac=1, random_state=1).to_numpy(),
-        )
+        copy["job"] = people(draw, n)["job"]
+        copy["income"] = files[0]["income"].sample(frac=1, random_state=1).to_numpy()
         files.append(change(copy, number))
-    tables = [pa.table({name: pa.array(file[name].astype(str)) for name in file}) for file in files]
+    tables = [as_text(file) for file in files]
     held = None
     if spec.matched.holdout is not None:
-        people = holdout(files[0]) if holdout else _drawn(draw, n)
-        held = pa.table({name: pa.array(people[name].astype(str)) for name in people})
+        held = as_text(holdout(files[0]) if holdout else people(draw, n))
     prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:], holdout=held)
     summaries = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
     made = {**summaries._asdict(), **prepared._asdict()}
@@ -87,15 +93,5 @@ def write_matching(
     )
 
 
-def _drawn(draw: np.random.Generator, n: int) -> pd.DataFrame:
-    income = np.where(draw.random(n) < 0.05, -9, np.round(np.exp(draw.normal(10, 0.7, n)), -2)).astype(int)
-    return pd.DataFrame(
-        {
-            "sex": draw.integers(1, 3, n), "age": draw.integers(18, 70, n), "region": draw.integers(1, 5, n),
-            "job": draw.integers(0, 9, n), "income": income, "person": np.arange(n),
-        }
-    )  # fmt: skip
-
-
-TRUE = _drawn(np.random.default_rng(4), 300)
+TRUE = people(np.random.default_rng(4), 300)
 """The people of the confidential file."""

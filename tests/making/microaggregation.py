@@ -1,7 +1,5 @@
 """Makes the results folder of a study of micro-aggregation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A server of object storage on this machine, as S3, on loopback and in memory."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -30,13 +28,7 @@ elif command == "list":
 
 
 class Server:
-    """A server with one bucket, `agency`.
-
-    Attributes
-    ----------
-    environment : dict
-        What Snakemake needs to find it.
-    """
+    """A server with one bucket, `agency`; `environment` has what Snakemake needs to find it."""
 
     def __init__(self, port: int) -> None:
         self._address = f"http://127.0.0.1:{port}"

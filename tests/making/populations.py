@@ -1,7 +1,5 @@
 """Populations that are fully known: an intruder's file, a larger one, and the truth about both."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ matter how something is started: a step is no child of Snakemake here, and a sig
 ``python -m snakemake …`` with one of its own.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Makes releases to be compared: the results of mock studies, with a ledger of every table that they have."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,20 +35,8 @@ def release(
 ) -> Release:
     """Write a release into a folder and return it.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-    shape : Shape
-        Of the mock study.
-    counts, strata : mapping
-        The rates of the whole study, and of strata by their id, in place of those of the mock study.
-    files : mapping
-        The first letters of the digests of source files, by side.
-    study : mapping
-        Keys of the study in place of those of the mock study.
-    entries : mapping
-        Fields of the entries of steps, by rule.
-    notes : tuple of str
+    Rates of the whole study (`counts`) and of strata by id, keys of the study, and fields of ledger entries by rule
+    take the place of those of the mock study; `files` has the first letters of the digests of source files, by side.
     """
     write_results(folder, shape)
     for file in (folder / "ledger").glob("*.json"):

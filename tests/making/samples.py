@@ -1,7 +1,5 @@
 """Draws samples of a population that is fully known, with incomplete keys, perturbed values, and their true risk."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ They are not compressed, have 32 bits and the lowest byte first. The tests compa
 (tests/unit/reading/test_formats.py).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 

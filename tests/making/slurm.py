@@ -5,8 +5,6 @@ on loopback, under the user who starts them; no service manager and no file of t
 cluster by :attr:`Cluster.environment`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import os
@@ -238,12 +236,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait(done: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    """Wait until something is so.
-
-    Raises
-    ------
-    TimeoutError
-    """
+    """Wait until something is so, or raise TimeoutError."""
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:

@@ -1,7 +1,5 @@
 """Small studies, study files and tables of text."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -9,23 +7,32 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 import yaml
 from reident import reading
+from reident.errors import InputError
 from reident.intake.parts import Preparing
 from reident.linkage.intervals import Spread
+from reident.pipeline import family
 from reident.pipeline.canonical import digest
 from reident.pipeline.parts import part
 from reident.pipeline.steps import STEPS, wanted
 from reident.study import model as studies
 from reident.study.model import Study
 
+
+def keyed_by(puf: str | list[str], eif: str | list[str]) -> dict[str, Any]:
+    """Return the files of a study whose records have these keys."""
+    return {
+        "puf": {"path": "puf.csv", "id": puf},
+        "eif": {"path": "eif.csv", "id": eif},
+        "iuf": {"path": "iuf.csv", "puf_id": puf, "eif_id": eif},
+    }
+
+
 PLAIN: dict[str, Any] = {
     "id": "plain",
-    "files": {
-        "puf": {"path": "puf.csv", "id": "p"},
-        "eif": {"path": "eif.csv", "id": "e"},
-        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
-    },
+    "files": keyed_by("p", "e"),
     "linking_variables": [{"name": "x", "type": "numeric"}, {"name": "c", "type": "categorical"}],
     "metrics": {"taxicab": {}},
 }
@@ -55,6 +62,19 @@ def saved(folder: Path, content: Mapping[str, Any]) -> Path:
     return path
 
 
+def saved_with(folder: Path, name: str, text: str, **sections: Any) -> Path:
+    """Write the plain study with other sections, and a file beside its sources, which are empty."""
+    (folder / name).write_text(text, encoding="utf-8")
+    for side in PLAIN["files"].values():
+        (folder / side["path"]).touch()
+    return saved(folder, plain(**sections))
+
+
+def check(path: Path) -> None:
+    """Check the files that a study and its variants name, as before a run."""
+    family.check_files(family.Family(path).members, path)
+
+
 def load(folder: Path, **sections: Any) -> Study:
     """Return the study that has these sections and no others, read from its file in a folder."""
     return studies.load(saved(folder, {"id": "s", **sections}))
@@ -80,12 +100,15 @@ def changed(before: Study, after: Study) -> set[str]:
 def keyed(width: int = 1, **sections: Any) -> Study:
     """Return a study whose keys have `width` columns: p1, p2 …, e1, e2 …"""
     puf, eif = ([f"{side}{part}" for part in range(1, width + 1)] for side in "pe")
-    files = {
-        "puf": {"path": "puf.csv", "id": puf},
-        "eif": {"path": "eif.csv", "id": eif},
-        "iuf": {"path": "iuf.csv", "puf_id": puf, "eif_id": eif},
-    }
-    return study(**{"files": files, **sections})
+    return study(**{"files": keyed_by(puf, eif), **sections})
+
+
+def refused(folder: Path, sentence: str, **sections: Any) -> None:
+    """Judge that a study of these sections is refused with a sentence that names its line."""
+    with pytest.raises(InputError) as error:
+        load(folder, **sections)
+    assert sentence in str(error.value)
+    assert "study.yaml, line " in str(error.value)
 
 
 def table(header: str, *rows: str) -> pa.Table:
@@ -94,6 +117,11 @@ def table(header: str, *rows: str) -> pa.Table:
     known = {"_": "", "~": None}
     columns = [[known.get(row[at], row[at]) for row in cells] for at in range(len(names))]
     return pa.table(dict(zip(names, (pa.array(column, pa.string()) for column in columns), strict=True)))
+
+
+def as_text(frame: pd.DataFrame) -> pa.Table:
+    """Return a file as the readers give it."""
+    return pa.table({name: pa.array(frame[name].astype(str), pa.string()) for name in frame})
 
 
 def manifest(*lines: tuple, names: tuple[str, ...] = ()) -> pd.DataFrame:

@@ -4,8 +4,6 @@ Every study is a base of one kind with a few changes; the changes cover every ke
 kinds are in one folder, so that a study may also exchange a file or how it is written.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from making.studies import keyed_by
 from reident.errors import InputError
 from reident.pipeline import family
 
@@ -162,10 +161,8 @@ LINKED: list[Change] = [
     {"files.original": {"path": "puf.csv"}, "utility": {}},
     {"files.original": {"path": "puf.csv"}, "utility": {"loss": "overlap"}},
     {"files.original": {"path": "puf.csv"}, "utility": {"interactions": "2"}},
-    {
-        "files.original": {"path": "puf.csv"},
-        "utility": {"regression": {"response": "income", "predictors": ["age", "sex"]}},
-    },
+    {"files.original": {"path": "puf.csv"},
+     "utility": {"regression": {"response": "income", "predictors": ["age", "sex"]}}},
     *(
         {
             "files.original": {
@@ -186,19 +183,8 @@ LINKED: list[Change] = [
     {"why": {}},
     {"why": {"max_size": "2"}, "confirmed_csv": True},
     {"why": {"suggest": True}, "decision": {"confirmed_rate_at_most": "0.1"}},
-    {
-        "why": {
-            "recodings": [
-                {"variable": "age", "width": "10"},
-                {"variable": "age", "bottom": "20", "top": "60"},
-            ]
-        }
-    },
-    {
-        "why": {
-            "recodings": [{"variable": "school", "name": "two levels", "recode": {"1": "low", "2": "low"}}],
-        }
-    },
+    {"why": {"recodings": [{"variable": "age", "width": "10"}, {"variable": "age", "bottom": "20", "top": "60"}]}},
+    {"why": {"recodings": [{"variable": "school", "name": "two levels", "recode": {"1": "low", "2": "low"}}]}},
     {"linking_variables.0.coarsen": {"width": "5", "bottom": "20", "top": "70"}},
     {"linking_variables.3.coarsen": {"recode": {"2": "1"}}},
     {"linking_variables.3.recode": {"puf": {"1-2": "1", "otherwise": "3"}, "eif": {"1-2": "1", "3-": "3"}}},
@@ -235,16 +221,8 @@ LINKED: list[Change] = [
     {"metrics.adhoc": {"scores": {"sex": "exact"}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "2", "score": "5"}], "beyond": "1"}}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": True, "score": "4"}]}}}},
-    {
-        "metrics.adhoc": {
-            "scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}
-        }
-    },
-    {
-        "metrics.adhoc": {
-            "scores": {"sex": {"exact": True}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}
-        }
-    },
+    {"metrics.adhoc": {"scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}}},
+    {"metrics.adhoc": {"scores": {"sex": {"exact": True}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}}},
     {"metrics.adhoc": {"threshold": "half_of_maximum"}},
     {"metrics.winkler": {"agreement": "midpoint"}},
     {"metrics.winkler": {"agreement": {"nearest": "3"}}},
@@ -274,18 +252,14 @@ LINKED: list[Change] = [
     {"decision": {"confirmed_rate_at_most": "0.1"}},
     {"decision": {"reach_at_most": "0.1"}},
     {"decision": {"confirmed_at_most": "3"}},
-]
+]  # fmt: skip
 MASKED: list[Change] = [
     *HEAD,
     *_forms("microaggregate", "amounts"),
     {"microaggregate.id": None, "microaggregate.seed": "4"},
     {"microaggregate.pad": {"id": "4", "staff": "3"}},
     {"microaggregate.variables": ["sales"]},
-    {
-        "microaggregate.missing": ["7"],
-        "linking_variables.0.missing": ["7"],
-        "linking_variables.1.missing": ["7"],
-    },
+    {"microaggregate.missing": ["7"], "linking_variables.0.missing": ["7"], "linking_variables.1.missing": ["7"]},
     {"linking_variables.0.missing": ["5"]},
     {"linking_variables.0.recode": {"puf": {"4": "7"}, "eif": {"4": "7"}}},
     {"microaggregate.k": "4"},
@@ -299,7 +273,7 @@ MASKED: list[Change] = [
     {"metrics.winkler.agreement": "midpoint"},
     {"metrics.winkler.agreement": {"nearest": "3"}},
     {"metrics.winkler.agreement": {"closest": "2"}},
-]
+]  # fmt: skip
 AMOUNTS: list[Change] = [
     {"simulate.seed": "3"},
     {"simulate.records": "50"},
@@ -349,16 +323,10 @@ MATCHING: list[Change] = [
     *_typing("matching.synthesized.1"),
     *_typing("matching.known.1"),
     {"matching.known": None, "matching.scenarios": [{"name": "one", "known": ["age"]}]},
-    {
-        "matching.scenarios": [
-            {"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": True}]}
-        ]
-    },
+    {"matching.scenarios": [{"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": True}]}]},
     {"matching.known": "all-subsets", "matching.candidates": ["age", "sex"], "matching.max_known": "1"},
-    {
-        "matching.known": "all-subsets",
-        "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": True}],
-    },
+    {"matching.known": "all-subsets",
+     "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": True}]},
     {"matching.radius": {"income": {"absolute": "5"}}},
     {"matching.radius": {"income": {"relative": "0.2"}, "age": {"absolute": "1"}}},
     {"matching.interval": "open"},
@@ -369,10 +337,7 @@ MATCHING: list[Change] = [
         {"matching.closest": {"holdout": _under(form, "matching.closest.holdout")}}
         for form in _forms("matching.closest.holdout", "people")
     ),
-    {
-        "matching.closest": {"holdout": {"path": "synthetic.csv"}},
-        "decision": {"nearer_excess_at_most": "0.1"},
-    },
+    {"matching.closest": {"holdout": {"path": "synthetic.csv"}}, "decision": {"nearer_excess_at_most": "0.1"}},
     {"matching.missing": "each_other"},
     {"matching.targets": {"variable": "sex", "equals": ["1"]}},
     {"matching.uncertain_targets": {"sampling_fraction": "0.3"}},
@@ -381,7 +346,7 @@ MATCHING: list[Change] = [
     {"decision": {"expected_match_risk_at_most": "3"}},
     {"decision": {"true_match_rate_at_most": "0.1"}},
     {"decision": {"false_match_rate_at_least": "0.5"}},
-]
+]  # fmt: skip
 SYNTHETIC: list[Change] = [
     {"simulate.seed": "3"},
     {"simulate.households": "60"},
@@ -399,10 +364,7 @@ LEARNT: list[Change] = [
     *_forms("attribute_disclosure.released.0", "synthetic"),
     {"attribute_disclosure.original.id": None, "attribute_disclosure.released.0.id": None},
     {"attribute_disclosure.original.id": None},
-    {
-        "attribute_disclosure.original.pad": {"school": "2"},
-        "attribute_disclosure.released.0.pad": {"school": "2"},
-    },
+    {"attribute_disclosure.original.pad": {"school": "2"}, "attribute_disclosure.released.0.pad": {"school": "2"}},
     *_typing("attribute_disclosure.keys.1"),
     *_typing("attribute_disclosure.targets.1"),
     _labels("attribute_disclosure.keys.1"),
@@ -428,7 +390,7 @@ LEARNT: list[Change] = [
     ),
     {"attribute_disclosure.holdout": {"path": "people.csv", "pad": {"school": "2"}}},
     {"binning.bins": "3"},
-]
+]  # fmt: skip
 RISK: list[Change] = [
     *HEAD,
     *_forms("file_risk.file", "people"),
@@ -466,14 +428,9 @@ RISK: list[Change] = [
     {"file_risk.population_models": {"household": ["region", "school"], "seed": "3"}},
     {"file_risk.population_models.log_linear": [[["age", "sex"]], "two-way"]},
     {"file_risk.scenarios": [{"name": "Neighbour", "known": ["age", "sex"], "description": "Next door."}]},
-    {
-        "file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
-        "decision": {"unique_share_at_most": "0.1"},
-    },
-    {
-        "file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
-        "decision": {"unique_share_at_most": {"Employer": "0.2"}},
-    },
+    {"file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}], "decision": {"unique_share_at_most": "0.1"}},
+    {"file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
+     "decision": {"unique_share_at_most": {"Employer": "0.2"}}},
     {"file_risk.key_sets": {}},
     {"file_risk.key_sets": {"variables": ["age", "sex"], "up_to": "2"}},
     {"file_risk.key_sets": {}, "file_risk.sensitive": ["income"]},
@@ -490,10 +447,8 @@ RISK: list[Change] = [
             {"name": "weight", "integer_coded": True},
         ],
     },
-    {
-        "file_risk.key_sets": {"up_to": "1"},
-        "file_risk.sensitive": [{"name": "income", "type": "numeric"}, {"name": "weight", "missing": ["4"]}],
-    },
+    {"file_risk.key_sets": {"up_to": "1"},
+     "file_risk.sensitive": [{"name": "income", "type": "numeric"}, {"name": "weight", "missing": ["4"]}]},
     {"file_risk.population": {"file": {"path": "people.csv"}}},
     {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
     {
@@ -507,7 +462,7 @@ RISK: list[Change] = [
         for form in _forms("file_risk.population.file", "people")
     ),
     {"binning.bins": "3"},
-]
+]  # fmt: skip
 AUTHORITIES: list[Change] = [
     {"simulate.seed": "3"},
     {"simulate.households": ["70", "60"]},
@@ -527,38 +482,22 @@ TWO_FILES = [
 VARIED: list[Change] = [
     {"variants": [{"set": "metrics.taxicab.alpha", "values": ["0.25", "0.5", "0.75"]}]},
     {"variants": [{"set": "binning.bins", "name": "cut", "values": ["3", "4"]}]},
-    {
-        "variants": [
-            {
-                "name": "both",
-                "combinations": {"x": {"binning.bins": "3"}, "y": {"rank_filter.max_pairs": "2"}},
-            }
-        ]
-    },
+    {"variants": [{"name": "both", "combinations": {"x": {"binning.bins": "3"}, "y": {"rank_filter.max_pairs": "2"}}}]},
     {"variants": [{"set": "linking_variables.school.missing", "values": {"none": [], "two": ["2"]}}]},
     {"variants": [{"set": "linking_variables.school", "values": {"without": None}}]},
     {"variants": [{"set": "files.puf.path", "values": {"exchanged": "people.csv"}}]},
     {"variants": TWO_FILES, "together": "file"},
     {"variants": TWO_FILES, "together": "file", "files.eif.person": "weight"},
     {"variants": TWO_FILES, "together": "file", "decision": {"together_confirmed_rate_at_most": "0.1"}},
-    {
-        "variants": TWO_FILES,
-        "together": "file",
-        "decision": {"together_best_rank_correct_rate_at_most": "0.1"},
-    },
+    {"variants": TWO_FILES, "together": "file", "decision": {"together_best_rank_correct_rate_at_most": "0.1"}},
     {"confirmed_csv": True},
     {"binning.bins": "4"},
     {"rank_filter.max_pairs": "3"},
     {"metrics.taxicab.alpha": "0.75"},
     {"linking_variables.3.missing": ["2"]},
     {"metrics.unicity": {}},
-]
+]  # fmt: skip
 
-FILES = {
-    "puf": {"path": "puf.csv", "id": "id"},
-    "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
-    "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": ["broker", "serial"]},
-}
 VARIABLES = [
     {"name": "age", "type": "numeric"},
     {"name": "income", "type": "numeric"},
@@ -566,7 +505,7 @@ VARIABLES = [
     {"name": "school", "type": "categorical"},
 ]
 LINKING = {
-    "files": FILES,
+    "files": keyed_by("id", ["broker", "serial"]),
     "strata": [{"name": "region"}],
     "linking_variables": VARIABLES,
     "metrics": {"taxicab": {}},
@@ -701,11 +640,7 @@ def changed(study: dict[str, Any], change: Change) -> dict[str, Any]:
 def transitions(seed: int, folder: Path) -> Iterator[Transition]:
     """Draw pairs of valid studies, the kinds in turn; the second has one or two changes more than the first.
 
-    Parameters
-    ----------
-    seed : int
-    folder : pathlib.Path
-        Where :func:`write_files` has written the files that studies name.
+    :func:`write_files` has written the files that studies name into the folder.
     """
     draw = Random(seed)  # noqa: S311 - draws test cases
     number = 0

@@ -1,7 +1,5 @@
 """Add variants to the results of a mock study or of synthetic data: its own results beside altered ones."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,20 +32,9 @@ def add_variants(
     reference: int = 0,
     same: tuple[str, ...] = (),
 ) -> Path:
-    """Add the comparison of variants with these labels to the results of a study.
+    """Add the comparison of variants with these labels to the results of a study; metrics in `same` do not vary.
 
-    Parameters
-    ----------
-    folder : Path
-        Results as ``write_results`` or ``write_matching`` write them.
-    varied : list of dict
-        The section `variants`.
-    labels : iterable of dict
-        The labels of each variant.
-    reference : int
-        The position of the study itself among the variants.
-    same : tuple of str
-        Metrics whose results are the same in every variant.
+    `varied` is the section `variants`, and `reference` the position of the study itself among them.
     """
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     (folder / "study.json").write_text(json.dumps({**study, "variants": varied}), encoding="utf-8")

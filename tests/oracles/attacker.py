@@ -4,8 +4,6 @@ Written apart from the audit: it reads text, takes the rounding rules from the w
 own relations.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

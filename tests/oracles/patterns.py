@@ -1,4 +1,8 @@
-"""Comparison patterns by their definition, pair by pair, in plain Python (METHODS §4.6)."""
+"""Comparison patterns, and pairs by their sum of weights, by definition, in plain Python (METHODS §4.6, §5)."""
+
+from oracles.pairs import highest_kept
+
+COLUMNS = {"agree": 0, "partial": 1, "differ": 2, "missing": 3}
 
 
 def state(a, b, near):
@@ -22,3 +26,16 @@ def count(puf, eif, near):
             found = pattern(p, e, near)
             counts[found] = counts.get(found, 0) + 1
     return counts
+
+
+def total(p, e, weights, near):
+    return sum(row[COLUMNS[state]] for row, state in zip(weights, pattern(p, e, near), strict=True))
+
+
+def nearest(puf, eif, weights, *, near, least, keep):
+    """The pairs of each PUF record, as `pairs.highest_kept` gives them."""
+    suspected, weights = [], weights.tolist()
+    for p in puf.tolist():
+        totals = [(total(p, e, weights, near), k) for k, e in enumerate(eif.tolist())]
+        suspected.append([pair for pair in totals if pair[0] >= least])
+    return highest_kept(suspected, keep)

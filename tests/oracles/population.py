@@ -4,6 +4,7 @@ from decimal import Decimal, localcontext
 from math import comb, exp, fsum, lgamma, log, prod, sqrt
 
 import numpy as np
+from oracles.filerisk import agree
 
 
 def individual_risk(f, people, cells=200_000):
@@ -32,13 +33,8 @@ def individual_risk_exactly(f, people):
 
 def matches(records, weights, wildcard):
     """The matches of each record and the sum of their weights."""
-
-    def agree(a, b):
-        if wildcard:
-            return all(x == y or x < 0 or y < 0 for x, y in zip(a, b, strict=True))
-        return a == b and min(a) >= 0
-
-    found = [[w for other, w in zip(records, weights, strict=True) if agree(one, other)] for one in records]
+    pairs = list(zip(records, weights, strict=True))
+    found = [[w for other, w in pairs if agree(one, other, wildcard)] for one in records]
     return [len(own) for own in found], [sum(own) for own in found]
 
 

@@ -1,7 +1,5 @@
 """What the bundled rounding policies publish, written from the words of their sources, with fractions and loops."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

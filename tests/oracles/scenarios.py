@@ -6,13 +6,7 @@ from math import exp, log
 
 import numpy as np
 from oracles import population
-
-
-def agree(one, other, wildcard):
-    """Whether two records match; -1 is missing."""
-    if wildcard:
-        return all(x == y or x < 0 or y < 0 for x, y in zip(one, other, strict=True))
-    return one == other and min(one) >= 0
+from oracles.filerisk import agree
 
 
 def individual(size, people):

@@ -9,23 +9,8 @@ from hypothesis import strategies as st
 from oracles.tolerance import tolerance
 
 KEYS = [
-    "1",
-    "01",
-    "001",
-    "10",
-    "1.0",
-    "1e1",
-    "-1",
-    "a",
-    "A",
-    "ab",
-    "NA",
-    "null",
-    "é",
-    "2",
-    "02",
-    "9007199254740993",
-]
+    "1", "01", "001", "10", "1.0", "1e1", "-1", "a", "A", "ab", "NA", "null", "é", "2", "02", "9007199254740993",
+]  # fmt: skip
 PARTS = ["a", "ab", "b", "bc", "c", "1", "01"]
 
 # What a variable may hold: {code of the study: the spellings of a file}; the EIF's may need a recode table.

@@ -1,4 +1,4 @@
-"""Unicity by its definition (METHODS §4.1): every set, every record, in plain Python."""
+"""Unicity and minimal sample uniques by definition (METHODS §4.1, §7): every set, every record, in plain Python."""
 
 from itertools import combinations
 
@@ -34,3 +34,15 @@ def shared_uniques(puf, eif, sets="all", max_order=None):
                     continue
                 first.setdefault((p, e), (order, sum(1 << j for j in variables)))
     return sorted(((p, e, *best) for (p, e), best in first.items()), key=lambda row: (row[0], row[2], row[1]))
+
+
+def minimal_uniques(records, max_order=None):
+    """For each record the tuples of variables that are MSUs, smaller ones first, then in the order of positions."""
+    n, v = records.shape
+    minimal = [[] for _ in range(n)]
+    for order in range(1, min(max_order or v, v) + 1):
+        for variables in combinations(range(v), order):
+            for record in sample_uniques(records, variables).values():
+                if not any(set(smaller) < set(variables) for smaller in minimal[record]):
+                    minimal[record].append(variables)
+    return minimal

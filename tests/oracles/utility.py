@@ -1,7 +1,5 @@
 """Measures of utility by their definitions (METHODS §13), in plain Python on lists of values; None is missing."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction

@@ -13,8 +13,6 @@ from reident.attribution import measures
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 
-pytestmark = pytest.mark.many
-
 MISSING = -1
 
 

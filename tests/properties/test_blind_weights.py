@@ -11,8 +11,6 @@ from oracles import blind as oracle
 from reident.linkage import weights
 from reident.linkage.parts import OrderedVariable, Weighing
 
-pytestmark = pytest.mark.many
-
 
 @st.composite
 def drawn(draw):

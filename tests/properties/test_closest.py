@@ -1,4 +1,4 @@
-"""Distances to the closest record are what a loop over all pairs says (METHODS §8.1)."""
+"""Distances to the closest record: what a loop over all pairs says, and where synthesis copies (METHODS §8.1)."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.closest import LEVEL, measured
+from making.closest import LEVEL, PEOPLE, margins, measured, people, rows_of
 from making.examples import examples
 from oracles import closest as oracle
 from reident.kernels import euclidean
@@ -112,3 +112,39 @@ def test_a_few_records_show_no_memory(numeric, confidential, synthetic, holdout,
     assert (line["low"], line["high"]) == pytest.approx(interval)
     assert not line["nearer"]
     assert not line["copied"]
+
+
+N = 5_000
+
+
+def judged(*files):
+    """The line of confidential, synthetic and held out people."""
+    return measured(PEOPLE, *map(rows_of, files)).closest.iloc[0]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_synthesis_that_copies_one_percent_is_seen_in_50_of_50():
+    seen = 0
+    for seed in range(50):
+        draw = np.random.default_rng([1, seed])
+        confidential, holdout = people(draw, N), people(draw, N)
+        synthetic = margins(draw, confidential)
+        synthetic[: N // 100] = confidential[draw.choice(N, N // 100, replace=False)]
+        line = judged(confidential, synthetic, holdout)
+        seen += line["copied"] or line["nearer"]
+    assert seen == 50
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_synthesis_that_resamples_margins_is_accused_in_at_most_5_percent_of_200():
+    accused = covered = 0
+    for seed in range(200):
+        draw = np.random.default_rng([2, seed])
+        confidential, holdout = people(draw, N), people(draw, N)
+        line = judged(confidential, margins(draw, confidential), holdout)
+        accused += line["copied"] or line["nearer"]
+        covered += line["low"] <= 0 <= line["high"]
+    assert accused <= 10
+    assert covered >= 180

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from making.codes import uniform_files
+from making.kernels import uniform_files
 from oracles import filerisk as oracle
 from reident.filerisk import coarser, dis, matches, uniques, wildcards
 

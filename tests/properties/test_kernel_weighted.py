@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples, few_or_many
 from making.kernels import METHODS, by_method, with_every_division
-from oracles import weighted as oracle
+from oracles import patterns as oracle
 from oracles.mixed import as_rows
 from reident.kernels.weighted import nearest
 

@@ -19,8 +19,6 @@ from reident.linkage.metrics.unicity import sets_in_force
 from reident.pipeline import parts
 from workflow.library_run import run
 
-pytestmark = pytest.mark.many
-
 
 def with_section(study):
     return {**study, "larger_intruder": {"seed": "5"}}

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from making.codes import uniform_files
 from making.examples import examples
+from making.kernels import uniform_files
 from oracles import population as oracle
 from reident.filerisk import individual, log_linear, modelling, superpopulation, uniques
 from reident.filerisk.parts import Modelling

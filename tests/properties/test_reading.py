@@ -11,60 +11,19 @@ from reident.reading import blocks, delimited
 from reident.sections.files import SourceFile
 
 PIECES = [
-    "a",
-    "b",
-    "1",
-    "",
-    ",",
-    ",",
-    ",",
-    '"',
-    '"',
-    '""',
-    "\n",
-    "\n",
-    "\r\n",
-    "\r",
-    "\0",
-    " ",
-    ";",
-    "'",
-    "é",
-    "𝄞",
-    "\ufeff",
-]
+    "a", "b", "1", "", ",", ",", ",", '"', '"', '""', "\n", "\n", "\r\n", "\r", "\0", " ", ";", "'", "é", "𝄞", "\ufeff",
+]  # fmt: skip
 """What a hostile file is put together from."""
 
 FIELDS = [
-    "",
-    "x",
-    " 01 ",
-    "NA",
-    "é𝄞",
-    '"q"',
-    '"a,b"',
-    '"a\nb"',
-    '"a\r\nb"',
-    '"say ""x"""',
-    '""',
-    '""""',
-    "5'10",
-]
+    "", "x", " 01 ", "NA", "é𝄞", '"q"', '"a,b"', '"a\nb"', '"a\r\nb"', '"say ""x"""', '""', '""""', "5'10",
+]  # fmt: skip
 """Regular fields, and some that are regular only for one of the two readers."""
 
 ODD = ["", "", "", "", '5"', '"x"y', '"', "\r", "\0", "é,", '"a\rb"']
 CODECS = [
-    "utf-8",
-    "utf-8-sig",
-    "utf-16",
-    "utf-16-le",
-    "utf-32",
-    "cp1252",
-    "latin-1",
-    "ascii",
-    "cp037",
-    "utf-7",
-]
+    "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "latin-1", "ascii", "cp037", "utf-7",
+]  # fmt: skip
 
 
 @st.composite

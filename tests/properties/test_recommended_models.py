@@ -1,7 +1,5 @@
 """Models of population uniques on simulated populations with dependent keys: what is recommended (METHODS §7.4)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures of utility equal their definitions on random files (METHODS §13)."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 

@@ -1,9 +1,11 @@
-"""Published examples of individual risk and of log-linear models (METHODS §7.2, §7.3)."""
+"""Published examples of individual risk, of log-linear models and of diversity (METHODS §7.2, §7.3, §7.5)."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from published.test_suda import IHSN, codes_of
-from reident.filerisk import individual, log_linear, uniques
+from reident.filerisk import individual, log_linear, scenarios, uniques
+from reident.filerisk.parts import IntruderRules
 
 WEIGHTS = [180.0, 180.0, 215.0, 76.0, 186.0, 76.0, 180.0, 215.0, 186.0, 76.0]
 """Of the ten records of the IHSN practice guide. The f and F of its Table 4.1 follow: 1 and 215, 1 and 186, 2 and 360,
@@ -73,3 +75,28 @@ def test_statsmodels_fits_the_same_models(model, expected):
     found = log_linear.model(table, log_linear.margins_of(model, "abcd"), 0.05)
     one, two = found.population_uniques, found.correct_matches
     assert [one.value, two.value, one.test, two.test] == pytest.approx(expected, rel=1e-6)
+
+
+HEART, VIRAL, CANCER = range(3)
+RULES = IntruderRules((("Neighbour", ("block",)),), (), ("condition",), 0.1, False, False)
+
+
+def diversity(*blocks):
+    """Return the diversity of the conditions of patients in blocks of equal keys."""
+    codes = [(at, condition) for at, own in enumerate(blocks) for condition in own]
+    columns = zip(("block", "condition"), zip(*codes, strict=True), strict=True)
+    table = pa.table({name: pa.array(values, pa.int32()) for name, values in columns})
+    return scenarios.assess(RULES, table, table.slice(0, 0)).diversity.iloc[0]
+
+
+def test_four_anonymous_patients_of_whom_a_third_are_known_to_have_cancer():
+    found = diversity([HEART, HEART, VIRAL, VIRAL], [CANCER, HEART, VIRAL, VIRAL], [CANCER] * 4)
+    assert (found["distinct_l"], found["n_one_value"], found["n_shared_value"]) == (1, 4, 4)
+
+
+def test_the_table_that_is_three_diverse():
+    found = diversity(
+        [HEART, VIRAL, CANCER, CANCER], [CANCER, HEART, VIRAL, VIRAL], [HEART, VIRAL, CANCER, CANCER]
+    )
+    assert (found["distinct_l"], found["n_one_value"]) == (3, 0)
+    assert (found["recursive_2"], found["recursive_3"]) == (1, 2)

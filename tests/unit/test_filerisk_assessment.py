@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, prepared
 from oracles import filerisk as pairs
-from oracles import minimal_uniques as oracle
+from oracles import unicity as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts

@@ -1,8 +1,8 @@
 """Coding a file and its population: missing values, bins, orders, weights, what does not fit."""
 
 import pytest
-from making.filerisk import FILE_RISK, POPULATION, drawn, prepared, text
-from making.studies import table
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
+from making.studies import as_text, table
 from reident.errors import InputError
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
@@ -27,7 +27,7 @@ def test_the_order_of_rows_changes_nothing():
     spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
     shuffled = people.sample(frac=1, random_state=3)
     tables = [
-        intake.prepare(parts.risk_files(spec), text(people), text(own)).population
+        intake.prepare(parts.risk_files(spec), as_text(people), as_text(own)).population
         for own in (people, shuffled)
     ]
     assert tables[0].equals(tables[1])
@@ -114,18 +114,12 @@ def test_a_wrong_value_of_the_original_is_named_with_its_row_there():
     ("rows", "sentence"),
     [
         (("2 f 2", "03 m 10"), "but 1 are not in it, the first in row 3 of survey.csv"),
-        (
-            ("2 f 2", "03 m 10", "1 f 2", "4 f 2"),
-            "must have the records of survey.csv and no others, but has 1 more",
-        ),
+        (("2 f 2", "03 m 10", "1 f 2", "4 f 2"), "must have the records of survey.csv and no others, but has 1 more"),
         (("2 f 2", "03 m 10", "03 f 2"), "before.csv, row 4: the key (pid) is not unique"),
-        (
-            ("2 x 2", "03 y 10", "1 x 2"),
-            "survey.csv and before.csv, column `sex`: no code of `sex` is in both",
-        ),
+        (("2 x 2", "03 y 10", "1 x 2"), "survey.csv and before.csv, column `sex`: no code of `sex` is in both"),
         (("3 f 2", "03 m 10", "1 f 2"), "before.csv: the file must have the records of survey.csv"),
     ],
-)
+)  # fmt: skip
 def test_an_original_of_other_records_is_refused(rows, sentence):
     with pytest.raises(InputError) as error:
         with_original(table("pid sex job", *rows))

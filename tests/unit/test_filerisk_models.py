@@ -45,19 +45,11 @@ def test_models_that_need_cells_say_so_where_missing_values_match_every_value():
     ("rows", "fraction", "statuses"),
     [
         ([(0, 0), (0, 0)], 0.1, {"main": "no_unique", "pitman": "no_unique", "zayatz": "no_unique"}),
-        (
-            [(0, 0), (1, 1), (2, 0)],
-            0.1,
-            {"main": "ok", "pitman": "no_pair", "zayatz": "ok", "snb": "no_pair"},
-        ),
+        ([(0, 0), (1, 1), (2, 0)], 0.1, {"main": "ok", "pitman": "no_pair", "zayatz": "ok", "snb": "no_pair"}),
         ([(0, 0)], 0.1, {"main": "ok", "pitman": "no_pair", "zayatz": "ok"}),
-        (
-            [(0, 0), (0, 0), (1, 1)],
-            1.0,
-            dict.fromkeys(["main", "pitman", "zayatz", "snb"], "whole_population"),
-        ),
+        ([(0, 0), (0, 0), (1, 1)], 1.0, dict.fromkeys(["main", "pitman", "zayatz", "snb"], "whole_population")),
     ],
-)
+)  # fmt: skip
 def test_a_model_says_why_it_does_not_apply(rows, fraction, statuses):
     codes = np.array(rows, np.int32)
     sizes = uniques.cell_sizes(codes)

@@ -5,8 +5,6 @@ refused, in one sentence, or accepted, and then the row account, the warnings an
 table. Nothing of the data is in any sentence.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from making.bad_codes import CODES_AND_PADDING
 from making.bad_files import FILES_OF_RECORDS
 from making.bad_values import KEYS_AND_VALUES
 from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
@@ -26,7 +23,7 @@ from reident.pipeline import parts
 from reident.study import model as study
 from reident.study import named_files
 
-TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES, *CODES_AND_PADDING]
+TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES]
 
 
 class Made(NamedTuple):

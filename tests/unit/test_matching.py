@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from making.matching import matched as run
+from making.studies import table
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
@@ -24,15 +25,6 @@ STUDY = {
 
 def study(**keys):
     return Matching.model_validate({**STUDY, **keys})
-
-
-def table(columns, *rows):
-    """Rows of cells, written as one text with blanks between them; `_` is an empty cell."""
-    cells = [["" if cell == "_" else cell for cell in row.split()] for row in rows]
-    names = columns.split()
-    return pa.table(
-        {name: pa.array([row[at] for row in cells], pa.string()) for at, name in enumerate(names)}
-    )
 
 
 def counts(found, file="1"):
@@ -335,26 +327,14 @@ def test_files_that_do_not_fit(synthetic, sentence):
 @pytest.mark.parametrize(
     ("confidential", "synthetic", "sentence"),
     [
-        (
-            ["1 m 1", "2 m 2"],
-            ["1 m 1", "3 m 2"],
-            "confidential.csv, row 3: the record's key is not in syn1.csv",
-        ),
-        (
-            ["1 m 1", "2 m 2"],
-            ["1 m 1", "01 m 2"],
-            "confidential.csv, row 3: the record's key is not in syn1.csv",
-        ),
+        (["1 m 1", "2 m 2"], ["1 m 1", "3 m 2"], "confidential.csv, row 3: the record's key is not in syn1.csv"),
+        (["1 m 1", "2 m 2"], ["1 m 1", "01 m 2"], "confidential.csv, row 3: the record's key is not in syn1.csv"),
         (["1 m 1"], ["1 m 1", "2 m 2"], "syn1.csv, row 3: the record's key is not in confidential.csv"),
         (["1 m 1", "1 m 2"], ["1 m 1", "2 m 2"], "confidential.csv, row 3: the key .id. is not unique"),
         (["1 m 1", "2 m 2"], ["1 m 1", "1 m 2"], "syn1.csv, row 3: the key .id. is not unique"),
-        (
-            ["1 m 1", "_ m 2"],
-            ["1 m 1", "2 m 2"],
-            "confidential.csv, row 3, column `id`: the key must not be empty",
-        ),
+        (["1 m 1", "_ m 2"], ["1 m 1", "2 m 2"], "confidential.csv, row 3, column `id`: the key must not be empty"),
     ],
-)
+)  # fmt: skip
 def test_keys_that_do_not_correspond(confidential, synthetic, sentence):
     options = study(confidential={"path": "confidential.csv", "id": "id"})
     with pytest.raises(InputError, match=sentence):
@@ -392,57 +372,33 @@ def test_accounts_close():
         ({"known": "all-subsets"}, "`.candidates` must be given with `known: all-subsets`, and only then"),
         ({"candidates": ["age"]}, "`.candidates` must be given with `known: all-subsets`, and only then"),
         ({"known": "everything"}, "all-subsets"),
-        (
-            {"known": "all-subsets", "candidates": [f"v{j}" for j in range(40)], "max_known": "5"},
-            "`.known` must result in at most 10,000 sets, but results in 760,098",
-        ),
+        ({"known": "all-subsets", "candidates": [f"v{j}" for j in range(40)], "max_known": "5"},
+         "`.known` must result in at most 10,000 sets, but results in 760,098"),
         ({"known": ["income"]}, "`income` must not be both in `known` and in `synthesized`"),
         ({"known": ["sex", "sex"]}, "`sex` is given twice in `known`"),
         ({"scenarios": [{"name": "known", "known": []}]}, "`known` is the name of two scenarios"),
-        (
-            {"scenarios": [{"name": "x", "known": ["income"]}]},
-            "`income` must not be both in `scenarios.x` and in `synthesized`",
-        ),
-        (
-            {"radius": {"sexx": {"absolute": "1"}}},
-            "`.radius.sexx` is not the radius of a known or synthesized variable",
-        ),
+        ({"scenarios": [{"name": "x", "known": ["income"]}]},
+         "`income` must not be both in `scenarios.x` and in `synthesized`"),
+        ({"radius": {"sexx": {"absolute": "1"}}},
+         "`.radius.sexx` is not the radius of a known or synthesized variable"),
         ({"radius": {"income": {}}}, "must have exactly one of `relative` and `absolute`"),
-        (
-            {"radius": {"income": {"relative": "1", "absolute": "1"}}},
-            "must have exactly one of `relative` and `absolute`",
-        ),
+        ({"radius": {"income": {"relative": "1", "absolute": "1"}}},
+         "must have exactly one of `relative` and `absolute`"),
         ({"radius": {"income": {"relative": "-0.1"}}}, "greater than or equal to 0"),
         ({"radius": {"income": {"relative": "twenty"}}}, "must be a number. Write a decimal such as 0.5"),
-        (
-            {"known": [{"name": "age", "integer-coded": "true"}], "radius": {"age": {"absolute": "1"}}},
-            "`age` must not have both a radius and `integer_coded`",
-        ),
+        ({"known": [{"name": "age", "integer-coded": "true"}], "radius": {"age": {"absolute": "1"}}},
+         "`age` must not have both a radius and `integer_coded`"),
         ({"synthetic": []}, "`confidential` and `synthetic` must be given together"),
         ({"confidential": None}, "`confidential` and `synthetic` must be given together"),
-        (
-            {"synthetic": [{"path": "a.csv", "id": "id"}]},
-            r"`\.synthetic\[1\]\.id` must not be given if `confidential` has no `id`",
-        ),
-        (
-            {
-                "confidential": {"path": "c.csv", "id": ["a", "b"]},
-                "synthetic": [{"path": "a.csv", "id": "id"}],
-            },
-            r"`\.synthetic\[1\]\.id` must have as many columns as `confidential.id`, but has 1 instead of 2",
-        ),
-        (
-            {"confidential": {"path": "c.csv", "id": "risk"}},
-            "`risk` must not be a key column, because a result column has this name",
-        ),
-        (
-            {"confidential": {"path": "c.csv", "id": "c_1"}},
-            "`c_1` must not be a key column, because a result column has this name",
-        ),
-        (
-            {"confidential": {"path": "c.csv", "id": "sex"}},
-            "`sex` must not be both a key column and a variable",
-        ),
+        ({"synthetic": [{"path": "a.csv", "id": "id"}]},
+         r"`\.synthetic\[1\]\.id` must not be given if `confidential` has no `id`"),
+        ({"confidential": {"path": "c.csv", "id": ["a", "b"]}, "synthetic": [{"path": "a.csv", "id": "id"}]},
+         r"`\.synthetic\[1\]\.id` must have as many columns as `confidential.id`, but has 1 instead of 2"),
+        ({"confidential": {"path": "c.csv", "id": "risk"}},
+         "`risk` must not be a key column, because a result column has this name"),
+        ({"confidential": {"path": "c.csv", "id": "c_1"}},
+         "`c_1` must not be a key column, because a result column has this name"),
+        ({"confidential": {"path": "c.csv", "id": "sex"}}, "`sex` must not be both a key column and a variable"),
         ({"targets": {"variable": "sex"}}, "must have either `equals`, or"),
         ({"targets": {"variable": "sex", "equals": "f", "at_most": "3"}}, "must have either `equals`, or"),
         (
@@ -454,7 +410,7 @@ def test_accounts_close():
         ),
         ({"unknown": "1"}, "Extra inputs"),
     ],
-)
+)  # fmt: skip
 def test_a_section_that_makes_no_sense_is_refused(keys, sentence):
     with pytest.raises(ValidationError, match=sentence):
         study(**keys)

@@ -1,7 +1,5 @@
 """The files of a study of micro-aggregation, its options, and what is refused (METHODS §9)."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 
@@ -9,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from making.examples import cases
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.microaggregation import masking as files
@@ -133,19 +132,10 @@ def test_deviations_of_the_intruders_file():
 REFUSED = [
     ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) is not unique"),
     ("no record", {}, [], "firms.csv: the file has a header and no records"),
-    (
-        "a word",
-        {},
-        [("f9", "N", "x", "much", "1"), *ROWS],
-        "firms.csv, row 2, column `a`: the value of `a` is not a",
-    ),
-    (
-        "fewer than k values",
-        {"k": "5"},
-        ROWS,
-        "firms.csv, column `a`: at least k = 5 values must not be missing (4 are not)",
-    ),
-]
+    ("a word", {}, [("f9", "N", "x", "much", "1"), *ROWS], "firms.csv, row 2, column `a`: the value of `a` is not a"),
+    ("fewer than k values", {"k": "5"}, ROWS,
+     "firms.csv, column `a`: at least k = 5 values must not be missing (4 are not)"),
+]  # fmt: skip
 
 
 def ages(*cells):
@@ -154,44 +144,19 @@ def ages(*cells):
 
 AGES = ages("98", "98", "101", "20", "21", "22")
 READ_AS_MISSING = [
-    (
-        "a mean",
-        {},
-        AGES,
-        ["99"],
-        "3 values equal, after masking, a code that the variable `a` declares missing. Use another",
-    ),
-    (
-        "a median, by another spelling of its number",
-        {"aggregate": "median"},
-        ages("96", "98", "99", "101", "20", "21", "22"),
-        [" 098.50"],
-        "4 values equal, after masking",
-    ),
-    (
-        "a code of one side alone",
-        {},
-        AGES,
-        {"puf": ["99"]},
-        "firms.csv, column `a`: 3 values equal, after masking",
-    ),
+    ("a mean", {}, AGES, ["99"],
+     "3 values equal, after masking, a code that the variable `a` declares missing. Use another"),
+    ("a median, by another spelling of its number", {"aggregate": "median"},
+     ages("96", "98", "99", "101", "20", "21", "22"), [" 098.50"], "4 values equal, after masking"),
+    ("a code of one side alone", {}, AGES, {"puf": ["99"]}, "firms.csv, column `a`: 3 values equal, after masking"),
     ("a mean that is another number", {}, AGES, ["100"], None),
     ("a code that is no number", {}, AGES, ["NA"], None),
-    (
-        "a value that micro-aggregation takes for a number",
-        {},
-        AGES,
-        ["101"],
-        "firms.csv, column `a`: 1 values are a code that the variable `a` declares missing and",
-    ),
-]
+    ("a value that micro-aggregation takes for a number", {}, AGES, ["101"],
+     "firms.csv, column `a`: 1 values are a code that the variable `a` declares missing and"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("options", "rows", "missing", "said"),
-    [c[1:] for c in READ_AS_MISSING],
-    ids=[c[0] for c in READ_AS_MISSING],
-)
+@pytest.mark.parametrize(("options", "rows", "missing", "said"), cases(READ_AS_MISSING))
 def test_no_value_becomes_missing(options, rows, missing, said):
     content = copy.deepcopy(BASE)
     content["microaggregate"] |= {"k": 3, **options}
@@ -205,28 +170,16 @@ def test_no_value_becomes_missing(options, rows, missing, said):
 
 
 NOT_MISSING = [
-    (
-        "a number that the variable compares",
-        ["-9"],
-        {},
-        "the code `-9`, but `b` would compare it as a value. Add",
-    ),
+    ("a number that the variable compares", ["-9"], {}, "the code `-9`, but `b` would compare it as a value. Add"),
     ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "Add it to the `missing` of `b`"),
-    (
-        "a category that is no number",
-        ["NA"],
-        {"type": "categorical"},
-        "the code `NA`, but `b` would compare",
-    ),
+    ("a category that is no number", ["NA"], {"type": "categorical"}, "the code `NA`, but `b` would compare"),
     ("in another spelling", ["-9"], {"missing": [" -9.0"]}, None),
     ("no number, which is an error where it occurs", ["NA"], {}, None),
     ("recoded", ["-9"], {"recode": {side: {"-9": "0"} for side in ("puf", "eif")}}, None),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("missing", "fields", "said"), [c[1:] for c in NOT_MISSING], ids=[c[0] for c in NOT_MISSING]
-)
+@pytest.mark.parametrize(("missing", "fields", "said"), cases(NOT_MISSING))
 def test_what_is_missing_before_is_missing_after(missing, fields, said):
     content = copy.deepcopy(BASE)
     content["microaggregate"] |= {"missing": missing}
@@ -239,7 +192,7 @@ def test_what_is_missing_before_is_missing_after(missing, fields, said):
         Study.model_validate(content)
 
 
-@pytest.mark.parametrize(("options", "rows", "said"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
+@pytest.mark.parametrize(("options", "rows", "said"), cases(REFUSED))
 def test_refused_files(options, rows, said):
     with pytest.raises(InputError) as caught:
         make(study(**options), table(rows))
@@ -250,20 +203,16 @@ def test_refused_files(options, rows, said):
 OPTIONS = [
     ("a variable twice", {"variables": ["a", "a"]}, "`a` is given twice in `variables`"),
     ("a key", {"variables": ["firm"]}, "`firm` must not be both a key column and a variable"),
-    (
-        "the new key",
-        {"id": ["pufid"]},
-        "`pufid` must not be a column, because it is the key of the masked file",
-    ),
+    ("the new key", {"id": ["pufid"]}, "`pufid` must not be a column, because it is the key of the masked file"),
     ("no group", {"k": "0"}, "greater than or equal to 1"),
     ("no sample", {"sampling_fraction": "0"}, "greater than 0"),
     ("a key without a file", {"path": ""}, "`.id` must not be given for a simulated file"),
     ("no file", {"path": "", "id": []}, "`.microaggregate` must have exactly one source"),
     ("ends", {"corresponding": {"others_from": "0.5"}}, "`.others_from` must be at most `others_to`"),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("options", "said"), [c[1:] for c in OPTIONS], ids=[c[0] for c in OPTIONS])
+@pytest.mark.parametrize(("options", "said"), cases(OPTIONS))
 def test_refused_options(options, said):
     with pytest.raises(ValidationError) as caught:
         study(**options)
@@ -285,11 +234,5 @@ def test_skewed_amounts():
 
 def test_as_a_treatment_of_a_simulated_survey():
     assert treatments.microaggregate(np.array([5, 1, 2, 91, 40, 2, 3]), 3).tolist() == [
-        35,
-        2,
-        2,
-        35,
-        35,
-        2,
-        35,
-    ]
+        35, 2, 2, 35, 35, 2, 35,
+    ]  # fmt: skip

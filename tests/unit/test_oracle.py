@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from making.examples import cases
 from oracles.binning import bin_column, bin_records, cut_points, variance
 from oracles.preparing import prepare, value_of
 from oracles.rating import ALL, Pair, interval, keep_ranks, rank
@@ -52,13 +53,7 @@ CELLS = [
     ("NA is Namibia", CATEGORICAL, "puf", "NA", "NA"),
     ("an empty cell is a code unless declared missing", CATEGORICAL, "puf", "", ""),
     ("NA is missing where it is declared", {**CATEGORICAL, "missing": ["NA"]}, "puf", "NA", None),
-    (
-        "a missing code of the other file is a code",
-        {**CATEGORICAL, "missing": {"eif": ["9"]}},
-        "puf",
-        "9",
-        "9",
-    ),
+    ("a missing code of the other file is a code", {**CATEGORICAL, "missing": {"eif": ["9"]}}, "puf", "9", "9"),
     ("a missing code of this file", {**CATEGORICAL, "missing": {"eif": ["9"]}}, "eif", "9", None),
     ("integer-coded missing", {**CATEGORICAL, "integer_coded": "true", "missing": ["9"]}, "eif", "09", None),
     ("a missing number in another spelling", {**NUMERIC, "missing": ["-9"]}, "puf", "-9.0", None),
@@ -67,26 +62,14 @@ CELLS = [
     ("recoded in its own file", {**CATEGORICAL, "recode": {"eif": {"M": "1"}}}, "eif", "M", "1"),
     ("not recoded in the other", {**CATEGORICAL, "recode": {"eif": {"M": "1"}}}, "puf", "M", "M"),
     ("a code without an entry stays", {**CATEGORICAL, "recode": {"eif": {"M": "1"}}}, "eif", "2", "2"),
-    (
-        "missing is judged before recoding",
-        {**CATEGORICAL, "missing": ["9"], "recode": {"eif": {"M": "9", "9": "1"}}},
-        "eif",
-        "9",
-        None,
-    ),
-    (
-        "a code recoded to a missing code is that code",
-        {**CATEGORICAL, "missing": ["9"], "recode": {"eif": {"M": "9"}}},
-        "eif",
-        "M",
-        "9",
-    ),
-]
+    ("missing is judged before recoding", {**CATEGORICAL, "missing": ["9"], "recode": {"eif": {"M": "9", "9": "1"}}},
+     "eif", "9", None),
+    ("a code recoded to a missing code is that code", {**CATEGORICAL, "missing": ["9"], "recode": {"eif": {"M": "9"}}},
+     "eif", "M", "9"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("variable", "file", "cell", "value"), [c[1:] for c in CELLS], ids=[c[0] for c in CELLS]
-)
+@pytest.mark.parametrize(("variable", "file", "cell", "value"), cases(CELLS))
 def test_cell(variable, file, cell, value):
     assert value_of({"name": "x", **variable}, file, cell) == value
 
@@ -123,7 +106,7 @@ CUTS = [
 ]
 
 
-@pytest.mark.parametrize(("values", "bins", "cuts"), [c[1:] for c in CUTS], ids=[c[0] for c in CUTS])
+@pytest.mark.parametrize(("values", "bins", "cuts"), cases(CUTS))
 def test_cut_points(values, bins, cuts):
     assert cut_points([Fraction(x) for x in values], bins) == [Fraction(c) for c in cuts]
 
@@ -138,7 +121,7 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(("cutting", "column", "bins"), [c[1:] for c in COLUMNS], ids=[c[0] for c in COLUMNS])
+@pytest.mark.parametrize(("cutting", "column", "bins"), cases(COLUMNS))
 def test_bins_of_a_column(cutting, column, bins):
     assert bin_column(column, [Fraction(x) for x in cutting], 5) == bins
 
@@ -160,9 +143,7 @@ BINNING = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("setting", "in_puf", "in_eif"), [c[1:] for c in BINNING], ids=[c[0] for c in BINNING]
-)
+@pytest.mark.parametrize(("setting", "in_puf", "in_eif"), cases(BINNING))
 def test_binning(setting, in_puf, in_eif):
     puf, eif = "p1 a 1, p2 a 3, p3 b 10, p4 b 30, p5 . 100", "e1 a 2, e2 a 4, e3 b 10"
     study, puf, eif, _ = small("n", puf, eif, strata=True, binning={"bins": "2", **setting})
@@ -179,71 +160,32 @@ def test_variance():
 
 UNICITY = [
     # full set: p1 = e1 = (1, 1); all four records are unique
-    (
-        "nothing missing: auto is the full set",
-        {},
-        "p1 1 1, p2 1 2",
-        "e1 1 1, e2 2 2",
-        {"p1 e1": (2, (0, 1))},
-    ),
+    ("nothing missing: auto is the full set", {}, "p1 1 1, p2 1 2", "e1 1 1, e2 2 2", {"p1 e1": (2, (0, 1))}),
     # {x0}: 1 twice in the PUF; {x1}: 1 and 2 once in either file
-    (
-        "all sets find more than the full set",
-        {"interactions": "all"},
-        "p1 1 1, p2 1 2",
-        "e1 1 1, e2 2 2",
-        {"p1 e1": (1, (1,)), "p2 e2": (1, (1,))},
-    ),
+    ("all sets find more than the full set", {"interactions": "all"}, "p1 1 1, p2 1 2", "e1 1 1, e2 2 2",
+     {"p1 e1": (1, (1,)), "p2 e2": (1, (1,))}),
     # p1, e1 are unique on {x1}; p2 is outside sets with x0; {x0}: p1 alone, e1 alone
-    (
-        "one missing value: auto is all sets",
-        {},
-        "p1 1 1, p2 . 2",
-        "e1 1 1, e2 2 2",
-        {"p1 e1": (1, (0,)), "p2 e2": (1, (1,))},
-    ),
+    ("one missing value: auto is all sets", {}, "p1 1 1, p2 . 2", "e1 1 1, e2 2 2",
+     {"p1 e1": (1, (0,)), "p2 e2": (1, (1,))}),
     ("the full set leaves a missing value out", {"interactions": "full"}, "p1 1 .", "e1 1 1", {}),
     # {x0} and {x1} hold two of each in the PUF: only both together tell them apart
-    (
-        "unique by an interaction only",
-        {"interactions": "all"},
-        "p1 1 1, p2 1 2, p3 2 1, p4 2 2",
-        "e1 1 2",
-        {"p2 e1": (2, (0, 1))},
-    ),
-    (
-        "orders above max_order are not tried",
-        {"max_order": "1"},
-        "p1 1 1, p2 1 2, p3 2 1, p4 2 2",
-        "e1 1 2",
-        {},
-    ),
+    ("unique by an interaction only", {"interactions": "all"}, "p1 1 1, p2 1 2, p3 2 1, p4 2 2", "e1 1 2",
+     {"p2 e1": (2, (0, 1))}),
+    ("orders above max_order are not tried", {"max_order": "1"}, "p1 1 1, p2 1 2, p3 2 1, p4 2 2", "e1 1 2", {}),
     ("a cell of two is not unique, in the EIF as in the PUF", {}, "p1 1 1", "e1 1 1, e2 1 1", {}),
     # p1 and e1 share x0 only, there p1 is alone (p2 has 2) and e1 is alone
-    (
-        "jointly observed: the variables that both have",
-        {"interactions": "jointly_observed"},
-        "p1 1 ., p2 2 3",
-        "e1 1 2, e2 5 3",
-        {"p1 e1": (1, (0,))},
-    ),
+    ("jointly observed: the variables that both have", {"interactions": "jointly_observed"}, "p1 1 ., p2 2 3",
+     "e1 1 2, e2 5 3", {"p1 e1": (1, (0,))}),
     # the same with p2 = (1, 3): on {x0} the PUF has 1 twice
-    (
-        "jointly observed: uniqueness counts records without a missing value there",
-        {"interactions": "jointly_observed"},
-        "p1 1 ., p2 1 3",
-        "e1 1 2",
-        {},
-    ),
+    ("jointly observed: uniqueness counts records without a missing value there", {"interactions": "jointly_observed"},
+     "p1 1 ., p2 1 3", "e1 1 2", {}),
     ("nothing in common is no set", {"interactions": "jointly_observed"}, "p1 1 .", "e1 . 2", {}),
     ("nothing in common is no pair", {"interactions": "all"}, "p1 1 .", "e1 . 2", {}),
     ("no record, no pair", {}, "", "e1 1 1", {}),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("options", "puf", "eif", "pairs"), [c[1:] for c in UNICITY], ids=[c[0] for c in UNICITY]
-)
+@pytest.mark.parametrize(("options", "puf", "eif", "pairs"), cases(UNICITY))
 def test_unicity(options, puf, eif, pairs):
     assert suspected("unicity", options, "cc", puf, eif) == pairs
 
@@ -265,9 +207,7 @@ TAXICAB = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "types", "puf", "eif", "pairs"), [c[1:] for c in TAXICAB], ids=[c[0] for c in TAXICAB]
-)
+@pytest.mark.parametrize(("options", "types", "puf", "eif", "pairs"), cases(TAXICAB))
 def test_taxicab(options, types, puf, eif, pairs):
     assert suspected("taxicab", options, types, puf, eif) == pairs
 
@@ -279,14 +219,7 @@ EUCLIDEAN = [
     ("a distance", {}, "n", "p 1, q 2, r 3", "e 1.5", {"p e": (0.244918662, 1), "q e": (0.244918662, 1)}),
     # x = 0.6: tanh(0.3) = 0.291; x = 0.4: tanh(0.2) = 0.197375320
     ("beyond the threshold", {}, "n", "p 1, q 2, r 3", "e 1.6", {"q e": (0.19737532, 1)}),
-    (
-        "a constant, another value: x = 6",
-        {},
-        "nccc",
-        "p 4 1 1 1, q 4 2 2 2",
-        "e 5 1 1 1",
-        {"p e": (FARTHEST, 1)},
-    ),
+    ("a constant, another value: x = 6", {}, "nccc", "p 4 1 1 1, q 4 2 2 2", "e 5 1 1 1", {"p e": (FARTHEST, 1)}),
     ("a constant, the same value", {}, "nccc", "p 4 1 1 1, q 4 2 2 2", "e 4 1 1 1", {"p e": (0, 1)}),
     ("one PUF record has no deviation: x = 6", {}, "nccc", "p 4 1 1 1", "e 5 1 1 1", {"p e": (FARTHEST, 1)}),
     # PUF 1, 2, 3: 97 deviations count as 6
@@ -297,12 +230,10 @@ EUCLIDEAN = [
     # √1/5 = 0.2 < 0.25 as printed; √(1/5) = 0.447 > 0.354
     ("one of five different", {}, "ccccc", "p 1 1 1 1 1", "e 1 1 1 1 2", {"p e": (0.2, 1)}),
     ("one of five different, the other norm", RMS, "ccccc", "p 1 1 1 1 1", "e 1 1 1 1 2", {}),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("options", "types", "puf", "eif", "pairs"), [c[1:] for c in EUCLIDEAN], ids=[c[0] for c in EUCLIDEAN]
-)
+@pytest.mark.parametrize(("options", "types", "puf", "eif", "pairs"), cases(EUCLIDEAN))
 def test_euclidean(options, types, puf, eif, pairs):
     assert suspected("euclidean", options, types, puf, eif) == pairs
 
@@ -320,47 +251,18 @@ ADHOC = [
     ("above 0.1 deviations", None, "n", "p 1, q 2, r 3", "e 1.11", {"p e": (4, 1)}),
     ("0.5 deviations included", None, "n", "p 1, q 2, r 3", "e 2.5", {"q e": (3, 1), "r e": (3, 1)}),
     # p: 0, q: 1 -> 2, r: 2 -> 1 deviations; with a matching code 10, 7, 6, all above 5
-    (
-        "the highest is best",
-        None,
-        "nc",
-        "p 1 a, q 2 a, r 3 a",
-        "e 1 a",
-        {"p e": (10, 1), "q e": (7, 1), "r e": (6, 1)},
-    ),
-    (
-        "a constant: 5 if equal, otherwise 0",
-        None,
-        "n",
-        "p 1, q 1",
-        "e 1, f 1.001",
-        {"p e": (5, 1), "q e": (5, 1)},
-    ),
-    (
-        "the narrowest closed band counts",
-        TWO_BANDS,
-        "n",
-        "p 10",
-        "e 10, f 12, g 12.01",
-        {"p f": (5, 1), "p e": (3, 2)},
-    ),
-    (
-        "relative to the PUF's value, ends included",
-        A_TENTH,
-        "n",
-        "p 10, q -10, r 0",
-        "e 11, f 11.1, g -9, h 0, i 0.01",
-        {"p e": (5, 1), "q g": (5, 1), "r h": (5, 1)},
-    ),
+    ("the highest is best", None, "nc", "p 1 a, q 2 a, r 3 a", "e 1 a", {"p e": (10, 1), "q e": (7, 1), "r e": (6, 1)}),
+    ("a constant: 5 if equal, otherwise 0", None, "n", "p 1, q 1", "e 1, f 1.001", {"p e": (5, 1), "q e": (5, 1)}),
+    ("the narrowest closed band counts", TWO_BANDS, "n", "p 10", "e 10, f 12, g 12.01", {"p f": (5, 1), "p e": (3, 2)}),
+    ("relative to the PUF's value, ends included", A_TENTH, "n", "p 10, q -10, r 0", "e 11, f 11.1, g -9, h 0, i 0.01",
+     {"p e": (5, 1), "q g": (5, 1), "r h": (5, 1)}),
     ("beyond the bands", FAR_IS_GOOD, "n", "p 10", "e 10, f 20", {"p f": (3, 1)}),
     ("a table goes from the PUF to the EIF", A_IS_B, "c", "p a, q b", "e b, f a", {"p e": (4.5, 1)}),
     ("exact for a number", "exact", "n", "p 1", "e 1.0, f 1.1", {"p e": (5, 1)}),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("declared", "types", "puf", "eif", "pairs"), [c[1:] for c in ADHOC], ids=[c[0] for c in ADHOC]
-)
+@pytest.mark.parametrize(("declared", "types", "puf", "eif", "pairs"), cases(ADHOC))
 def test_adhoc(declared, types, puf, eif, pairs):
     options = {"scores": {"x0": declared}} if declared else {}
     assert suspected("adhoc", options, types, puf, eif) == pairs
@@ -378,7 +280,7 @@ RANKS = [
 ]
 
 
-@pytest.mark.parametrize(("sizes", "limit", "kept"), [c[1:] for c in RANKS], ids=[c[0] for c in RANKS])
+@pytest.mark.parametrize(("sizes", "limit", "kept"), cases(RANKS))
 def test_rank_filter(sizes, limit, kept):
     pairs = [Pair(("p",), (str(r), str(i)), (), score=r) for r, size in enumerate(sizes) for i in range(size)]
     best_last = [Pair(("q",), p.eifid, (), score=-p.score) for p in pairs]

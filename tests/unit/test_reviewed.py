@@ -1,7 +1,5 @@
 """The report shows the tables that its study asks for: what an earlier run left beside them is not read."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -12,16 +10,12 @@ from making.filerisk import POPULATION, write_filerisk
 from making.matching import write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, cells, write_results
+from making.studies import keyed_by
 from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
 from reident.report.results import Results
 from reident.study.model import Study
 
-FILES = {
-    "puf": {"path": "puf.csv", "id": ["p"]},
-    "eif": {"path": "eif.csv", "id": ["e"]},
-    "iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]},
-}
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 
 
@@ -85,16 +79,8 @@ def test_every_table_of_every_section_is_shown(whole):
     # distances, a checklist or a releasable edition.
     unseen = [name for name, shown in cells(found).items() if not shown]
     assert unseen == [
-        "protection",
-        "larger",
-        "together",
-        "utility",
-        "weights",
-        "why",
-        "closest",
-        "checklist",
-        "release-audit",
-    ]
+        "protection", "larger", "together", "utility", "weights", "why", "closest", "checklist", "release-audit",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -106,7 +92,7 @@ def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     before = paths(spec)
     drop(spec, *way)
     if section == "microaggregate":
-        spec |= {"files": FILES, "simulate": None}
+        spec |= {"files": keyed_by("p", "e"), "simulate": None}
     if section == "metrics":  # of the bins of `linking_variables` the annex shows those of `file_risk` alone
         spec["file_risk"] = None
         spec |= {

@@ -83,13 +83,10 @@ NESTED = [
     ("- a\n  - b\n    more", "- a\n    - b\n        more", "two levels"),
     ("1. a\n   more", "1. a\n    more", "a number"),
     ("Text\n\n    code", "Text\n\n    code", "code outside a list"),
-    (
-        "- a\n\n  ```sh\n  if x\n    y\n  ```\n- b",
-        "- a\n\n    ```sh\n    if x\n      y\n    ```\n\n- b",
-        "code in a list",
-    ),
+    ("- a\n\n  ```sh\n  if x\n    y\n  ```\n- b", "- a\n\n    ```sh\n    if x\n      y\n    ```\n\n- b",
+     "code in a list"),
     ("- a\n\n  more\n- b", "- a\n\n    more\n\n- b", "an item after a paragraph"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "wanted", "case"), NESTED)

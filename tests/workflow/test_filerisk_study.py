@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from making.filerisk import POPULATION, drawn, perturbed
-from oracles import minimal_uniques as oracle
+from oracles import unicity as oracle
 from workflow.commands import PRELOADED, snakemake
 
 from workflow import small

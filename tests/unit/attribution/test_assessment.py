@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from making.attribution import HELD_OUT, LEARNT, as_text, drawn, texts
+from making.attribution import HELD_OUT, LEARNT, drawn, texts
+from making.studies import as_text
 from oracles import attribution as oracle
 from reident.attribution import assessment, prepare
 from reident.attribution.assessment import MEAN

@@ -1,6 +1,7 @@
 """Composite keys are tuples of text, never joined and never parsed."""
 
 import pytest
+from making.examples import cases
 from making.studies import table
 from reident.errors import InputError
 from reident.intake import keys
@@ -19,8 +20,8 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "one", "other"), DIFFERENT, ids=[case[0] for case in DIFFERENT])
-def test_keys_differ_where_any_part_differs(sentence, one, other):
+@pytest.mark.parametrize(("one", "other"), cases(DIFFERENT))
+def test_keys_differ_where_any_part_differs(one, other):
     (code,) = keys.codes([table("a b", one, other)], [["a", "b"]])
     assert code[0] != code[1]
     there = keys.positions(table("a b", one), ["a", "b"], table("c d", one, other), ["c", "d"])
@@ -31,17 +32,13 @@ CHECKED = [
     ("a key that repeats", ["a"], ("1 x", "2 y", "1 z"), "f.csv, row 4: the key (a) is not unique"),
     ("an empty key", ["a"], ("1 x", "_ y"), "f.csv, row 3, column `a`: the key must not be empty"),
     ("a composite key with one empty part, twice", ["a", "b"], ("_ x", "1 x", "_ x"), "f.csv, row 4: the key (a, b)"),
-    (
-        "a composite key whose parts are all empty",
-        ["a", "b"],
-        ("1 x", "_ x", "_ _"),
-        "f.csv, row 4, columns a, b: the key must not be empty",
-    ),
+    ("a composite key whose parts are all empty", ["a", "b"], ("1 x", "_ x", "_ _"),
+     "f.csv, row 4, columns a, b: the key must not be empty"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "names", "rows", "says"), CHECKED, ids=[case[0] for case in CHECKED])
-def test_a_key_must_name_one_record(sentence, names, rows, says):
+@pytest.mark.parametrize(("names", "rows", "says"), cases(CHECKED))
+def test_a_key_must_name_one_record(names, rows, says):
     with pytest.raises(InputError) as caught:
         keys.check(table("a b", *rows), names, "f.csv")
     assert str(caught.value).startswith(says)

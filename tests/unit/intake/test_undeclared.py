@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.examples import examples
+from making.examples import cases, examples
 from making.studies import study, table
 from reident.intake import prepare as intake
 from reident.intake.undeclared import NumberCounts, look_missing
@@ -31,9 +31,9 @@ LOOKS = [
 ]
 
 
-@pytest.mark.parametrize(("why", "counts", "expected"), LOOKS, ids=[case[0] for case in LOOKS])
-def test_codes_that_look_like_missing_ones(why, counts, expected):
-    assert look_missing(counts) == {value: counts[value] for value in expected}, why
+@pytest.mark.parametrize(("counts", "expected"), cases(LOOKS))
+def test_codes_that_look_like_missing_ones(counts, expected):
+    assert look_missing(counts) == {value: counts[value] for value in expected}
 
 
 def warned(puf, eif, kind="categorical", links=None, **fields):
@@ -60,8 +60,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("why", "puf", "eif", "fields", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_an_undeclared_missing_code_is_a_warning(why, puf, eif, fields, expected):
+@pytest.mark.parametrize(("puf", "eif", "fields", "expected"), cases(CASES))
+def test_an_undeclared_missing_code_is_a_warning(puf, eif, fields, expected):
     found = warned(puf, eif, **fields)
     found = found[
         found["warning"].str.contains("puf.csv") & found["warning"].str.contains("like missing values")
@@ -77,28 +77,16 @@ def test_an_undeclared_missing_code_is_a_warning(why, puf, eif, fields, expected
 ONE_FILE = [
     ("two in a hundred", [*A, "x", "y"], {}, ("understates", "2 codes do not occur in eif.csv", "x, y")),
     ("one in a hundred", [*A, "x", "a"], {}, None),
-    (
-        "an incomplete recode",
-        [*A, "x", "y"],
-        {"recode": {"puf": {"z": "a"}}},
-        (
-            "understates",
-            "`recode` is incomplete. It does not result in a code of eif.csv for 2 codes",
-            "x, y",
-        ),
-    ),
-    (
-        "all of them without a true link",
-        [*A, "x", "y"],
-        {"links": range(98)},
-        ("notable", "0 of 98 true links", "x, y"),
-    ),
+    ("an incomplete recode", [*A, "x", "y"], {"recode": {"puf": {"z": "a"}}},
+     ("understates", "`recode` is incomplete. It does not result in a code of eif.csv for 2 codes", "x, y")),
+    ("all of them without a true link", [*A, "x", "y"], {"links": range(98)},
+     ("notable", "0 of 98 true links", "x, y")),
     ("without any link", [*A, "x", "y"], {"links": ()}, ("understates", "0 of 0 true links", "x, y")),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("why", "puf", "fields", "expected"), ONE_FILE, ids=[case[0] for case in ONE_FILE])
-def test_codes_of_one_file_that_hold_more_than_one_in_a_hundred_records(why, puf, fields, expected):
+@pytest.mark.parametrize(("puf", "fields", "expected"), cases(ONE_FILE))
+def test_codes_of_one_file_that_hold_more_than_one_in_a_hundred_records(puf, fields, expected):
     found = warned(puf, ["a"] * 100, **fields)
     found = found[found["warning"].str.contains("never agree")]
     assert len(found) == (expected is not None)
@@ -120,23 +108,8 @@ def test_a_warning_about_a_strata_variable_names_the_strata():
 
 
 SMALL = [
-    0.0,
-    0.5,
-    1.0,
-    7.0,
-    -7.0,
-    9.0,
-    -9.0,
-    49.0,
-    49.5,
-    99.0,
-    99.00000000000001,
-    98.99,
-    -99.0,
-    -98.0,
-    -88.0,
-    -50.0,
-]
+    0.0, 0.5, 1.0, 7.0, -7.0, 9.0, -9.0, 49.0, 49.5, 99.0, 99.00000000000001, 98.99, -99.0, -98.0, -88.0, -50.0,
+]  # fmt: skip
 LARGE = [499.0, 999.0, -997.0, -77777.0, 9999999.0, 999999999999999.0, 999999999999998.6, 1e15, 1e300, -1e300]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from making.examples import cases
 from making.kernels import kernel_rule
 from oracles import adhoc as oracle
 from oracles.bounds import byte_sums
@@ -50,48 +51,23 @@ MANY = [
 ]
 
 LARGE = [
-    (
-        "several groups of leaves",
-        3,
-        9000,
-        [(12, EXACT), (30, EXACT), (90, DIAGONAL), ("skewed", SKEWED), ("continuous", STEPS)],
-        0.05,
-        {},
-    ),
-    (
-        "several groups, everything is suspected",
-        3,
-        9000,
-        [(4, EXACT)] * 5 + [("continuous", STEPS)] * 5,
-        0.05,
-        {"above": -1},
-    ),
+    ("several groups of leaves", 3, 9000,
+     [(12, EXACT), (30, EXACT), (90, DIAGONAL), ("skewed", SKEWED), ("continuous", STEPS)], 0.05, {}),
+    ("several groups, everything is suspected", 3, 9000, [(4, EXACT)] * 5 + [("continuous", STEPS)] * 5, 0.05,
+     {"above": -1}),
     ("one more than a group of leaves", 2, 4097, [(3, EXACT), ("small", STEPS)], 0.3, {"above": -1}),
     ("all records equal", 2, 5000, [(1, EXACT), ("constant", STEPS)], 0.0, {}),
-    (
-        "few distinct records, all of them tied",
-        3,
-        5000,
-        [(2, EXACT), ("heaped", STEPS)],
-        0.2,
-        {"keep": 400, "above": -1},
-    ),
+    ("few distinct records, all of them tied", 3, 5000, [(2, EXACT), ("heaped", STEPS)], 0.2,
+     {"keep": 400, "above": -1}),
     ("more groups than a block of boxes holds", 1, 290_000, [("skewed", SKEWED)], 0.05, {"keep": 3}),
     ("records that search in two rounds", 1200, 90, [(5, EXACT), ("small", STEPS)], 0.1, {}),
-    (
-        "many variables",
-        3,
-        1500,
-        [(2, EXACT)] * 40 + [("small", STEPS)] * 4,
-        0.05,
-        {},
-    ),
+    ("many variables", 3, 1500, [(2, EXACT)] * 40 + [("small", STEPS)] * 4, 0.05, {}),
     ("more categories than bytes", 3, 1500, [(900, EXACT)] * 20 + [(600, WIDE)], 0.02, {"above": -1}),
     ("more variables than bytes count", 3, 300, [(2, EXACT)] * 300 + [("small", STEPS)] * 12, 0.05, {}),
     ("sums that saturate", 3, 700, [(3, EXACT)] * 30 + [("continuous", THIRDS)] * 40, 0.05, {"above": -1}),
     ("everything missing", 3, 700, [(3, EXACT), ("small", STEPS)], 1.0, {"above": -1, "keep": 1000}),
     ("many passes over both trees", 300, 400, MANY, 0.05, {"keep": 2}),
-]
+]  # fmt: skip
 
 
 def drawn(n_puf, n_eif, variables, missing):
@@ -102,22 +78,17 @@ def drawn(n_puf, n_eif, variables, missing):
     return (puf_codes, eif_codes, puf_values, eif_values), [rule for _, rule in variables]
 
 
-@pytest.mark.parametrize(
-    ("n_puf", "n_eif", "variables", "missing", "options"),
-    [case[1:] for case in LARGE],
-    ids=[case[0] for case in LARGE],
-)
-@pytest.mark.parametrize("threads", [1, 2])
-def test_large(n_puf, n_eif, variables, missing, options, threads):
+@pytest.mark.parametrize(("n_puf", "n_eif", "variables", "missing", "options"), cases(LARGE))
+def test_large(n_puf, n_eif, variables, missing, options):
     arrays, rules = drawn(n_puf, n_eif, variables, missing)
     options = {"above": len(rules) * HIGHEST // 2, "keep": 20} | options
-    done = []
-    result = nearest(
-        *arrays, [kernel_rule(rule) for rule in rules], **options, threads=threads, progress=done.append
-    )
-    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
-    assert done == sorted(done)
-    assert done[-1] == 1
+    expected, kernel_rules = oracle.nearest(*arrays, rules, **options), [kernel_rule(rule) for rule in rules]
+    for threads in (1, 2):
+        done = []
+        result = nearest(*arrays, kernel_rules, **options, threads=threads, progress=done.append)
+        assert as_rows(result) == expected
+        assert done == sorted(done)
+        assert done[-1] == 1
 
 
 MANY_KINDS = [

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from making.examples import cases
 from oracles import euclidean as oracle
 from oracles.bounds import bounds
 from oracles.mixed import arrays_of, as_rows, records, spreads
@@ -24,57 +25,33 @@ def nearest(*arrays, **options):
 
 LARGE = [
     ("several groups of leaves", 3, 9000, [12, 30, "skewed", "heaped", "continuous"], 0.05, {}),
-    (
-        "several groups, the threshold excludes nothing",
-        3,
-        9000,
-        [4] * 9 + ["continuous"] * 8,
-        0.05,
-        {"norm": "primer"},
-    ),
+    ("several groups, the threshold excludes nothing", 3, 9000, [4] * 9 + ["continuous"] * 8, 0.05, {"norm": "primer"}),
     ("one more than a group of leaves", 2, 4097, [3, "small"], 0.3, {"norm": "primer"}),
     ("all records equal", 2, 5000, [1, "constant"], 0.0, {"norm": "primer"}),
     ("few distinct records, all of them tied", 3, 5000, [2, "heaped"], 0.2, {"keep": 400, "norm": "primer"}),
-    (
-        "a tie of thousands just above the nearest",
-        2,
-        5000,
-        ["heaped"] * 3,
-        0.0,
-        {"norm": "primer", "keep": 2000},
-    ),
+    ("a tie of thousands just above the nearest", 2, 5000, ["heaped"] * 3, 0.0, {"norm": "primer", "keep": 2000}),
     ("more groups than a block of boxes holds", 1, 290_000, ["skewed"], 0.05, {"norm": "primer", "keep": 3}),
     ("records that search in two rounds", 1200, 90, [5, "small", "continuous"], 0.1, {"norm": "primer"}),
-    (
-        "more variables than bit maps count differences",
-        3,
-        1500,
-        [2] * 40 + ["small"] * 4,
-        0.05,
-        {"norm": "primer"},
-    ),
+    ("more variables than bit maps count differences", 3, 1500, [2] * 40 + ["small"] * 4, 0.05, {"norm": "primer"}),
     ("more categories than the bit maps can hold", 3, 1500, [900] * 20, 0.02, {"norm": "primer"}),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("n_puf", "n_eif", "kinds", "missing", "options"),
-    [case[1:] for case in LARGE],
-    ids=[case[0] for case in LARGE],
-)
-@pytest.mark.parametrize("threads", [1, 2])
-def test_large(n_puf, n_eif, kinds, missing, options, threads):
+@pytest.mark.parametrize(("n_puf", "n_eif", "kinds", "missing", "options"), cases(LARGE))
+def test_large(n_puf, n_eif, kinds, missing, options):
     generator = np.random.default_rng(n_eif)
     puf_codes, puf_values = records(generator, n_puf, kinds, missing)
     eif_codes, eif_values = records(generator, n_eif, kinds, missing)
     numeric = np.array([isinstance(kind, str) for kind in kinds])
     arrays = puf_codes, eif_codes, puf_values, eif_values, spreads(eif_values)
     options = {"numeric": numeric, "alpha": 0.5, "norm": "rms", "keep": 20} | options
-    done = []
-    result = nearest(*arrays, **options, threads=threads, progress=done.append)
-    assert as_rows(result) == oracle.nearest(*arrays, **options)
-    assert done == sorted(done)
-    assert done[-1] == 1
+    expected = oracle.nearest(*arrays, **options)
+    for threads in (1, 2):
+        done = []
+        result = nearest(*arrays, **options, threads=threads, progress=done.append)
+        assert as_rows(result) == expected
+        assert done == sorted(done)
+        assert done[-1] == 1
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from making.codes import skewed
-from oracles import minimal_uniques as oracle
+from making.kernels import skewed
+from oracles import unicity as oracle
 from reident.kernels import suda
 from reident.kernels.suda import minimal_uniques
 

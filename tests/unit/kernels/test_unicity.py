@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from making.codes import skewed
+from making.kernels import skewed
 from oracles import unicity as oracle
 from reident.errors import InputError
 from reident.kernels.unicity import max_records, shared_uniques

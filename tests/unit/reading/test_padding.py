@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import cases
 from making.studies import files, study
 from pydantic import ValidationError
 from reident.reading import padded
@@ -37,8 +38,8 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "pad", "column", "says"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_what_a_study_may_not_pad(sentence, pad, column, says):
+@pytest.mark.parametrize(("pad", "column", "says"), cases(REFUSED))
+def test_what_a_study_may_not_pad(pad, column, says):
     with pytest.raises(ValidationError, match=says):
         padding(pad, **column)
 
@@ -51,6 +52,6 @@ ACCEPTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "column"), ACCEPTED, ids=[case[0] for case in ACCEPTED])
-def test_what_a_study_may_pad(sentence, column):
+@pytest.mark.parametrize("column", cases(ACCEPTED))
+def test_what_a_study_may_pad(column):
     assert padding({"c": 2, "p": 4}, **column).linked_files.puf.pad == {"c": 2, "p": 4}

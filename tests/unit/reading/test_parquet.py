@@ -5,6 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from making.examples import cases
 from reident import reading
 from reident.errors import InputError
 from reident.reading import parquet
@@ -29,27 +30,21 @@ TYPES = [
     ("small whole numbers", pa.array([7], pa.int8()), ["7"]),
     ("doubles in their shortest form", pa.array([0.1, 1e300, None, float("nan")]), ["0.1", "1e+300", "", ""]),
     ("whole doubles as whole numbers", pa.array([3.0, -0.0, 2.0**53]), ["3", "0", "9007199254740992.0"]),
-    (
-        "floats in the shortest form of their precision",
-        pa.array([0.1, 2.0, 2.0**24], pa.float32()),
-        ["0.1", "2", "1.6777216e+07"],
-    ),
+    ("floats in the shortest form of their precision", pa.array([0.1, 2.0, 2.0**24], pa.float32()),
+     ["0.1", "2", "1.6777216e+07"]),
     ("booleans", pa.array([True, False, None]), ["true", "false", ""]),
-    (
-        "decimals, digit by digit",
-        pa.array([Decimal(1), Decimal("-12.50"), None], pa.decimal128(30, 2)),
-        ["1.00", "-12.50", ""],
-    ),
+    ("decimals, digit by digit", pa.array([Decimal(1), Decimal("-12.50"), None], pa.decimal128(30, 2)),
+     ["1.00", "-12.50", ""]),
     ("decimals without decimals", pa.array([Decimal(2**64)], pa.decimal128(38, 0)), ["18446744073709551616"]),
     ("dates", pa.array([0, -1, None], pa.date32()), ["1970-01-01", "1969-12-31", ""]),
     ("dates in milliseconds", pa.array([86_400_000], pa.date64()), ["1970-01-02"]),
     ("categories of whole numbers", pa.array([7, None, 7]).dictionary_encode(), ["7", "", "7"]),
     ("nothing at all", pa.nulls(2), ["", ""]),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "column", "found"), TYPES, ids=[case[0] for case in TYPES])
-def test_parquet_columns_become_text(tmp_path, sentence, column, found):
+@pytest.mark.parametrize(("column", "found"), cases(TYPES))
+def test_parquet_columns_become_text(tmp_path, column, found):
     table = read(stored(tmp_path, a=column), ["a"])
     assert table["a"].to_pylist() == found
     assert table["a"].type == pa.string()
@@ -63,8 +58,8 @@ UNCERTAIN = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "column"), UNCERTAIN, ids=[case[0] for case in UNCERTAIN])
-def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, sentence, column):
+@pytest.mark.parametrize("column", cases(UNCERTAIN))
+def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, column):
     with pytest.raises(
         InputError, match=r"f\.parquet, column `a`: the type .* has no unambiguous text. Store the column"
     ):
@@ -101,11 +96,8 @@ def spoilt(*cells):
 NOT_UTF_8 = [
     ("text", spoilt(b"x", None, b"\xe9", b"\xe9"), "row 3, column `a`"),
     ("long text", pa.array([b"x", None, b"\xe9"], pa.large_binary()).view(pa.large_string()), "row 3, column `a`"),
-    (
-        "categories",
-        pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
-        "a column of categories",
-    ),
+    ("categories", pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
+     "a column of categories"),
 ]  # fmt: skip
 
 

@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from making.additions import RIVALS, write_larger, write_together, write_utility, write_why
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
-from making.larger import RIVALS, write_larger
 from making.matching import MATCHING, TRUE, WITH_HOLDOUT, write_matching
 from making.report import Shape, write_results
-from making.together import write_together
-from making.utility import write_utility
 from making.variants import ALPHA, add_variants
-from making.why import write_why
 from reident.intake.severity import Line
 from reident.report.parts import (
     attack,

@@ -10,16 +10,13 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 import pandas as pd
 import pytest
+from making.additions import write_larger, write_together, write_utility, write_why
 from making.attribution import write_learnt
 from making.filerisk import POPULATION, write_filerisk
-from making.larger import write_larger
 from making.matching import MATCHING, SUBSETS, WITH_HOLDOUT, write_matching
 from making.microaggregation import write_masked
 from making.report import PARTS, Shape, write_results
-from making.together import write_together
-from making.utility import write_utility
 from making.variants import ALPHA, PROTECTION, add_variants
-from making.why import write_why
 from reident.report import style
 from reident.report.parts import attack, closest, patterns, rates, strata
 from reident.report.parts.strata import _top, strata_states

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from making.larger import write_larger
+from making.additions import write_larger
 from making.report import Shape, cells, rows, write_results
 from reident.report.parts import larger
 from reident.report.results import Results

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from making.additions import write_together
 from making.report import Shape, cells, rows, write_results
-from making.together import write_together
 from making.variants import add_variants
 from reident.report.parts import together, variants
 from reident.report.results import Results

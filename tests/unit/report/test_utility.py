@@ -6,8 +6,8 @@ import re
 
 import pandas as pd
 import pytest
+from making.additions import write_utility
 from making.report import Shape, cells, rows, write_results
-from making.utility import write_utility
 from making.variants import PROTECTION, add_variants
 from reident.report.parts import utility
 from reident.report.parts.utility import compared, risk_of

@@ -4,8 +4,8 @@ import json
 
 import pandas as pd
 import pytest
+from making.additions import write_why
 from making.report import Shape, write_results
-from making.why import write_why
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report.parts import why
 from reident.report.results import Results

@@ -1,29 +1,22 @@
-"""Codes and numbers of a file with a decimal comma; rows are counted as the viewer of a file shows them."""
+"""Codes, exact numbers and decimal commas; rows are counted as the viewer of a file shows them."""
 
 import pyarrow as pa
 import pytest
+from making.examples import cases
 from making.studies import plain, study
+from pydantic import TypeAdapter, ValidationError
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.pipeline.parts import preparing
+from reident.sections.exact import Rational, rational_text
 
 # A decimal comma
 
 COMMAS = [
     ("numbers", ["1,5", " -2 ", "1e3", ",5"], {}, [1.5, -2.0, 1000.0, 0.5]),
-    (
-        "missing codes in either writing",
-        ["-9,5", "-8,0", "1"],
-        {"missing": ["-9.5", "-8,0"]},
-        [None, None, 1.0],
-    ),
-    (
-        "recodes in either writing",
-        ["9,5", "8,5"],
-        {"recode": {"puf": {"9.5": "1.5", "8,5": "2,5"}}},
-        [1.5, 2.5],
-    ),
-]
+    ("missing codes in either writing", ["-9,5", "-8,0", "1"], {"missing": ["-9.5", "-8,0"]}, [None, None, 1.0]),
+    ("recodes in either writing", ["9,5", "8,5"], {"recode": {"puf": {"9.5": "1.5", "8,5": "2,5"}}}, [1.5, 2.5]),
+]  # fmt: skip
 
 
 def typed(cells, **fields):
@@ -34,8 +27,8 @@ def typed(cells, **fields):
     return intake.prepare(preparing(model), puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
 
 
-@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), COMMAS, ids=[case[0] for case in COMMAS])
-def test_a_declared_decimal_comma(sentence, cells, fields, found):
+@pytest.mark.parametrize(("cells", "fields", "found"), cases(COMMAS))
+def test_a_declared_decimal_comma(cells, fields, found):
     assert typed(cells, type="numeric", **fields) == found
 
 
@@ -59,3 +52,23 @@ def test_messages_count_rows_as_viewers_of_the_file_do():
         puf = pa.table({"p": ["1", "2"], "v": ["1", "x"]})
         with pytest.raises(InputError, match=rf"^{path}, row {row}, column `v`"):
             intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+
+
+RATIONALS = TypeAdapter(Rational)
+
+
+@pytest.mark.parametrize("text", ["0.5", "1/3", "0", "12", "0.1234567890123456789012345678901234567", "-1/7"])
+def test_a_rational_is_written_as_it_was_read(text):
+    assert rational_text(RATIONALS.validate_python(text)) == text
+
+
+@pytest.mark.parametrize("text", ["1e309", "1e-309", "1e9999999", "1E+9999999", "1e9999_999"])
+def test_large_exponents_are_refused_before_the_number_is_computed(text):
+    with pytest.raises(ValidationError, match="must have an exponent from -308 to 308"):
+        RATIONALS.validate_python(text)
+
+
+@pytest.mark.parametrize("text", ["half", "1/0", "nan", "", "1,5", f"1e{'9' * 5000}", "9" * 5000])
+def test_texts_that_are_not_numbers_are_refused(text):
+    with pytest.raises(ValidationError, match="must be a number"):
+        RATIONALS.validate_python(text)

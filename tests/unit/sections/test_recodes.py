@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import cases
 from making.studies import study
 from pydantic import ValidationError
 from reident.sections.codes import Coding
@@ -57,8 +58,8 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "text", "value"), NUMBERS, ids=[case[0] for case in NUMBERS])
-def test_a_range_of_a_numeric_variable_has_all_numbers_between_its_ends(sentence, text, value):
+@pytest.mark.parametrize(("text", "value"), cases(NUMBERS))
+def test_a_range_of_a_numeric_variable_has_all_numbers_between_its_ends(text, value):
     recode = Recoding(Coding("numeric", recode={"18-29": "1", "65-": "2"}))
     assert float(recode(repr(float(text)))) == float(value)
 
@@ -75,8 +76,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "table", "says"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_tables_that_cannot_be_meant_are_refused(sentence, table, says):
+@pytest.mark.parametrize(("table", "says"), cases(REFUSED))
+def test_tables_that_cannot_be_meant_are_refused(table, says):
     with pytest.raises(ValueError, match=says):
         check_recodes(Coding("categorical", ["-9"], table), "recode")
 
@@ -91,8 +92,8 @@ COVERED = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "coding"), COVERED, ids=[case[0] for case in COVERED])
-def test_an_entry_may_cover_a_missing_code(sentence, coding):
+@pytest.mark.parametrize("coding", cases(COVERED))
+def test_an_entry_may_cover_a_missing_code(coding):
     check_recodes(coding, "recode")
 
 
@@ -104,8 +105,8 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "coding"), NAMED, ids=[case[0] for case in NAMED])
-def test_a_missing_code_cannot_be_recoded_however_it_is_written(sentence, coding):
+@pytest.mark.parametrize("coding", cases(NAMED))
+def test_a_missing_code_cannot_be_recoded_however_it_is_written(coding):
     with pytest.raises(ValueError, match=r"which is in `missing` too"):
         check_recodes(coding, "recode")
 

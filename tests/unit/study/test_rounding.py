@@ -1,13 +1,12 @@
 """The section `release` and its policy: which are refused, with which sentence, and which files they depend on."""
 
-import copy
 import json
 from types import SimpleNamespace
 
 import pytest
 import yaml
 from making import studies
-from making.studies import PLAIN
+from making.studies import check
 from pydantic import ValidationError
 from reident.archive import changes, collect
 from reident.errors import InputError
@@ -34,15 +33,8 @@ EXACT = OURS.split("small:", maxsplit=1)[0].replace("nearest", "exact")
 
 
 def saved(folder, rules=OURS, variants=None, **release):
-    (folder / "ours.yaml").write_text(rules, encoding="utf-8")
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (folder / name).touch()
-    content = {**copy.deepcopy(PLAIN), "release": {"policy": "ours.yaml", **release}, "variants": variants}
-    return studies.saved(folder, content)
-
-
-def check(path):
-    family.check_files(family.Family(path).members, path)
+    release = {"policy": "ours.yaml", **release}
+    return studies.saved_with(folder, "ours.yaml", rules, release=release, variants=variants)
 
 
 def edition(folder, without=""):
@@ -67,10 +59,7 @@ BAD_POLICIES = [
     (("scope: Rounded.", 'scope: " "'), "line 4: `scope` must have at least 1 character"),
     (("version: 1", "version: 0"), "line 2: `version` must be at least 1"),
     (("version: 1", "version: one"), "line 2: `version` must be an integer"),
-    (
-        ("nearest\nsmall", "up\nsmall"),
-        "line 5: `rounding` must be `nearest`, `midpoint`, `random` or `exact`",
-    ),
+    (("nearest\nsmall", "up\nsmall"), "line 5: `rounding` must be `nearest`, `midpoint`, `random` or `exact`"),
     (("zero: small", "zeros: small"), "line 7: `zeros` is not a known key. Did you mean `zero`?"),
     (("version: 1\n", "version: 1\nversion: 2\n"), "line 3: `version` is given twice"),
     ((OURS, "- a\n"), "the file must consist of keys such as `title:` and `rounding:`"),
@@ -79,66 +68,39 @@ BAD_POLICIES = [
     (('"<10"', "5"), "line 6: `small.shown` must be `<` and an integer, or two"),
     (('"<10"', '"=A1"'), "`small.shown` must be `<` and an integer, or two"),
     (('"<10"', "x"), "`small.shown` must be `<` and an integer, or two or more"),
-    (
-        ('small: {below: 10, shown: "<10"}\n', ""),
-        "line 6: `zero` must be `shown` in a policy without `small`. Correct it, or add `small`.",
-    ),
+    (('small: {below: 10, shown: "<10"}\n', ""),
+     "line 6: `zero` must be `shown` in a policy without `small`. Correct it, or add `small`."),
     (("bands: [{up_to: 99, nearest: 10}, {nearest: 50}]\n", ""), "`bands` must be given unless `rounding`"),
     (("[{up_to: 99, nearest: 10}, {nearest: 50}]", "[]"), "line 8: `bands` must be given unless"),
-    (
-        ("{nearest: 50}", "{up_to: 999, nearest: 50}"),
-        "line 8: `bands` must have `up_to` in every band but the last. Correct the bands.",
-    ),
-    (
-        ("{up_to: 99, nearest: 10}", "{nearest: 10}"),
-        "line 8: `bands` must have `up_to` in every band but the last",
-    ),
-    (
-        ("{up_to: 99, nearest: 10}", "{up_to: 99, nearest: 10}, {up_to: 50, nearest: 20}"),
-        "line 8: `bands[2].up_to` must be greater than 99, the largest count before it. Correct it.",
-    ),
-    (
-        ("up_to: 99", "up_to: 9"),
-        "line 8: `bands[1].up_to` must be greater than 9, the largest count before it",
-    ),
-    (
-        ("{nearest: 50}", "{nearest: 50, significant_digits: 2}"),
-        "line 8: `bands[2]` must have exactly one of `nearest` and `significant_digits`",
-    ),
+    (("{nearest: 50}", "{up_to: 999, nearest: 50}"),
+     "line 8: `bands` must have `up_to` in every band but the last. Correct the bands."),
+    (("{up_to: 99, nearest: 10}", "{nearest: 10}"), "line 8: `bands` must have `up_to` in every band but the last"),
+    (("{up_to: 99, nearest: 10}", "{up_to: 99, nearest: 10}, {up_to: 50, nearest: 20}"),
+     "line 8: `bands[2].up_to` must be greater than 99, the largest count before it. Correct it."),
+    (("up_to: 99", "up_to: 9"), "line 8: `bands[1].up_to` must be greater than 9, the largest count before it"),
+    (("{nearest: 50}", "{nearest: 50, significant_digits: 2}"),
+     "line 8: `bands[2]` must have exactly one of `nearest` and `significant_digits`"),
     (("nearest: 10}", "}"), "line 8: `bands[1]` must have exactly one of `nearest` and"),
     (("{nearest: 50}", "{nearest: 0}"), "line 8: `bands[2].nearest` must be at least 1"),
-    (
-        ("up_to: 99", "up_to: 120"),
-        "line 8: `bands` must keep the order of counts, but 120 becomes 120 and 121 becomes 100. Correct `up_to`.",
-    ),
-    (
-        ('{below: 10, shown: "<10"}', '{below: 5, shown: "<5"}'),
-        "line 6: `small.below` must be so large that 5 is not published as 0. Increase it.",
-    ),
-    (
-        ("nearest\nsmall", "random\nsmall"),
-        "line 8: `bands` must be one band with `nearest` if `rounding` is `random`. Remove the others.",
-    ),
-    (
-        (OURS, f"{EXACT.replace('exact', 'midpoint')}bands: [{{significant_digits: 2}}]\n"),
-        "line 6: `bands` must be one band with `nearest` if `rounding` is `midpoint`. Remove the others.",
-    ),
-    (
-        (OURS, f"{EXACT}small: {{below: 10, shown: '<10'}}\ninternal: true\n"),
-        "line 6: `small` must not be given if `rounding` is `exact`. Remove it.",
-    ),
+    (("up_to: 99", "up_to: 120"),
+     "line 8: `bands` must keep the order of counts, but 120 becomes 120 and 121 becomes 100. Correct `up_to`."),
+    (('{below: 10, shown: "<10"}', '{below: 5, shown: "<5"}'),
+     "line 6: `small.below` must be so large that 5 is not published as 0. Increase it."),
+    (("nearest\nsmall", "random\nsmall"),
+     "line 8: `bands` must be one band with `nearest` if `rounding` is `random`. Remove the others."),
+    ((OURS, f"{EXACT.replace('exact', 'midpoint')}bands: [{{significant_digits: 2}}]\n"),
+     "line 6: `bands` must be one band with `nearest` if `rounding` is `midpoint`. Remove the others."),
+    ((OURS, f"{EXACT}small: {{below: 10, shown: '<10'}}\ninternal: true\n"),
+     "line 6: `small` must not be given if `rounding` is `exact`. Remove it."),
     (("nearest\nsmall", "exact\nsmall"), "line 8: `bands` must be given unless"),
     ((OURS, EXACT), "`internal` must be `true` if `rounding` is `exact`. Add it."),
-    (
-        ("cut_points: {significant_digits: 2}\n", ""),
-        "`cut_points.significant_digits` is missing. Write for example 2.",
-    ),
+    (("cut_points: {significant_digits: 2}\n", ""), "`cut_points.significant_digits` is missing. Write for example 2."),
     (("digits: 2", "digits: 0"), "`cut_points.significant_digits` must be at least 1"),
     (("zero: small", "zero: small\nprotect: {rounded: 1.5}"), "`protect.rounded` must be at most 1"),
     (("zero: small", "zero: small\nrates: {decimals: 5}"), "`rates.decimals` must be at most 4"),
     (("zero: small", "zero: small\nextremes: hidden"), "line 8: `extremes` must be `suppressed` or `shown`"),
     (("zero: small", "zero: small\nintervals: exact"), "line 8: `intervals` must be `rounded` or `absent`"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("edit", "message"), BAD_POLICIES)
@@ -155,26 +117,20 @@ BAD_SECTIONS = [
     ({"policy": "census-drp"}, "or the path of a file that ends in `.yaml`. Did you mean `census-drb`?"),
     ({"policy": "theirs.yaml"}, "`release.policy`: theirs.yaml does not exist. Correct"),
     ({"seed": "fifteen letters"}, "`release.seed` must have at least 16 characters"),
-    (
-        {"seed": SEED},
-        "`release.seed` must not be given with the policy `ours.yaml`, which does not round at random. Remove it.",
-    ),
-    (
-        {"policy": "base-5-random"},
-        "`release` must have a `seed`, because the policy `base-5-random` rounds at random. Add one of at least 16",
-    ),
+    ({"seed": SEED},
+     "`release.seed` must not be given with the policy `ours.yaml`, which does not round at random. Remove it."),
+    ({"policy": "base-5-random"},
+     "`release` must have a `seed`, because the policy `base-5-random` rounds at random. Add one of at least 16"),
     ({"after": ["old", "old"]}, "`old` is given twice in `after`"),
     ({"after": [f"{at}.zip" for at in range(21)]}, "`release.after` must have at most 20 items"),
-    (
-        {"after": ["old/releasable"]},
-        "`release.after[1].attack.csv`: old/releasable/attack.csv does not exist. Correct the path",
-    ),
+    ({"after": ["old/releasable"]},
+     "`release.after[1].attack.csv`: old/releasable/attack.csv does not exist. Correct the path"),
     ({"after": ["old.zip"]}, "`release.after[1]`: old.zip does not exist. Correct"),
     ({"after": ["{old}.zip"]}, "contains a brace"),
     ({"known": ["iuf"]}, "`release.known[1]` must be `puf` or `eif`"),
     ({"known": ["puf", "puf"]}, "`puf` is given twice in `known`"),
     ({"polici": "none"}, "`release.polici` is not a known key. Did you mean `policy`?"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("section", "message"), BAD_SECTIONS)

@@ -1,6 +1,7 @@
 """Mistakes in the syntax of a study file: the line is that of the mistake, not the one on which the parser noticed."""
 
 import pytest
+from making.examples import cases
 from pydantic import BaseModel, ValidationError
 from reident.errors import InputError
 from reident.sections.decision import Decision
@@ -55,17 +56,12 @@ class Whole(BaseModel):
 DECIMALS = [
     ("in braces", "decision: {conditional_rate_at_most: 0,3}", 1, "Write 0.3, with a point."),
     ("with two digits", "decision: {conditional_rate_at_most: 0,25}", 1, "Write 0.25, with a point."),
-    (
-        "below the key",
-        "decision:\n  conditional_rate_at_most: 0,3",
-        2,
-        "Write decimals with a point, such as 0.5.",
-    ),
-]
+    ("below the key", "decision:\n  conditional_rate_at_most: 0,3", 2, "Write decimals with a point, such as 0.5."),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "text", "line", "remedy"), DECIMALS, ids=[case[0] for case in DECIMALS])
-def test_a_decimal_comma_is_named(tmp_path, sentence, text, line, remedy):
+@pytest.mark.parametrize(("text", "line", "remedy"), cases(DECIMALS))
+def test_a_decimal_comma_is_named(tmp_path, text, line, remedy):
     file = tmp_path / "study.yaml"
     file.write_text(text, encoding="utf-8")
     data, node = reading.read(file)

@@ -1,6 +1,7 @@
 """Variants are named by what they set."""
 
 import pytest
+from making.examples import cases
 from reident.study import variants
 
 IDS = [
@@ -15,8 +16,8 @@ IDS = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "values", "ids"), IDS, ids=[case[0] for case in IDS])
-def test_the_id_of_a_variant_consists_of_its_values(sentence, values, ids):
+@pytest.mark.parametrize(("values", "ids"), cases(IDS))
+def test_the_id_of_a_variant_consists_of_its_values(values, ids):
     varied = variants.Varied.model_validate({"set": "rates.v", "values": values})
     assert [variant.id for variant in variants.expand([varied])] == ids
 

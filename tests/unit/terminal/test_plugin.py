@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import snakemake_logger_plugin_reident as plugin
+from making.examples import cases
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -79,12 +80,8 @@ AFTER = (
     (logging.ERROR, "Exiting because a job execution failed. Look below for error messages", {}),
     info("Complete log(s): x"),
     info("Elapsed time: 3"),
-    (
-        logging.ERROR,
-        "WorkflowError:\nAt least one job did not complete successfully.",
-        {"event": LogEvent.ERROR},
-    ),
-)
+    (logging.ERROR, "WorkflowError:\nAt least one job did not complete successfully.", {"event": LogEvent.ERROR}),
+)  # fmt: skip
 
 TEXTS = [
     ("a step", "prepare", {}, "s: Reading the files"),
@@ -100,9 +97,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("rule", "wildcards", "text"), [case[1:] for case in TEXTS], ids=[c[0] for c in TEXTS]
-)
+@pytest.mark.parametrize(("rule", "wildcards", "text"), cases(TEXTS))
 def test_the_line_on_a_step_names_the_study_and_what_it_does(run, rule, wildcards, text):
     assert run(began(1, rule, **wildcards), ended(1)) == f"{text} (1 s)\n"
 
@@ -205,15 +200,9 @@ MESSAGES = [
         ),
         "Error: Missing files: puf.csv",
     ),
-    (
-        "a sentence of the workflow",
-        (
-            logging.ERROR,
-            "WorkflowError:\nError: x must be y.",
-            {"event": LogEvent.ERROR, "exception": "WorkflowError"},
-        ),
-        "Error: x must be y.",
-    ),
+    ("a sentence of the workflow",
+     (logging.ERROR, "WorkflowError:\nError: x must be y.", {"event": LogEvent.ERROR, "exception": "WorkflowError"}),
+     "Error: x must be y."),
     (
         "a rule in place of a file",
         (
@@ -225,17 +214,14 @@ MESSAGES = [
     ),
     ("an error of one line", (logging.ERROR, "Error", {"event": LogEvent.ERROR}), "Error: Error"),
     ("another command", info("Unlocked working directory."), "Unlocked working directory."),
-    (
-        "nothing to do",
-        info("Nothing to be done (all requested files …)."),
-        "Nothing to be done (all requested files …).",
-    ),
+    ("nothing to do", info("Nothing to be done (all requested files …)."),
+     "Nothing to be done (all requested files …)."),
     ("a conda environment", info("Creating conda environment x..."), "Creating conda environment x..."),
     ("an event of a later version", info("x", event="new_event"), ""),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("record", "text"), [case[1:] for case in MESSAGES], ids=[c[0] for c in MESSAGES])
+@pytest.mark.parametrize(("record", "text"), cases(MESSAGES))
 def test_other_messages_of_snakemake_that_users_need_are_shown(run, record, text):
     assert run(record) == (f"{text}\n" if text else "")
 
@@ -291,31 +277,19 @@ def part(**changes):
 CHANGES = [
     ("an option", ENTRY, part(), part(max_pairs="6b"), "`max_pairs` changed in the study file"),
     ("an option that is new", None, part(), part(seed="7e"), "`seed` changed in the study file"),
-    (
-        "many options",
-        ENTRY,
-        f"{part()},'5a'",
-        f"'5b',{part(a='1', b='1', c='1', d='1')}",
-        "`a`, `b`, `c` and 1 more changed in the study file",
-    ),
+    ("many options", ENTRY, f"{part()},'5a'", f"'5b',{part(a='1', b='1', c='1', d='1')}",
+     "`a`, `b`, `c` and 1 more changed in the study file"),
     ("the code", ENTRY, "'c0'", "'c1'", "the code changed"),
     ("one of two sources", ENTRY, "['f1', 'e1']", "['f2', 'e1']", "puf.csv changed"),
-    (
-        "everything",
-        ENTRY,
-        f"{part()},'c0',['f1', 'e1']",
-        f"'c1',['f2', 'e2'],{part(keep='8a')}",
-        "`keep` changed in the study file, the code changed, puf.csv changed, eif.csv changed",
-    ),
+    ("everything", ENTRY, f"{part()},'c0',['f1', 'e1']", f"'c1',['f2', 'e2'],{part(keep='8a')}",
+     "`keep` changed in the study file, the code changed, puf.csv changed, eif.csv changed"),
     ("what no entry has", ENTRY, "'9'", "'8'", UNKNOWN),
     ("an entry of another version", {"study": 1}, "'c0'", "'c1'", UNKNOWN),
     ("no entry", None, "'c0'", "<nothing exclusive>", UNKNOWN),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("entry", "before", "now", "reason"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES]
-)
+@pytest.mark.parametrize(("entry", "before", "now", "reason"), cases(CHANGES))
 def test_a_dry_run_names_what_changed(run, tmp_path, entry, before, now, reason):
     path = tmp_path / "ledger" / "prepare.json"
     path.parent.mkdir()
@@ -337,7 +311,7 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize(("log", "state"), [case[1:] for case in STATES], ids=[case[0] for case in STATES])
+@pytest.mark.parametrize(("log", "state"), cases(STATES))
 def test_how_far_a_step_is_comes_from_its_log(tmp_path, log, state):
     file = tmp_path / "score.log"
     file.write_text(log, errors="surrogateescape")

@@ -1,11 +1,10 @@
 """What the section `utility` accepts, and what its step takes from a study (METHODS §13)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
+from making.studies import keyed_by
 from reident.errors import InputError
 from reident.linkage.parts import Variable
 from reident.pipeline.family import Family
@@ -15,12 +14,7 @@ from reident.utility.parts import Measuring
 
 STUDY = {
     "id": "protected",
-    "files": {
-        "puf": {"path": "puf.csv", "id": "id"},
-        "eif": {"path": "eif.csv", "id": "person"},
-        "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": "person"},
-        "original": {"path": "full.csv"},
-    },
+    "files": {**keyed_by("id", "person"), "original": {"path": "full.csv"}},
     "strata": [{"name": "region"}],
     "linking_variables": [{"name": "age", "type": "numeric"}, {"name": "sex", "type": "categorical"}],
     "metrics": {"taxicab": {}},

@@ -1,11 +1,12 @@
 """Validation reports every error and every warning at once, in the words of the steps."""
 
-import csv
 import random
 
 import pytest
 import yaml
+from making.drafting import saved
 from making.fixture_files import SECRETS, unreadable
+from making.studies import keyed_by
 from reident.validation import run
 from unit.test_fixtures import TABLE, write
 
@@ -45,7 +46,7 @@ MISTAKES = [
     "eif.csv, row 6, column `school`: the value of `school` is not in the declared `order`.",
     "puf.csv and eif.csv, columns `sex` and `sex`: no code of `sex` is in both files.",
     "iuf.csv, row 22: the link names a record that is not in puf.csv (1 such links).",
-]
+]  # fmt: skip
 
 
 def files(folder, eif=";"):
@@ -70,13 +71,8 @@ def files(folder, eif=";"):
     header = ["region", "age", "sex", "school", "income", "rooms"]
     links = [[f"P{at}", f"E{at}"] for at in range(20, 40)]
     saved(folder / "puf.csv", [["pufid", *header], *people])
-    saved(folder / "eif.csv", [["eifid", *header], *others], eif)
+    saved(folder / "eif.csv", [["eifid", *header], *others], delimiter=eif)
     saved(folder / "iuf.csv", [["pufid", "eifid"], *links, ["P999", "E1"]])
-
-
-def saved(path, rows, delimiter=","):
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(rows)
 
 
 def validated(folder, text):
@@ -255,11 +251,7 @@ def test_the_files_of_variants_are_validated_too(tmp_path):
     (tmp_path / "iuf.csv").write_text("\n".join(links) + "\n", encoding="utf-8")
     study = {
         "id": "varied",
-        "files": {
-            "puf": {"path": "puf.csv", "id": "pufid"},
-            "eif": {"path": "eif.csv", "id": "eifid"},
-            "iuf": {"path": "iuf.csv", "puf_id": "pufid", "eif_id": "eifid"},
-        },
+        "files": keyed_by("pufid", "eifid"),
         "linking_variables": [
             {"name": "rooms", "type": "categorical"},
             {"name": "school", "type": "categorical", "missing": ["none"], "order": ["low", "high"]},

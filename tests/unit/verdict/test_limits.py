@@ -1,7 +1,5 @@
 """Every limit at, just above and just below; what warnings do to a verdict (METHODS §6)."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from making.studies import plain
@@ -283,16 +281,13 @@ def test_limits_that_cannot_be_are_refused(decision, reason):
 @pytest.mark.parametrize(
     ("decision", "reason"),
     [
-        (
-            {"reach_at_most": {"adhoc": 0.1}},
-            r"`\.decision\.reach_at_most\.adhoc` must be a limit of a metric",
-        ),
+        ({"reach_at_most": {"adhoc": 0.1}}, r"`\.decision\.reach_at_most\.adhoc` must be a limit of a metric"),
         ({"dis_at_most": 0.1}, r"`\.decision\.dis_at_most` must not be given without `file_risk`"),
         ({"unique_share_at_most": 0.1}, r"must not be given without `file_risk.scenarios`"),
         ({"disco_at_most": 0.1}, r"must not be given without `attribute_disclosure`"),
         ({"nearer_excess_at_most": 0.1}, r"must not be given without `matching.closest.holdout`"),
     ],
-)
+)  # fmt: skip
 def test_limits_must_fit_the_study(decision, reason):
     with pytest.raises(ValidationError, match=reason):
         Study.model_validate(plain(decision=decision))
