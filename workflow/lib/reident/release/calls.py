@@ -12,8 +12,7 @@ LINEAR, WHOLE = 1, 10
 """What a linear program counts, and a program of whole numbers, each of whose nodes is a linear program, more."""
 
 BASE, PER_CELL = 6000, 4
-"""The limit of a system, and what each of its cells adds. Few small studies need more than half of it; one needs
-5,477."""
+"""The limit of a system, and what each of its cells adds. Few small studies need more than half of it."""
 
 PHASES = 3
 """A search, the suppression of groups where it reaches its limit, and the last audit."""
