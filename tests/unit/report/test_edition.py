@@ -95,7 +95,7 @@ def public_numbers(edition: Edition, folder: Path) -> set[str]:
         len(edition.strata),
         tables.MAX_STRATA,
     }
-    widths = {f"{100 * float(share):g}" for share in edition.policy.given["protect"].values()}
+    widths = {f"{100 * float(share):g}" for share in edition.policy.protect.model_dump().values()}
     known |= (
         numbers(json.dumps(edition.record, ensure_ascii=False)) | {"2", "3", "5"} | {str(n) for n in totals}
     )

@@ -24,25 +24,18 @@ MAX_FOLDER_LENGTH = 60
 
 
 def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """Execute a notebook with parameters.
+    """Execute a notebook with parameters, and return it in canonical form.
 
     Parameters
     ----------
     notebook : pathlib.Path
         A notebook with a cell tagged ``parameters``.
     parameters : mapping
-        A ``Path`` is passed as its last part only, and the kernel works in the folder that holds it: neither
+        Of the paths, only the last parts are passed, and the kernel works in the one folder that holds them: neither
         the notebook nor its outputs name that folder.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        In canonical form. What cells wrote to their error stream is written to that of this process.
 
     Raises
     ------
-    ValueError
-        If the paths are not in the same folder.
     papermill.PapermillExecutionError
         If a cell fails. Its notes hold what the kernel wrote.
     """

@@ -73,23 +73,18 @@ class Content(NamedTuple):
 
 
 class About(NamedTuple):
-    """What the front page and the metadata of the files say about the report.
+    """What the front page and the metadata of the files say about the report; all texts are plain.
 
     Attributes
     ----------
-    title, subtitle, agency, study : str
-        Plain text. Without a subtitle, the report has its usual one.
+    subtitle, footer, front : str
+        The subtitle, the line at the foot of the first page and the name of the front page; empty for the usual ones.
     date : datetime.date or None
-        The date of the report. Without it the front page says so, the metadata of the PDF have none, and the PDF
-        does not conform to PDF/A, which requires one.
-    footer, front : str
-        The line at the foot of the first page and the name of the front page, where they are not the usual ones.
+        Without it the front page says so, and the PDF does not conform to PDF/A, which requires one.
     banner : str
         A line at the top of every page; empty for none.
     style : str
         CSS that follows the style sheet of the page.
-    language : str
-        The language of the texts, and of what the report shows.
     live : bool
         Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
         one that the page's policy allows, by its hash.
@@ -328,11 +323,5 @@ def to_pdf(content: Content, about: About) -> bytes:
 
 
 def _literal(text: str) -> str:
-    r"""Return text as a string literal of Typst.
-
-    Examples
-    --------
-    >>> print(_literal('a "b" \\'))
-    "a \"b\" \\"
-    """
+    """Return text as a string literal of Typst."""
     return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -25,18 +25,7 @@ Facts = Mapping[str, Any]
 
 
 def render(facts: Facts) -> dict[str, bytes]:
-    """Return the page about a reproduction.
-
-    Parameters
-    ----------
-    facts : mapping
-        What ``reproduction.json`` has, see :mod:`reident.archive.reproduce`.
-
-    Returns
-    -------
-    dict
-        The page as HTML and as PDF, by suffix.
-    """
+    """Return the page on ``reproduction.json``, see :mod:`reident.archive.reproduce`, as HTML and PDF, by suffix."""
     day, code = datetime.date.fromisoformat(facts["on"]), language.named(facts)
     with language.use(code):
         texts = facts["title"], TEXT("subtitle"), facts["agency"], facts["bag"]

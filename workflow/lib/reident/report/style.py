@@ -220,15 +220,10 @@ def figure(
     ----------
     draw : callable
         ``draw(sheet)`` fills the panels.
-    panels : int
     height : float
         Height in inches of a row of panels, or of all panels if `stacked`.
-    alt : str
-        The content of the figure in words and numbers.
-    caption : str
-        Markdown.
-    across : int
-        Largest number of panels in a row on a phone.
+    alt, caption : str
+        The content of the figure in words and numbers, and Markdown.
     stacked : bool
         Whether the panels are below each other on pages too.
     between : float
@@ -236,9 +231,8 @@ def figure(
     name : str
         The identifier to which links in the report lead.
     layers : callable, optional
-        ``layers(sheet)`` returns the marks at the rank limits 1, 2, … as SVG, see :mod:`reident.report.layers`.
-    alts : sequence of str
-        The alternative texts at these rank limits.
+        ``layers(sheet)`` returns the marks at the rank limits 1, 2, … as SVG, see :mod:`reident.report.layers`; `alts`
+        are the alternative texts at these rank limits.
     own_limit : bool
         Whether the figure holds for the study's own rank limit alone.
     subplots

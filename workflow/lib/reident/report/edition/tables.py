@@ -1,7 +1,4 @@
-"""Show the rates of an edition: by metric, stratum, rank limit and variant, before protection, and of clusters.
-
-METHODS §11.
-"""
+"""Show the rates of an edition by metric, stratum, rank limit and variant, and before protection (METHODS §11)."""
 
 from __future__ import annotations
 

@@ -293,7 +293,7 @@ def attribution_choices(results: Results) -> str:
 @part(ACCOUNT)
 def attribution_account(results: Results) -> str:
     """Show the row account of the files."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 MEASURES = ("disco", "cap")

@@ -248,7 +248,7 @@ def _other(selected: str, *options: str) -> str:
 @part(ACCOUNT)
 def risk_account(results: Results) -> str:
     """Show the row account of the file and its population."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 @part(CATEGORIES)

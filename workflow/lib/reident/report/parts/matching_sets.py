@@ -218,7 +218,7 @@ def matching_choices(results: Results) -> str:
 @part(ACCOUNT)
 def matching_account(results: Results) -> str:
     """Show the row account of the matched files."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 MAX_LETTERS = 34

@@ -269,7 +269,7 @@ def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str,
 @part(ACCOUNT)
 def masked_account(results: Results) -> str:
     """Show the row account of the masked file."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 MAX_PANELS, MAX_LINES = 4, 8
