@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ from reident.report.parts.common import (
 )
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import some
 from reident.report.wording import (
     UNDEFINED,
@@ -296,10 +297,6 @@ def attribution_account(results: Results) -> str:
     return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
-MEASURES = ("disco", "cap")
-"""The measures, each of which has a panel."""
-
-
 @part(SUMMARY, TARGETS)
 def attribution_sets_figure(results: Results) -> Figure:
     """Draw what every set of keys discloses of each target, naming the most dangerous one."""
@@ -307,16 +304,15 @@ def attribution_sets_figure(results: Results) -> Figure:
     no_key = results.table(TARGETS).set_index("target")["cap"]
     targets = list(first.index)
 
-    def draw(sheet: Sheet) -> None:
-        for axes, measure in zip(sheet.panels, MEASURES, strict=True):
-            values = {target: lines.loc[lines["target"] == target, measure] for target in targets}
-            _strip(axes, values, first[measure])
-            _baselines(axes, first[f"{measure}_baseline"], no_key if measure == "cap" else None)
-            style.percent_axis(axes, top_of([*lines[measure].dropna(), *no_key.dropna()], None), 3)
-            axes.set_title(TEXT(f"figure.{measure}"), pad=7)
+    def draw(measure: str, axes: Axes) -> None:
+        values = {target: lines.loc[lines["target"] == target, measure] for target in targets}
+        _strip(axes, values, first[measure])
+        _baselines(axes, first[f"{measure}_baseline"], no_key if measure == "cap" else None)
+        style.percent_axis(axes, top_of([*lines[measure].dropna(), *no_key.dropna()], None), 3)
 
+    panels = {TEXT(f"figure.{measure}"): partial(draw, measure) for measure in ("disco", "cap")}
     alt, caption = _described(lines, first, no_key), TEXT("figure.caption")
-    return style.row_figure(draw, targets, extra=0.5, panels=2, alt=alt, caption=caption, between=0.05)
+    return style.row_figure(panels, targets, extra=0.5, alt=alt, caption=caption, between=0.05)
 
 
 def _strip(axes: Axes, values: dict[str, pd.Series], worst_values: pd.Series) -> None:

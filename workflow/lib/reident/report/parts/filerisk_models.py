@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -27,7 +28,7 @@ from reident.report.parts.common import in_order
 from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
+from reident.report.style import Figure, Look
 from reident.report.wording import (
     UNDEFINED,
     declared,
@@ -257,24 +258,23 @@ def risk_models_figure(results: Results) -> Figure | None:
     models = list(dict.fromkeys(lines["model"]))
     has_truth = bool(lines["truth"].notna().any())
 
-    def draw(sheet: Sheet) -> None:
-        for axes, name in zip(sheet.panels, SHOWN, strict=True):
-            estimates = lines[lines["quantity"] == name]
-            for row in estimates.itertuples():
-                _mark(axes, models.index(row.model), row)
-            if has_truth and len(estimates):
-                truth: Look = {"color": style.LIMIT, "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
-                axes.axvline(estimates["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
-            axes.set_title(TEXT(f"figure.{name}"))
-            axes.set_xlim(left=0)
-            style.count_axis(axes, "x")
+    def draw(name: str, axes: Axes) -> None:
+        estimates = lines[lines["quantity"] == name]
+        for row in estimates.itertuples():
+            _mark(axes, models.index(row.model), row)
+        if has_truth and len(estimates):
+            truth: Look = {"color": style.LIMIT, "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
+            axes.axvline(estimates["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
+        axes.set_xlim(left=0)
+        style.count_axis(axes, "x")
 
     alt = TEXT("figure.alt", quantities=". ".join(_in_words(lines, quantity) for quantity in SHOWN))
     caption = TEXT("figure.caption")
     caption = TEXT("figure.caption_truth", caption=caption) if has_truth else caption
     names = [name_of(model) for model in models]
-    about: dict[str, Any] = {"alt": alt, "caption": caption}
-    return style.row_figure(draw, names, extra=0.2, key=has_truth, panels=2, between=0.06, **about)
+    panels = {TEXT(f"figure.{name}"): partial(draw, name) for name in SHOWN}
+    look: dict[str, Any] = {"extra": 0.2, "key": has_truth, "between": 0.06}
+    return style.row_figure(panels, names, alt=alt, caption=caption, **look)
 
 
 def _mark(axes: Axes, place: int, row: Any) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, paragraphs, part, table
@@ -314,21 +316,18 @@ def risk_calibration_figure(results: Results) -> Figure | None:
     if all(lines.empty for lines in tenths.values()):
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (definition, lines) in zip(sheet.panels, tenths.items(), strict=True):
-            colour, marker = LOOKS[definition]
-            look: Look = {"marker": marker, "color": colour, "markersize": 4, "linewidth": 1}
-            dis_suda = lines["mean_dis_suda"]
-            axes.plot([0, 1], [0, 1], label=TEXT("calibration.calibrated"), **EQUAL)
-            axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
-            look |= {"markerfacecolor": "white"}
-            axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
-            axes.set_title(name_of(definition), pad=14)
-            axes.set_xlim(0, 1)
-            axes.set_xlabel(TEXT("calibration.x"))
-            style.percent_ticks(axes.xaxis, 4)
-            style.share_axis(axes, 1)
-        sheet.key()
+    def draw(definition: str, axes: Axes) -> None:
+        lines, (colour, marker) = tenths[definition], LOOKS[definition]
+        look: Look = {"marker": marker, "color": colour, "markersize": 4, "linewidth": 1}
+        dis_suda = lines["mean_dis_suda"]
+        axes.plot([0, 1], [0, 1], label=TEXT("calibration.calibrated"), **EQUAL)
+        axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
+        look |= {"markerfacecolor": "white"}
+        axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel(TEXT("calibration.x"))
+        style.percent_ticks(axes.xaxis, 4)
+        style.share_axis(axes, 1)
 
     shares = ["mean_dis_suda", "mean_reciprocal", "match_probability"]
     cells = {
@@ -336,5 +335,6 @@ def risk_calibration_figure(results: Results) -> Figure | None:
         for definition, lines in tenths.items()
     }
     alt = TEXT("calibration.alt", definitions=values_by_definition(cells))
-    about: dict[str, Any] = {"alt": alt, "caption": TEXT("calibration.caption")}
-    return style.figure(draw, panels=2, height=2.9, across=1, sharey=True, between=0.05, **about)
+    panels = {name_of(definition): partial(draw, definition) for definition in tenths}
+    about: dict[str, Any] = {"alt": alt, "caption": TEXT("calibration.caption"), "pad": 14, "key": True}
+    return style.figure(panels, height=2.9, across=1, sharey=True, between=0.05, **about)

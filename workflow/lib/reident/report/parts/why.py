@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,7 +16,7 @@ from reident.report.live import columns
 from reident.report.parts.common import share_rows
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import narrow_title, some, title
 from reident.report.wording import (
     count,
@@ -233,23 +234,18 @@ def why_carried_figure(results: Results) -> Figure | None:
         for kind in KINDS
     }
 
-    def draw(sheet: Sheet) -> None:
-        for axes, metric in zip(sheet.panels, metrics, strict=True):
-            _panel(axes, {kind: _shares(shares[kind], metric, variables) for kind in KINDS})
-            axes.set_title(title(metric))
-
+    panels = {
+        title(metric): partial(_panel, {kind: _shares(shares[kind], metric, variables) for kind in KINDS})
+        for metric in metrics
+    }
     cells = []
     for metric in metrics:
         left_out = _shares(shares["left_out"], metric, variables).items()
         texts = ", ".join(f"{name} {percent(share)}" for name, share in left_out)
         cells.append(TEXT("figure.cell", metric=title(metric), shares=texts))
-    about: dict[str, Any] = {
-        "alt": TEXT("figure.alt", cells=" ".join(cells)),
-        "caption": TEXT("figure.caption"),
-    }
-    return style.row_figure(
-        draw, variables, extra=0.1, panels=len(metrics), across=2, own_limit=True, between=0.06, **about
-    )
+    alt, caption = TEXT("figure.alt", cells=" ".join(cells)), TEXT("figure.caption")
+    look: dict[str, Any] = {"extra": 0.1, "across": 2, "own_limit": True, "between": 0.06}
+    return style.row_figure(panels, variables, alt=alt, caption=caption, **look)
 
 
 def _shares(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
@@ -257,7 +253,7 @@ def _shares(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
     return values.reindex(variables)
 
 
-def _panel(axes: Axes, shares: dict[str, pd.Series]) -> None:
+def _panel(shares: dict[str, pd.Series], axes: Axes) -> None:
     at = range(len(shares["left_out"]))
     share_rows(axes, len(at))
     hollow = style.hollow(5.4, 2, style.LIMIT, clip_on=False)
