@@ -85,7 +85,9 @@ def _kernel_environment() -> Iterator[Path]:
     Yields a folder that only the owner can enter, and that ends with it.
     """
     before = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="reident-", dir=_short_folder()) as settings:
+    # Where the path of the temporary folder is too long for a socket, its own subfolder of another one, mode 0700.
+    place = "/tmp" if len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH else None  # noqa: S108
+    with tempfile.TemporaryDirectory(prefix="reident-", dir=place) as settings:
         os.environ.update(
             PYTHONHASHSEED="0",
             SOURCE_DATE_EPOCH="0",
@@ -100,11 +102,6 @@ def _kernel_environment() -> Iterator[Path]:
         finally:
             os.environ.clear()
             os.environ.update(before)
-
-
-def _short_folder() -> str | None:
-    """Return a folder for sockets where the path of the temporary folder is too long."""
-    return "/tmp" if len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH else None  # noqa: S108 - its own subfolder, mode 0700
 
 
 def canonical(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:

@@ -59,7 +59,6 @@ def _body(comparison: Comparison) -> list[Any]:
 
 
 def _bundles(pieces: Iterable[Any], *, front: bool) -> Iterator[tuple[bool, Any, Any]]:
-    """Yield what a notebook would show of these pieces."""
     for piece in filter(None, pieces):
         bundle = (Text(piece) if isinstance(piece, str) else piece)._repr_mimebundle_()
         yield (front, *(bundle if isinstance(bundle, tuple) else (bundle, {})))

@@ -35,7 +35,6 @@ def rules(edition: Edition) -> str:
 
 
 def _rules(edition: Edition) -> Iterator[tuple[str, str]]:
-    """Yield what a rule is about, and the rule."""
     policy, what = edition.policy, TEXT.group("rules.what_fixed")
     yield from _counts(policy, what)
     if policy.small:

@@ -73,7 +73,6 @@ def _each_cut(results: Results, bins: pd.DataFrame) -> str:
 
 
 def _joined(values: Iterable[float], show: Callable[[float], str]) -> str:
-    """Return the defined values, separated by dots."""
     return " · ".join(show(value) for value in values if defined(value)) or UNDEFINED
 
 

@@ -90,7 +90,6 @@ def _assumptions(results: Results) -> str:
 
 
 def _sampling(results: Results) -> str | None:
-    """State the sampling error of DIS, or why there is none."""
     error = quantity(results, "dis_se")
     if not defined(quantity(results, "dis")):
         return None

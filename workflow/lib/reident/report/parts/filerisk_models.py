@@ -112,7 +112,6 @@ def _individual(results: Results, lines: pd.DataFrame) -> str:
 
 
 def _log_linear(lines: pd.DataFrame) -> list[str]:
-    """Say what the recommended log-linear model estimates, and what its test shows."""
     unique, match = _line(lines, LOG_LINEAR, IN_SAMPLE), _line(lines, LOG_LINEAR, MATCHES)
     if unique is None or match is None:
         return [TEXT("log_linear.none")]
@@ -128,7 +127,6 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
 
 
 def _uniqueness(lines: pd.DataFrame) -> str:
-    """Say how many population uniques the recommended model estimates, or that none is recommended."""
     line = _line(lines, UNIQUENESS, IN_POPULATION)
     if line is None:
         return TEXT("uniqueness.none")

@@ -199,7 +199,6 @@ def matching_pooled(results: Results) -> str | None:
 
 
 def _uses(results: Results, m: int) -> list[tuple[str, pd.DataFrame]]:
-    """Return what intruders use, in words, with their summaries."""
     certain = (TEXT("pooled.certain", n=m, number=word(m)), pooled(results, CERTAIN))
     uncertain = (TEXT("pooled.unknown"), pooled(results, UNCERTAIN))
     if m == 1:

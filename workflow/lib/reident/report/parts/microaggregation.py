@@ -246,7 +246,6 @@ def agreements_table(results: Results) -> str | None:
 
 
 def _settings(readings: pd.DataFrame) -> Column:
-    """Return the column of settings, that of the study in bold."""
     marks = (readings["reference"] == "yes").map({True: "**", False: ""})
     names = [f"{mark}{escape(name)}{mark}" for name, mark in zip(readings["setting"], marks, strict=True)]
     return Column(TEXT("claim.columns.setting"), names, "l", "1fr")
@@ -327,7 +326,6 @@ def _lines(rates: pd.DataFrame, axes: Axes) -> None:
 
 
 def _alternative(lines: pd.DataFrame) -> str:
-    """Return the alternative text: every setting with its rates."""
     settings = []
     for setting, rows in lines.groupby("setting", sort=False):
         points = zip(rows["confirmed_rate"], rows["min_agree"], strict=True)

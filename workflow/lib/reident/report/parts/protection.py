@@ -182,7 +182,6 @@ def protection_figure(results: Results) -> Figure | None:
 
 
 def _panels() -> dict[str, str]:
-    """Return the titles of the panels, by column of the rates."""
     return TEXT.group("figure.panels")
 
 

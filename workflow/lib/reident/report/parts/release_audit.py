@@ -56,7 +56,6 @@ def release_statuses(results: Results) -> str:
 
 
 def _smallest(lines: pd.DataFrame, column: str) -> str:
-    """Return the smallest width of some counts, of those that have one."""
     widths = lines[column].dropna()
     return count(int(widths.min())) if len(widths) else UNDEFINED
 

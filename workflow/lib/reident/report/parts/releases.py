@@ -314,7 +314,6 @@ def _columns(comparison: Comparison, lines: Sequence[Difference], *, interval: b
 
 
 def _share(share: Share, *, interval: bool) -> str:
-    """Return a rate, and its interval if `interval`."""
     rate = without_unit(percent(share.rate))
     if not interval or share.low is None or share.rate is None:
         return rate

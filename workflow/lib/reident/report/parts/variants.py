@@ -199,7 +199,6 @@ def shown_lines(lines: pd.DataFrame, rate: str) -> pd.DataFrame:
 
 
 def _caption(lines: pd.DataFrame, file: str, *texts: str) -> str:
-    """Return a caption, with a note where not all variants are shown."""
     if len(lines) > MAX_VARIANTS:
         texts = (*texts, TEXT("highest", shown=MAX_VARIANTS, total=len(lines), file=file))
     return " ".join(texts)
