@@ -37,10 +37,8 @@ from reident.report.wording import (
     defined,
     escape,
     fixed,
-    label_cells,
     number,
     percent,
-    without_repeats,
     word,
 )
 from reident.sections.attribution import PUF, SYNTHETIC, AttributeDisclosure
@@ -236,14 +234,15 @@ def attribution_sets(results: Results) -> str:
     """Show for each target the sets of keys that disclose most."""
     lines = by_set(results)
     sets = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
-    sets = in_order(sets, "target", lines["target"])
+    sets = in_order(sets, "target", lines["target"]).assign(
+        keys=lambda found: found["keys"].map(keys_in_words)
+    )
     return paragraphs(
         *_most(results),
         table(
             TEXT("sets.caption", shown=MAX_SETS),
-            Column(TEXT("targets.columns.target"), without_repeats(label_cells(sets["target"])), "l", "1fr"),
-            Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in sets["keys"]], "l", "2fr"),
-            *columns(sets, TEXT, "matched repu", "1fr", group="sets.columns"),
+            *columns(sets, TEXT, "target:labels@1fr", group="targets.columns"),
+            *columns(sets, TEXT, "keys:text@2fr matched repu", "1fr", group="sets.columns"),
             *columns(sets, TEXT, "disco disco_baseline cap cap_baseline", "1fr", group="targets.columns"),
             kind="compact",
         ),

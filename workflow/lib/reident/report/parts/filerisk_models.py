@@ -23,7 +23,8 @@ from reident.filerisk.estimates import (
     Z,
 )
 from reident.report import style
-from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.layout import items, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.common import in_order
 from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity
 from reident.report.results import Results
@@ -35,8 +36,6 @@ from reident.report.wording import (
     defined,
     escape,
     fixed,
-    fixed_cells,
-    without_repeats,
     without_unit,
 )
 
@@ -184,25 +183,24 @@ def _of_kind(kind: str, lines: pd.DataFrame, contradictory: set[str], *, small: 
     """Return the table of a kind of model, with the columns that it fills."""
     names = {name: TEXT(f"quantities.{name}") for name in lines["quantity"]}
     names |= {name: TEXT("contradicted", quantity=names[name]) for name in contradictory & set(names)}
-    quantities = [names[name] for name in lines["quantity"]]
-    columns = [
-        Column(TEXT("columns.quantity"), without_repeats(quantities), "l", "1fr"),
-        Column(
-            TEXT("columns.model"), [_labelled(row, small=small) for row in lines.itertuples()], "l", "1fr"
-        ),
-        Column(TEXT("columns.estimate"), fixed_cells(lines["estimate"], 1)),
+    ends = zip(lines["low"], lines["high"], strict=True)
+    cells = lines.assign(
+        quantity=[names[name] for name in lines["quantity"]],
+        model=[_labelled(row, small=small) for row in lines.itertuples()],
+        interval=[interval_of(*pair) for pair in ends],
+        test=[signed(value) for value in lines["test"]],
+    )
+    table_columns = [
+        *columns(cells, TEXT, "quantity:once model:text", "1fr", group="columns"),
+        *columns(cells, TEXT, "estimate:decimal", group="columns"),
+        *(columns(cells, TEXT, "interval:cell", group="columns") if lines["low"].notna().any() else []),
+        *(columns(cells, TEXT, "truth:decimal", group="columns") if lines["truth"].notna().any() else []),
+        *(columns(cells, TEXT, "test:cell", group="columns") if lines["test"].notna().any() else []),
     ]
-    if lines["low"].notna().any():
-        ends = zip(lines["low"], lines["high"], strict=True)
-        columns.append(Column(TEXT("columns.interval"), [interval_of(*pair) for pair in ends]))
-    if lines["truth"].notna().any():
-        columns.append(Column(TEXT("columns.truth"), fixed_cells(lines["truth"], 1)))
-    if lines["test"].notna().any():
-        columns.append(Column(TEXT("columns.test"), [signed(value) for value in lines["test"]]))
     caption = TEXT(f"captions.{kind}")
     if any(_is_too_high(row, small=small) for row in lines.itertuples()):
         caption = TEXT("captions.uniqueness_small", caption=caption)
-    return table(caption, *columns, kind="compact")
+    return table(caption, *table_columns, kind="compact")
 
 
 def _labelled(row: Any, *, small: bool) -> str:
@@ -223,21 +221,19 @@ def models_classes(results: Results) -> str | None:
     lines = lines[lines["n"] > 0]
     if lines.empty:
         return None
-    units = [TEXT(f"classes.{unit}") for unit in lines["unit"]]
     classes = [
-        TEXT("classes.zero")
-        if not row.up_to
-        else TEXT(
+        TEXT(
             "classes.class", above=without_unit(declared(row.above)), up_to=without_unit(declared(row.up_to))
         )
+        if row.up_to
+        else TEXT("classes.zero")
         for row in lines.itertuples()
     ]
+    lines = lines.assign(unit=[TEXT(f"classes.{unit}") for unit in lines["unit"]], classes=classes)
     return table(
         TEXT("classes.caption"),
-        Column(TEXT("classes.columns.unit"), without_repeats(units), "l"),
-        Column(TEXT("classes.columns.class"), classes, "l", "1fr"),
-        Column(TEXT("classes.columns.n"), fixed_cells(lines["n"], 0)),
-        Column(TEXT("classes.columns.expected"), fixed_cells(lines["expected"], 1)),
+        *columns(lines, TEXT, "unit:once class=classes:text@1fr", group="classes.columns"),
+        *columns(lines, TEXT, "n:count expected:decimal", group="classes.columns"),
         kind="compact",
     )
 
