@@ -179,7 +179,7 @@ def matching_overall(results: Results) -> str:
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
     basis = TEXT("verdict.basis", n=len(synthetic_files(results)))
     if not broken:
-        intruders = _all_intruders(n_intruders)
+        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
         text = TEXT("verdict.met", n=len(met), basis=basis, intruders=intruders, limits=listed(met))
         if results.verdict(ABOUT) == RESERVED:
             return block(
@@ -192,17 +192,13 @@ def matching_overall(results: Results) -> str:
     return block("verdict above", TEXT("verdict.above"), text)
 
 
-def _all_intruders(n: int) -> str:
-    return TEXT("intruders", n=n, number=word(n))
-
-
 def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     """Return a limit that is not met, and for which intruders unless there is only one."""
     names = outcome.intruders
     if n_intruders == 1:
         return outcome.limit
     if len(names) == n_intruders:
-        intruders = _all_intruders(n_intruders)
+        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
     elif len(names) > MAX_INTRUDERS:
         labels = names[: MAX_INTRUDERS - 1]
         intruders = listed([*labels, TEXT("verdict.more_intruders", n=len(names) - len(labels))])
