@@ -159,8 +159,8 @@ def larger_curves_figure(results: Results) -> Figure:
         axes.set_xlabel(TEXT("figure.x"))
 
     panels = {TEXT(f"figure.quantities.{quantity}"): partial(draw, quantity) for quantity in every}
-    about = {"alt": _alt(results), "caption": TEXT("figure.caption")}
-    return style.figure(panels, across=1, height=2.7, key=True, own_limit=True, **about)
+    alt, caption = _alt(results), TEXT("figure.caption")
+    return style.figure(panels, across=1, height=2.7, key=True, own_limit=True, alt=alt, caption=caption)
 
 
 def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: float) -> None:

@@ -101,14 +101,15 @@ def _because(comparison: Comparison, kind: str) -> list[str]:
     judged = [line for line in comparison.whole if line.direction != OPEN]
     if kind == compared.IDENTICAL:
         return [TEXT("because.identical")]
-    if kind == compared.UNKNOWN and (reason := comparison.reason) is None:
+    reason = comparison.reason
+    if kind == compared.UNKNOWN and reason is None:
         return [TEXT("because.undefined")]
-    if kind == compared.UNKNOWN and reason.kind == compared.NO_METRIC:
-        return [TEXT("because.no_metric")]
-    if kind == compared.UNKNOWN:
+    if kind == compared.UNKNOWN and reason is not None:
+        if reason.kind == compared.NO_METRIC:
+            return [TEXT("because.no_metric")]
         releases = listed([TEXT(f"sides.{side}") for side in reason.sides])
         return [TEXT(f"because.{reason.kind}", n=len(reason.sides), release=releases)]
-    if comparison.reason is not None:
+    if reason is not None:
         return _because_of_file(comparison)
     texts = []
     for direction in (GREW, FELL):
