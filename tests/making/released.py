@@ -83,13 +83,9 @@ SAMPLES = {
     "small": Sample(records=60, strata=REGIONS[:3], keep=5),
     "hidden": Sample(suppressed=1.0, strata=REGIONS[:3], keep=3),
     "one-stratum": Sample(strata=("Whole | country",), metrics=("unicity",), keep=1),
-    "long": Sample(
-        strata=LONG, records=40000, metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler")
-    ),
+    "long": Sample(strata=LONG, records=40000, metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler")),
     "many": Sample(strata=tuple(f"Stratum {at:03}" for at in range(90)), records=400000, keep=3),
-    "plain": Sample(
-        strata=(), metrics=("unicity", "taxicab"), keep=8, agency="", date=None, cut_points=False
-    ),
+    "plain": Sample(strata=(), metrics=("unicity", "taxicab"), keep=8, agency="", date=None, cut_points=False),
     "variants": Sample(variants=6, before=True, clusters=True, policy="midpoint-6", after=True),
     "clustered": Sample(clusters=True, interval="clustered"),
     "random": Sample(policy="base-5-random", records=900, keep=5),
@@ -97,7 +93,7 @@ SAMPLES = {
     "internal": Sample(policy="none", file=True),
     "matching": Sample(metrics=(), matching=3, cut_points=False),
     "file": Sample(metrics=(), file=True, cut_points=False, limits=False),
-}
+}  # fmt: skip
 """Editions of every kind."""
 
 

@@ -77,24 +77,12 @@ def test_a_question_is_answered_by_the_study_by_results_by_both_or_not_at_all(re
 
 RATES = [
     ("a rate", {}, ["conditional_rate"], True),
-    (
-        "no rate where nothing is suspected",
-        {"metrics": ("taxicab",), "nothing_suspected": ("taxicab",)},
-        ["conditional_rate"],
-        False,
-    ),
-    (
-        "a rate of 0 where nothing is confirmed",
-        {"metrics": ("taxicab",), "nothing_confirmed": ("taxicab",)},
-        ["conditional_rate"],
-        True,
-    ),
-    (
-        "no rate where nothing could be confirmed",
-        {"linked": 0, "lost": False},
-        ["conditional_rate", "confirmed", "reach"],
-        False,
-    ),
+    ("no rate where nothing is suspected", {"metrics": ("taxicab",), "nothing_suspected": ("taxicab",)},
+     ["conditional_rate"], False),
+    ("a rate of 0 where nothing is confirmed", {"metrics": ("taxicab",), "nothing_confirmed": ("taxicab",)},
+     ["conditional_rate"], True),
+    ("no rate where nothing could be confirmed", {"linked": 0, "lost": False},
+     ["conditional_rate", "confirmed", "reach"], False),
     ("no agency", {"agency": ""}, ["agency"], False),
     ("no date", {"date": None}, ["date"], False),
     ("no strata", {"strata": None}, ["strata_variables"], False),
@@ -102,7 +90,7 @@ RATES = [
     ("clusters", {"cluster": ("house",)}, ["clusters"], True),
     ("before protection", {"original": True}, ["protection"], True),
     ("no limit", {"limit": None}, ["verdict"], True),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -169,14 +157,11 @@ DECIDED = {"board": "", "date": "2026-03-09", "names": PEOPLE, "conditions": []}
     ("decision", "conditions", "marked"),
     [
         ("approved", [], "☒ Release as it is"),
-        (
-            "approved with conditions",
-            ["Drop <b>age</b>.", "Swap $x$."],
-            "☒ Release with these changes or conditions:",
-        ),
+        ("approved with conditions", ["Drop <b>age</b>.", "Swap $x$."],
+         "☒ Release with these changes or conditions:"),
         ("rejected", [], "☒ Do not release"),
     ],
-)
+)  # fmt: skip
 def test_a_decision_is_shown_with_its_conditions_and_who_signs(results, decision, conditions, marked):
     recorded = {**DECIDED, "decision": decision, "conditions": conditions}
     text = checklist.sign_off(results(decision=recorded, answers={"open": "Yes."}))

@@ -110,55 +110,26 @@ GRAVE = Line("understates", "Codes are missing.", 3, 0.03)
 FATAL = Line("invalidates", "Rows do not correspond.")
 
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
-    (
-        "three of four above",
-        {"limit": 0.05},
-        {"ABOVE", "some above", "cell above", "cell unsure"} | FOUND | NOTABLE,
-    ),
+    ("three of four above", {"limit": 0.05}, {"ABOVE", "some above", "cell above", "cell unsure"} | FOUND | NOTABLE),
     ("all above", {"limit": 0.01}, {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE),
     ("all within", {"limit": 0.9}, {"WITHIN", "all within", "cell within"} | FOUND | NOTABLE),
     ("no limit", {"limit": None}, {"NO VERDICT", "no limit"} | FOUND | NOTABLE),
-    (
-        "one metric, within",
-        {"metrics": ("taxicab",), "limit": 0.9},
-        {"WITHIN", "all within", "cell within"} | FOUND | NOTABLE,
-    ),
-    (
-        "one metric, above",
-        {"metrics": ("taxicab",), "limit": 0.01},
-        {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE,
-    ),
-    (
-        "nothing suspected",
-        {"nothing_suspected": EVERY},
-        {"WITHIN", "all within", "suspected no records", "cell nothing"} | NOTHING | NOTABLE,
-    ),
-    (
-        "nothing confirmed",
-        {"nothing_confirmed": EVERY},
-        {"WITHIN", "all within", "cell within", "could be found", "suspects", "found nobody", "no claim"}
-        | NOTABLE,
-    ),
-    (
-        "all links outside the strata",
-        {"linked": 0.0, "nothing_confirmed": EVERY},
-        {"NO VERDICT", "links outside", "cell none", "may invalidate"} | UNKNOWN,
-    ),
-    (
-        "no link",
-        {"linked": 0.0, "lost": False, "nothing_confirmed": EVERY},
-        {"NO VERDICT", "no true link", "cell none", "may invalidate"} | UNKNOWN,
-    ),
-    (
-        "most links outside the strata",
-        {"linked": 0.006, "limit": 0.9},
-        {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND,
-    ),
-    (
-        "no metric can suspect anything",
-        {"nothing_suspected": EVERY, "tolerances": dict.fromkeys(EVERY, -1)},
-        {"NO VERDICT", "cannot suspect", "cell none", "may understate"} | NOTHING,
-    ),
+    ("one metric, within", {"metrics": ("taxicab",), "limit": 0.9},
+     {"WITHIN", "all within", "cell within"} | FOUND | NOTABLE),
+    ("one metric, above", {"metrics": ("taxicab",), "limit": 0.01},
+     {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE),
+    ("nothing suspected", {"nothing_suspected": EVERY},
+     {"WITHIN", "all within", "suspected no records", "cell nothing"} | NOTHING | NOTABLE),
+    ("nothing confirmed", {"nothing_confirmed": EVERY},
+     {"WITHIN", "all within", "cell within", "could be found", "suspects", "found nobody", "no claim"} | NOTABLE),
+    ("all links outside the strata", {"linked": 0.0, "nothing_confirmed": EVERY},
+     {"NO VERDICT", "links outside", "cell none", "may invalidate"} | UNKNOWN),
+    ("no link", {"linked": 0.0, "lost": False, "nothing_confirmed": EVERY},
+     {"NO VERDICT", "no true link", "cell none", "may invalidate"} | UNKNOWN),
+    ("most links outside the strata", {"linked": 0.006, "limit": 0.9},
+     {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND),
+    ("no metric can suspect anything", {"nothing_suspected": EVERY, "tolerances": dict.fromkeys(EVERY, -1)},
+     {"NO VERDICT", "cannot suspect", "cell none", "may understate"} | NOTHING),
     (
         "one of four can suspect nothing",
         {"nothing_suspected": ("adhoc",), "tolerances": {"adhoc": -1}, "limit": 0.9},
@@ -173,52 +144,25 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
         }
         | FOUND,
     ),
-    (
-        "a weak threshold, within",
-        {"tolerances": {"euclidean": 6}, "limit": 0.9},
-        {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND,
-    ),
-    (
-        "a weak threshold, above",
-        {"tolerances": {"euclidean": 6}, "limit": 0.01},
-        {"ABOVE", "all above", "cell above", "may understate"} | FOUND,
-    ),
-    (
-        "a warning that may understate",
-        {"warnings": (GRAVE,), "limit": 0.9},
-        {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND,
-    ),
-    (
-        "a warning that may invalidate, within",
-        {"warnings": (FATAL, GRAVE), "limit": 0.9},
-        {"NO VERDICT", "invalid", "cell none", "may invalidate", "may understate"} | FOUND,
-    ),
-    (
-        "a warning that may invalidate, above",
-        {"warnings": (FATAL,), "limit": 0.01},
-        {"NO VERDICT", "invalid", "cell none", "may invalidate"} | FOUND,
-    ),
-    (
-        "no warning",
-        {"lost": False, "metrics": ("taxicab",), "limit": 0.9},
-        {"WITHIN", "all within", "cell within", "no warnings"} | FOUND,
-    ),
-    (
-        "several limits, one broken",
-        {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}},
-        {"ABOVE", "each above", "cell above"} | FOUND | NOTABLE,
-    ),
-    (
-        "several limits, met",
-        {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
-        {"WITHIN", "each within", "cell within"} | FOUND | NOTABLE,
-    ),
-    (
-        "a limit of one metric alone",
-        {"decision": {"conditional_rate_at_most": {"adhoc": 0.01}}},
-        {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE,
-    ),
-]
+    ("a weak threshold, within", {"tolerances": {"euclidean": 6}, "limit": 0.9},
+     {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND),
+    ("a weak threshold, above", {"tolerances": {"euclidean": 6}, "limit": 0.01},
+     {"ABOVE", "all above", "cell above", "may understate"} | FOUND),
+    ("a warning that may understate", {"warnings": (GRAVE,), "limit": 0.9},
+     {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND),
+    ("a warning that may invalidate, within", {"warnings": (FATAL, GRAVE), "limit": 0.9},
+     {"NO VERDICT", "invalid", "cell none", "may invalidate", "may understate"} | FOUND),
+    ("a warning that may invalidate, above", {"warnings": (FATAL,), "limit": 0.01},
+     {"NO VERDICT", "invalid", "cell none", "may invalidate"} | FOUND),
+    ("no warning", {"lost": False, "metrics": ("taxicab",), "limit": 0.9},
+     {"WITHIN", "all within", "cell within", "no warnings"} | FOUND),
+    ("several limits, one broken", {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}},
+     {"ABOVE", "each above", "cell above"} | FOUND | NOTABLE),
+    ("several limits, met", {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
+     {"WITHIN", "each within", "cell within"} | FOUND | NOTABLE),
+    ("a limit of one metric alone", {"decision": {"conditional_rate_at_most": {"adhoc": 0.01}}},
+     {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE),
+]  # fmt: skip
 
 
 def printed(text: str, sentences: dict[str, str]) -> set[str]:
@@ -479,15 +423,12 @@ RISK = {
         ({}, {}, {"unique", "reliability", "highest score"}),
         ({"k_anonymity_at_least": 2}, {}, {"above", "broken", "unique", "reliability", "highest score"}),
         ({"dis_at_most": 1}, {}, {"within", "met", "unique", "reliability", "highest score"}),
-        (
-            {"k_anonymity_at_least": 2, "dis_at_most": 1},
-            {},
-            {"above", "broken", "met", "unique", "reliability", "highest score"},
-        ),
+        ({"k_anonymity_at_least": 2, "dis_at_most": 1}, {},
+         {"above", "broken", "met", "unique", "reliability", "highest score"}),
         ({"k_anonymity_at_least": 2}, {"age": "-9"}, {"none", "nobody unique"}),
     ],
     ids=["no limit", "a unique record", "DIS", "one of two", "incomplete keys"],
-)
+)  # fmt: skip
 def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
     keys = {"decision": decision} if decision else {}
     folder = write_filerisk(tmp_path / "results", FILE_RISK, file=drawn(60).assign(**people), **keys)
@@ -504,17 +445,12 @@ STRANGERS = {"sex": ["7"] * 59 + ["1"], "job": ["3"] * 59 + ["-9"]}
     ("section", "people", "words", "expected"),
     [
         (FILE_RISK, {}, "", {"unique", "reliability", "highest score"}),
-        (
-            POPULATION,
-            {},
-            "and 100 % for {n} of them",
-            {"unique", "reliability", "highest score", "true risk"},
-        ),
+        (POPULATION, {}, "and 100 % for {n} of them", {"unique", "reliability", "highest score", "true risk"}),
         (POPULATION, STRANGERS, "", {"unique", "reliability", "highest score"}),
         (POPULATION, {"age": "-9"}, "", {"nobody unique"}),
     ],
     ids=["no population", "a population", "nobody of it matches", "no unique record"],
-)
+)  # fmt: skip
 def test_the_true_risk_is_beside_the_scores_where_it_is_known(tmp_path, section, people, words, expected):
     study = Results(write_filerisk(tmp_path / "results", section, file=drawn(60).assign(**people)))
     text = str(filerisk.risk_findings(study)).replace("\u00a0", " ")
@@ -671,11 +607,8 @@ INCOME = {"regression": {"response": "income", "predictors": ["age"]}}
         ({"limit": None}, {}, MEASURED),
         ({"linked": 0.0, "lost": False}, {}, MEASURED),
         ({"linked": 0.006}, {}, MEASURED | {"least loss"}),
-        (
-            {"variables": (("income", "numeric", "income"),), "strata": None},
-            {},
-            (MEASURED | {"least loss"}) - {"pairs moved"},
-        ),
+        ({"variables": (("income", "numeric", "income"),), "strata": None}, {},
+         (MEASURED | {"least loss"}) - {"pairs moved"}),
     ],
     ids=[
         "measured", "a regression", "nothing changed", "none within", "no limit", "no link", "reserved", "one variable",

@@ -95,7 +95,7 @@ def public_numbers(edition: Edition, folder: Path) -> set[str]:
         len(edition.strata),
         tables.MAX_STRATA,
     }
-    widths = {f"{100 * float(share):g}" for share in edition.policy.given["protect"].values()}
+    widths = {f"{100 * float(share):g}" for share in edition.policy.protect.model_dump().values()}
     known |= (
         numbers(json.dumps(edition.record, ensure_ascii=False)) | {"2", "3", "5"} | {str(n) for n in totals}
     )
@@ -194,23 +194,10 @@ def said(tmp_path, **counts) -> str:
 @pytest.mark.parametrize(
     ("counts", "sentence"),
     [
-        (
-            {
-                "n_suspected": "1200",
-                "suspected_rate": "0.200",
-                "n_confirmed": "200",
-                "conditional_rate": "0.167",
-            },
-            "suspects about 1 in 5 of the released records (about 1,200 records). For about 1 in 6 of the records",
-        ),
-        (
-            {"n_suspected": "<15"},
-            "suspects fewer than 15 records. Nothing more is said about a number this small.",
-        ),
-        (
-            {"n_suspected": "x", "n_confirmed": "x"},
-            "suspects a number of records that is not shown, and neither is",
-        ),
+        ({"n_suspected": "1200", "suspected_rate": "0.200", "n_confirmed": "200", "conditional_rate": "0.167"},
+         "suspects about 1 in 5 of the released records (about 1,200 records). For about 1 in 6 of the records"),
+        ({"n_suspected": "<15"}, "suspects fewer than 15 records. Nothing more is said about a number this small."),
+        ({"n_suspected": "x", "n_confirmed": "x"}, "suspects a number of records that is not shown, and neither is"),
         (
             {"n_suspected": "x", "suspected_rate": "", "n_confirmed": "100"},
             "suspects a number of records that is not shown, because",
@@ -223,21 +210,14 @@ def said(tmp_path, **counts) -> str:
             {"n_confirmed": "x", "conditional_rate": ""},
             "For how many of them the true person is among the candidates",
         ),
-        (
-            {
-                "n_suspected": "30",
-                "suspected_rate": "0.005",
-                "n_confirmed": "20",
-                "conditional_rate": "0.667",
-            },
-            "for about 20 records; the rounding leaves their share too uncertain to state it in words.",
-        ),
+        ({"n_suspected": "30", "suspected_rate": "0.005", "n_confirmed": "20", "conditional_rate": "0.667"},
+         "for about 20 records; the rounding leaves their share too uncertain to state it in words."),
         (
             {"n_suspected": "1200", "n_confirmed": "1200", "conditional_rate": ""},
             "is not shown: it would be 0 % or 100 %.",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_finding_says_no_more_than_is_published(tmp_path, counts, sentence):
     assert sentence in said(tmp_path, **counts)
 

@@ -158,11 +158,7 @@ WEIGHT = {key: one for key, one in FILE_RISK.items() if key != "sampling_fractio
 COLLAPSE = {"variable": "region", "recode": {"1": "north", "2": "north"}}
 ONE = {**FILE_RISK, "key_variables": ["sex"]}
 CASES = {
-    "usual": (
-        FILE_RISK,
-        {},
-        {"complete key", "missing at random", "not checked", "sampling error", "conventions"},
-    ),
+    "usual": (FILE_RISK, {}, {"complete key", "missing at random", "not checked", "sampling error", "conventions"}),
     "category": ({**FILE_RISK, "missing": "category"}, {}, {"not checked", "sampling error", "conventions"}),
     "wildcard": (
         {**FILE_RISK, "missing": "wildcard"},
@@ -180,16 +176,8 @@ CASES = {
         {},
         {"not checked", "whole population"},
     ),
-    "no unique": (
-        ONE,
-        {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})},
-        {"not checked", "no unique"},
-    ),
-    "no pair": (
-        ONE,
-        {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})},
-        {"not checked", "no pair"},
-    ),
+    "no unique": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})}, {"not checked", "no unique"}),
+    "no pair": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})}, {"not checked", "no pair"}),
     "nothing unique": (ONE, {"file": drawn(90)}, {"not checked"}),
     "original": (
         {**FILE_RISK, "original": {"path": "before.csv"}},
@@ -223,7 +211,7 @@ CASES = {
             "incomplete population",
         },
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -43,54 +43,25 @@ def differing(number: int, kind: str = "different") -> list[dict]:
 
 DIFFERS = {"outcome": "not reproduced"}
 CASES = [
-    (
-        "identical",
-        {},
-        "Each of the 50 results was computed again and is identical to the sealed one, byte for byte.",
-    ),
-    (
-        "equal",
-        {"counts": {"identical": 46, "explained": 4, "extra": 2}},
-        "Each of the 50 results was computed again, and all that must be equal to the sealed ones are.",
-    ),
-    (
-        "one differs",
-        {**DIFFERS, "counts": {"identical": 49, "different": 1}, "results": differing(1)},
-        "One of the 50 results is not the sealed one.",
-    ),
-    (
-        "some are missing",
-        {**DIFFERS, "counts": {"identical": 48, "missing": 2}, "results": differing(2, "missing")},
-        "2 of the 50 results are not the sealed ones.",
-    ),
-    (
-        "failed",
-        {**DIFFERS, "counts": {}, "errors": ["puf.csv, row 3: *wrong*."]},
-        "The study could not be computed:",
-    ),
-    (
-        "not rerun",
-        {
-            "outcome": "verified, not rerun",
-            "inputs": {"needed": 3, "missing": ["puf.csv (9 bytes)"], "unreadable": 2},
-        },
-        "One of the 3 inputs was not found, so that nothing was computed.",
-    ),
+    ("identical", {}, "Each of the 50 results was computed again and is identical to the sealed one, byte for byte."),
+    ("equal", {"counts": {"identical": 46, "explained": 4, "extra": 2}},
+     "Each of the 50 results was computed again, and all that must be equal to the sealed ones are."),
+    ("one differs", {**DIFFERS, "counts": {"identical": 49, "different": 1}, "results": differing(1)},
+     "One of the 50 results is not the sealed one."),
+    ("some are missing", {**DIFFERS, "counts": {"identical": 48, "missing": 2}, "results": differing(2, "missing")},
+     "2 of the 50 results are not the sealed ones."),
+    ("failed", {**DIFFERS, "counts": {}, "errors": ["puf.csv, row 3: *wrong*."]}, "The study could not be computed:"),
+    ("not rerun",
+     {"outcome": "verified, not rerun", "inputs": {"needed": 3, "missing": ["puf.csv (9 bytes)"], "unreadable": 2}},
+     "One of the 3 inputs was not found, so that nothing was computed."),
     ("unsigned", {"warnings": ["nobody signed the bag."]}, "- Nobody signed the bag\\."),
-    (
-        "signed by somebody known",
-        {"signed_by": {**SIGNER, "principal": "agency_seal"}},
-        "The seal is signed by agency\\_seal (`SHA256:",
-    ),
+    ("signed by somebody known", {"signed_by": {**SIGNER, "principal": "agency_seal"}},
+     "The seal is signed by agency\\_seal (`SHA256:"),
     ("cut off", {}, "computed the results on Linux 7\\.1\\, x86\\_64, without a network."),
     ("code of the bag", {"code": "bag"}, "The code in the sealed study, which the user trusts, computed"),
-    (
-        "same",
-        {},
-        "Code, packages and Python are those of the seal, so that the reports must be identical too.",
-    ),
+    ("same", {}, "Code, packages and Python are those of the seal, so that the reports must be identical too."),
     ("other", {"same_code": False}, "Reports name them and may therefore differ."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "says"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])

@@ -105,7 +105,7 @@ def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
             if isinstance(called, ast.Name) and called.id == "columns":
                 group = "".join(f"{option.value.value}." for option in node.keywords)
                 for words in node.args[2].value.split():
-                    yield names[node.args[1].id], re.escape(group + words.partition("=")[0])
+                    yield names[node.args[1].id], re.escape(group + re.split("[=:@]", words)[0])
             if isinstance(called, ast.Attribute) and called.attr == "group":
                 called, below = called.value, r"\.\w+"
             if isinstance(called, ast.Name) and called.id in names:

@@ -151,20 +151,14 @@ def _winkler(agreement, min_agree):
 
 
 TOLERANCE = [
-    (
-        "more than half of ten variables may differ",
-        {"tolerances": {"euclidean": 6}},
-        ["Euclidean: the threshold is weak"],
-    ),
+    ("more than half of ten variables may differ", {"tolerances": {"euclidean": 6}},
+     ["Euclidean: the threshold is weak"]),
     ("half of them may differ", {"tolerances": {"euclidean": 5, "adhoc": 5}}, []),
-    (
-        "several metrics",
-        {"tolerances": {"euclidean": 6, "adhoc": 9}},
-        ["Euclidean: the threshold is weak", "Adhoc: the threshold is weak"],
-    ),
+    ("several metrics", {"tolerances": {"euclidean": 6, "adhoc": 9}},
+     ["Euclidean: the threshold is weak", "Adhoc: the threshold is weak"]),
     ("unicity has no threshold", {"tolerances": {"unicity": 9}}, []),
     ("nothing can be suspected", {"tolerances": {"adhoc": -1}}, ["Adhoc: no pair can be suspected"]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sentence", "shape", "expected"), TOLERANCE, ids=[case[0] for case in TOLERANCE])

@@ -39,16 +39,12 @@ def test_without_variants_there_is_no_frontier(results):
     [
         ({"conditional_rate_at_most": 0.2}, "conditional_rate", "conditional rate", 0.2),
         ({"conditional_rate_at_most": {"taxicab": 0.2}}, "conditional_rate", "conditional rate", None),
-        (
-            {"conditional_rate_at_most": 0.2, "by": "upper"},
-            "conditional_high",
-            "upper end of the conditional rate",
-            0.2,
-        ),
+        ({"conditional_rate_at_most": 0.2, "by": "upper"}, "conditional_high", "upper end of the conditional rate",
+         0.2),
         ({"reach_at_most": 0.1, "confirmed_rate_at_most": 0.3}, "confirmed_rate", "confirmed rate", 0.3),
         ({"confirmed_at_most": 3}, "conditional_rate", "conditional rate", None),
     ],
-)
+)  # fmt: skip
 def test_the_risk_is_the_first_rate_with_a_limit(results, decision, column, name, limit):
     study = results(decision=decision)
     assert risk_of(study) == (column, name, limit)

@@ -24,25 +24,18 @@ MAX_FOLDER_LENGTH = 60
 
 
 def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """Execute a notebook with parameters.
+    """Execute a notebook with parameters, and return it in canonical form.
 
     Parameters
     ----------
     notebook : pathlib.Path
         A notebook with a cell tagged ``parameters``.
     parameters : mapping
-        A ``Path`` is passed as its last part only, and the kernel works in the folder that holds it: neither
+        Of the paths, only the last parts are passed, and the kernel works in the one folder that holds them: neither
         the notebook nor its outputs name that folder.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        In canonical form. What cells wrote to their error stream is written to that of this process.
 
     Raises
     ------
-    ValueError
-        If the paths are not in the same folder.
     papermill.PapermillExecutionError
         If a cell fails. Its notes hold what the kernel wrote.
     """
@@ -92,7 +85,9 @@ def _kernel_environment() -> Iterator[Path]:
     Yields a folder that only the owner can enter, and that ends with it.
     """
     before = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="reident-", dir=_short_folder()) as settings:
+    # Where the path of the temporary folder is too long for a socket, its own subfolder of another one, mode 0700.
+    place = "/tmp" if len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH else None  # noqa: S108
+    with tempfile.TemporaryDirectory(prefix="reident-", dir=place) as settings:
         os.environ.update(
             PYTHONHASHSEED="0",
             SOURCE_DATE_EPOCH="0",
@@ -107,11 +102,6 @@ def _kernel_environment() -> Iterator[Path]:
         finally:
             os.environ.clear()
             os.environ.update(before)
-
-
-def _short_folder() -> str | None:
-    """Return a folder for sockets where the path of the temporary folder is too long."""
-    return "/tmp" if len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH else None  # noqa: S108 - its own subfolder, mode 0700
 
 
 def canonical(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:

@@ -84,15 +84,7 @@ def folders(text: str) -> list[str]:
 def faces(text: str) -> str:
     """Return the rules of a style sheet that embed the glyphs of a page's characters in less common scripts.
 
-    Parameters
-    ----------
-    text : str
-        The characters of the page.
-
-    Returns
-    -------
-    str
-        One ``@font-face`` for each font that is needed, with the family :data:`FAMILY`; empty where none is.
+    There is one ``@font-face`` for each font that is needed, with the family :data:`FAMILY`; none for most pages.
     """
     codes = {ord(character) for character in set(text) if not _is_common(character)}
     rules = []

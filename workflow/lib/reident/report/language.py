@@ -31,15 +31,10 @@ class Language:
     ----------
     code : str
         As in BCP 47, for HTML and PDF.
-    decimal, thousands : str
-        The mark of the decimals, and the mark between groups of three digits.
-    months : tuple of str
-    date : str
-        A date with the fields ``day``, ``month`` and ``year``.
+    date, listed : str
+        A date with the fields ``day``, ``month`` and ``year``, and a list of two with ``first`` and ``last``.
     numerals : tuple of str
         The words for the numbers from 0 to 9.
-    listed : str
-        A list of two: ``first`` and ``last``.
     empty : str
         Shown for an empty label.
     lower_case : bool

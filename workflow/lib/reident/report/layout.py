@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from reident.errors import InputError
 from reident.report import language
 from reident.report.sentences import Sentences
 
@@ -44,15 +46,10 @@ _CLASSES = (
 
 
 class Part(NamedTuple):
-    """A piece of the report and the tables that it reads.
+    """A piece of the report: a function of the results of a study or an edition, and the tables that it reads.
 
-    Attributes
-    ----------
-    reads : tuple of str
-        Tables of the results folder. The part is left out if the study does not ask for one of them, or if one
-        does not exist.
-    make : callable
-        ``make(results)`` returns Markdown, a figure, or None. The results are those of a study or an edition.
+    `make` returns Markdown, a figure, or None. The part is left out if the study does not ask for one of the tables, or
+    if one does not exist.
     """
 
     reads: tuple[str, ...]
@@ -74,7 +71,7 @@ Piece = Part | tuple[Any, ...]
 
 
 def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
-    """Return a section of the report: its heading and what its pieces show.
+    """Return a section of the report: its heading and what its pieces show; nothing if no piece has anything to show.
 
     Parameters
     ----------
@@ -84,11 +81,6 @@ def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[
     pieces : Part or (heading, piece, …)
     kind : {'', 'annex', 'closing'}
         Sections are numbered, annexes lettered; a closing section has neither number nor letter.
-
-    Returns
-    -------
-    list of Text and Figure
-        Empty, without the heading, if no piece has anything to show.
     """
     with language.use(results.language):
         return list(_section(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
@@ -123,14 +115,10 @@ class Column(NamedTuple):
 
 
 def table(caption: str, *columns: Column, kind: str = "", name: str = "") -> str:
-    """Return a Markdown table with a caption.
+    """Return a Markdown table of columns of equal length, the first of which names the rows, with a caption.
 
     Parameters
     ----------
-    caption : str
-        Markdown.
-    columns : Column
-        Columns of equal length; the first one names the rows.
     kind : str
         Classes, separated by spaces. ``compact`` tables are set in smaller type; readers can sort ``sortable`` ones in
         the HTML, and choose the lines of ``strata`` by their names; ``own-limit`` ones hold for the study's own rank
@@ -173,3 +161,12 @@ def paragraphs(*texts: str | None) -> str:
 def items(texts: Iterable[str]) -> str:
     """Return a bulleted list."""
     return "\n".join(f"- {text}" for text in texts)
+
+
+def locate(folder: str | Path, file: str, advice: str) -> Path:
+    """Return a folder that holds a file, searched for from the working folder upwards; without it, say `advice`."""
+    here = Path.cwd()
+    for start in (here, *here.parents):
+        if (start / folder / file).is_file():
+            return start / folder
+    raise InputError(f"{folder}: {advice}")

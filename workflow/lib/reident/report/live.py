@@ -6,6 +6,7 @@ phrases themselves, which are those of the study's own rank limit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +16,15 @@ import pandas as pd
 from reident.report.layout import Column
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.wording import count_cells, rates
+from reident.report.wording import (
+    bold_cells,
+    count_cells,
+    fixed_cells,
+    label_cells,
+    number,
+    rates,
+    without_repeats,
+)
 
 STATES = "application/vnd.reident.rank-limits+json"
 """The media type of the output that names the rank limits of the slider."""
@@ -44,6 +53,23 @@ KEPT = ("n_puf", "n_eif", "n_links", "n_compared", "n_findable", "tolerance")
 
 Format = Callable[[Any], list[str]]
 """What returns the cells of a column of a result."""
+
+FORMATS: dict[str, tuple[Format, str]] = {
+    "count": (count_cells, "r"),
+    "rate": (rates, "r"),
+    "number": (lambda values: [number(value) for value in values], "r"),
+    "decimal": (lambda values: fixed_cells(values, 1), "r"),
+    "decimals": (lambda values: fixed_cells(values, 3), "r"),
+    "cell": (list, "r"),
+    "text": (list, "l"),
+    "once": (lambda texts: without_repeats(list(texts)), "l"),
+    "label": (label_cells, "l"),
+    "bold": (bold_cells, "l"),
+    "labels": (lambda labels: without_repeats(label_cells(labels)), "l"),
+}
+"""How a column is shown, and its alignment; texts and cells are Markdown already, and each is shown or shown once."""
+
+_COLUMN = re.compile(r"(\w+)(?:=(\w+))?(?::(\w+))?(?:@(\S+))?")
 
 
 class Slider(NamedTuple):
@@ -75,13 +101,7 @@ class States(NamedTuple):
     live: tuple[bool, ...]
 
     def cells(self, show: Callable[[pd.DataFrame], Sequence[str]]) -> list[str]:
-        """Return the cells of a column, each with its text at every rank limit.
-
-        Parameters
-        ----------
-        show : callable
-            ``show(lines)`` returns a text for each line.
-        """
+        """Return the cells of a column, which ``show(lines)`` returns, each with its text at every rank limit."""
         texts = show(self.lines)
         by_limit = [show(lines) for lines in self.at]
         return [
@@ -106,7 +126,7 @@ class States(NamedTuple):
 def columns(
     lines: pd.DataFrame | States, text: Sentences, declared: str, width: str = "auto", *, group: str = ""
 ) -> list[Column]:
-    """Return the columns of numbers of a table, as they are declared.
+    """Return the columns of a table, as they are declared.
 
     Parameters
     ----------
@@ -115,17 +135,19 @@ def columns(
     text : Sentences
         Has the headings, in this `group`.
     declared : str
-        Separated by spaces, ``heading=column`` by the key of the heading, or ``column`` where both have the same name.
-        A column has counts if its name begins with ``n_`` or is in :data:`COUNTED`, and otherwise rates.
+        Words such as ``heading=column:format@width``: the key of the heading, the column of the result where it has
+        another name, one of :data:`FORMATS`, and a width other than `width`. Without a format, a column has counts if
+        its name begins with ``n_`` or is in :data:`COUNTED`, and otherwise rates.
     width : str
     """
     table_columns = []
-    for words in declared.split():
-        key, _, name = words.partition("=")
-        name = name or key
-        show = count_cells if name.startswith("n_") or name in COUNTED else rates
+    for key, column, format_, own_width in _COLUMN.findall(declared):
+        name = column or key
+        show, align = FORMATS[format_ or ("count" if name.startswith("n_") or name in COUNTED else "rate")]
         cells = lines.column(name, show) if isinstance(lines, States) else show(lines[name])
-        table_columns.append(Column(text(f"{group}.{key}" if group else key), cells, "r", width))
+        table_columns.append(
+            Column(text(f"{group}.{key}" if group else key), cells, align, own_width or width)
+        )
     return table_columns
 
 
@@ -160,14 +182,7 @@ def _path(results: Results, metric: str) -> str | None:
 
 
 def states(results: Results, lines: pd.DataFrame) -> States:
-    """Return lines of the rates at every rank limit.
-
-    Parameters
-    ----------
-    results : Results
-    lines : pandas.DataFrame
-        Lines as in `rates.csv`, in any number and order, with the columns `metric` and `stratum`.
-    """
+    """Return lines as in `rates.csv`, in any number and order and with `metric` and `stratum`, at every rank limit."""
     lines = lines.reset_index(drop=True)
     ranked = [metric for metric in results.ranked if _path(results, metric)]
     live = tuple(metric in ranked for metric in lines["metric"])

@@ -28,19 +28,9 @@ _NUMBER = re.compile(r"-?[\d,]*\d(\.\d+)?")
 
 
 def recorded(text: str, group: str) -> str:
-    """Return a text of a table in the language of the report.
+    """Return a text that a step recorded in the language of the report, by the group of templates in ``recorded.yaml``.
 
-    Parameters
-    ----------
-    text : str
-        As the step recorded it.
-    group : str
-        The group of templates in ``recorded.yaml``.
-
-    Returns
-    -------
-    str
-        The text itself in English, and where no template of the group is like it.
+    It is the text itself in English, and where no template of the group is like it.
     """
     if language.current().code == DEFAULT_LANGUAGE:
         return text

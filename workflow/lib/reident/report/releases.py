@@ -52,18 +52,13 @@ def _body(comparison: Comparison) -> list[Any]:
         (f"# {TEXT('section_groups')}", [releases.group_rates(of), changes.strata(of)]),
         (f"# {TEXT('section_measures')}", [changes.measures(of)]),
         (f"# {TEXT('section_changes')}", [" "]),
-        (f"## {TEXT('files.heading')}", [changes.files(of)]),
-        (f"## {TEXT('variables.heading')}", [changes.variables(of)]),
-        (f"## {TEXT('codes.heading')}", [changes.codes(of)]),
-        (f"## {TEXT('options.heading')}", [changes.options(of)]),
-        (f"## {TEXT('code.heading')}", [changes.code(of)]),
-        (f"## {TEXT('verdicts.heading')}", [changes.verdicts(of)]),
     ]
+    lists = (changes.files, changes.variables, changes.codes, changes.options, changes.code, changes.verdicts)
+    sections += [(f"## {TEXT(f'{change.__name__}.heading')}", [change(of)]) for change in lists]
     return [piece for heading, pieces in sections if any(pieces) for piece in (heading, *pieces)]
 
 
 def _bundles(pieces: Iterable[Any], *, front: bool) -> Iterator[tuple[bool, Any, Any]]:
-    """Yield what a notebook would show of these pieces."""
     for piece in filter(None, pieces):
         bundle = (Text(piece) if isinstance(piece, str) else piece)._repr_mimebundle_()
         yield (front, *(bundle if isinstance(bundle, tuple) else (bundle, {})))

@@ -73,23 +73,18 @@ class Content(NamedTuple):
 
 
 class About(NamedTuple):
-    """What the front page and the metadata of the files say about the report.
+    """What the front page and the metadata of the files say about the report; all texts are plain.
 
     Attributes
     ----------
-    title, subtitle, agency, study : str
-        Plain text. Without a subtitle, the report has its usual one.
+    subtitle, footer, front : str
+        The subtitle, the line at the foot of the first page and the name of the front page; empty for the usual ones.
     date : datetime.date or None
-        The date of the report. Without it the front page says so, the metadata of the PDF have none, and the PDF
-        does not conform to PDF/A, which requires one.
-    footer, front : str
-        The line at the foot of the first page and the name of the front page, where they are not the usual ones.
+        Without it the front page says so, and the PDF does not conform to PDF/A, which requires one.
     banner : str
         A line at the top of every page; empty for none.
     style : str
         CSS that follows the style sheet of the page.
-    language : str
-        The language of the texts, and of what the report shows.
     live : bool
         Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
         one that the page's policy allows, by its hash.
@@ -158,18 +153,13 @@ def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]])
             layers, own_limit = about.get("layers"), bool(about.get("own_limit"))
             figures[name] = Drawn(svg, data.get(NARROW, svg), layers, own_limit)
             identifier = f"#{about['name']} " if about.get("name") else ""
-            texts[front].append(
-                f'![{about["caption"]}]({name}){{{identifier}alt="{_attribute(about["alt"])}"}}'
-            )
+            alt = html.escape(" ".join(about["alt"].split())).replace("\\", "&#92;")
+            texts[front].append(f'![{about["caption"]}]({name}){{{identifier}alt="{alt}"}}')
         elif STATES in data:
             slider = data[STATES]
         elif text := data.get(REPORT, data.get("text/markdown")):
             texts[front].append(text)
     return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures, slider)
-
-
-def _attribute(text: str) -> str:
-    return html.escape(" ".join(text.split())).replace("\\", "&#92;")
 
 
 def _pandoc(markdown: str, to: str, *options: str) -> str:
@@ -223,23 +213,17 @@ def to_html(content: Content, about: About) -> str:
     }
     faces = fonts.faces(html.unescape("".join(fields.values())))
     css = (HERE / "page.css").read_text(encoding="utf-8")
+    if faces:  # they have the letters for which a reader may lack a font
+        for family in ("--sans: ", "--serif: "):
+            css = css.replace(family, f'{family}"{fonts.FAMILY}", ', 1)
+        css = css.replace(", monospace", f', "{fonts.FAMILY}", monospace')
+    words = f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
     text = page.substitute(
         fields,
-        css=_words() + (faces + _with_labels(css) if faces else css) + about.style,
+        css=words + faces + css + about.style,
         policy=("; font-src data:" if faces else "") + policy,
     )
     return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
-
-
-def _with_labels(css: str) -> str:
-    """Return the style sheet with the embedded fonts: they have the letters for which a reader may lack a font."""
-    for family in ("--sans: ", "--serif: "):
-        css = css.replace(family, f'{family}"{fonts.FAMILY}", ', 1)
-    return css.replace(", monospace", f', "{fonts.FAMILY}", monospace')
-
-
-def _words() -> str:
-    return f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
 
 
 TERM = re.compile(r"\{#term-([\w-]+) ")
@@ -252,21 +236,18 @@ def _script(content: Content, *, live: bool) -> dict[str, str]:
         return dict.fromkeys(("policy", "numbers", "slider", "controls"), "")
     script = (HERE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    language = languages.current()
+    language, slider = languages.current(), ""
+    if limits := content.slider:
+        own = limits["own"]
+        texts = {"reset": TEXT("slider_reset", own=own), "note": TEXT("slider_note", own=own)}
+        texts |= {name: str(limit) for name, limit in limits.items()}
+        slider = _filled("slider.html", texts | TEXT.group("slider"))
     return {
         "policy": f"; script-src 'sha256-{digest}'",
         "numbers": f' data-decimal="{html.escape(language.decimal)}" data-group="{html.escape(language.thousands)}"',
-        "slider": _slider(content.slider) if content.slider else "",
+        "slider": slider,
         "controls": f"{_filled('controls.html', TEXT.group('controls'))}<script>{script}</script>\n",
     }
-
-
-def _slider(limits: Mapping[str, int]) -> str:
-    """Return the slider of the rank limit, which the script shows."""
-    study_limit = limits["own"]
-    texts = {"reset": TEXT("slider_reset", own=study_limit), "note": TEXT("slider_note", own=study_limit)}
-    texts |= {name: str(limit) for name, limit in limits.items()}
-    return _filled("slider.html", texts | TEXT.group("slider"))
 
 
 def _filled(name: str, texts: Mapping[str, str]) -> str:
@@ -328,11 +309,4 @@ def to_pdf(content: Content, about: About) -> bytes:
 
 
 def _literal(text: str) -> str:
-    r"""Return text as a string literal of Typst.
-
-    Examples
-    --------
-    >>> print(_literal('a "b" \\'))
-    "a \"b\" \\"
-    """
     return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

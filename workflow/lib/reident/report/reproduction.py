@@ -25,18 +25,7 @@ Facts = Mapping[str, Any]
 
 
 def render(facts: Facts) -> dict[str, bytes]:
-    """Return the page about a reproduction.
-
-    Parameters
-    ----------
-    facts : mapping
-        What ``reproduction.json`` has, see :mod:`reident.archive.reproduce`.
-
-    Returns
-    -------
-    dict
-        The page as HTML and as PDF, by suffix.
-    """
+    """Return the page on ``reproduction.json``, see :mod:`reident.archive.reproduce`, as HTML and PDF, by suffix."""
     day, code = datetime.date.fromisoformat(facts["on"]), language.named(facts)
     with language.use(code):
         texts = facts["title"], TEXT("subtitle"), facts["agency"], facts["bag"]
@@ -149,7 +138,8 @@ def environment(facts: Facts) -> str:
     rows, heads = TEXT.group("then.rows"), TEXT.group("then.columns")
     then, now, cost = facts["then"], facts["now"], facts["cost"]
     lines = [
-        (rows[name], _short(then.get(name)), _short(now.get(name))) for name in ("version", "commit", "tree")
+        (rows[name], *(_value(release.get(name), DIGITS) for release in (then, now)))
+        for name in ("version", "commit", "tree")
     ]
     python = [escape(release.get("versions", {}).get("python", UNDEFINED)) for release in (then, now)]
     lines.append((rows["python"], python[0], python[1]))
@@ -157,8 +147,12 @@ def environment(facts: Facts) -> str:
     packages = [package for package in facts["packages"] if package[0] != "python"][:MAX_DIFFERENCES]
     lines += [(escape(name), escape(old or absent), escape(new or absent)) for name, old, new in packages]
     for name, unit, scale in _COSTS:
-        pair = [_measure((taken or {}).get(name), unit, scale) for taken in (cost["then"], cost["now"])]
-        lines.append((rows[name], pair[0], pair[1]))
+        values = [(taken or {}).get(name) for taken in (cost["then"], cost["now"])]
+        texts = [
+            UNDEFINED if value is None else TEXT(f"units.{unit}", value=fixed(value / scale, 1))
+            for value in values
+        ]
+        lines.append((rows[name], texts[0], texts[1]))
     what, sealed, reproduced = zip(*lines, strict=True)
     return table(
         TEXT("then.caption"),
@@ -177,12 +171,7 @@ _COSTS = (
 )
 
 
-def _measure(value: float | None, unit: str, scale: float) -> str:
-    return UNDEFINED if value is None else TEXT(f"units.{unit}", value=fixed(value / scale, 1))
-
-
 def _signer(signer: Facts) -> str:
-    """Return who signed, as far as it is known."""
     fingerprint = f"`{signer['fingerprint']}`"
     if signer["principal"] is None:
         return TEXT("unknown", fingerprint=fingerprint)
@@ -190,26 +179,18 @@ def _signer(signer: Facts) -> str:
 
 
 def _few(names: list[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
     labels = [f"`{name}`" for name in names[:MAX_NAMES]]
     if len(names) == len(labels):
         return listed(labels)
     return TEXT("more", names=", ".join(labels), n=len(names) - len(labels))
 
 
-def _short(value: str | None) -> str:
-    """Return a version, or the first digits of a digest."""
-    return UNDEFINED if value is None else escape(value[:DIGITS])
-
-
 def _place(difference: Facts) -> str:
-    """Return where a table differs."""
     column = escape(difference.get("column") or "")
     if not difference.get("row"):
         return column or UNDEFINED
     return TEXT("differences.row", row=count(difference["row"]), column=column)
 
 
-def _value(value: str | None) -> str:
-    """Return a value of a table without data."""
-    return UNDEFINED if value is None else escape(value)
+def _value(value: str | None, length: int | None = None) -> str:
+    return UNDEFINED if value is None else escape(value[:length])

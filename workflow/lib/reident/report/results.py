@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.errors import InputError
 from reident.intake.severity import Line
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
@@ -19,6 +18,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
 from reident.pipeline.tables import WHOLE
 from reident.report import language
+from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
@@ -34,15 +34,8 @@ HEADING = Sentences("headings")
 class Results:
     """The aggregate tables that a study asks for; other files in the folder are ignored.
 
-    Attributes
-    ----------
-    folder : pathlib.Path
-    study : dict
-        The study with every default filled in.
-    reviewed : frozenset of str
-        The tables that the study asks for, by their path in the folder.
-    named : bool
-        Whether the external intruder file has names.
+    `study` has every default filled in, `reviewed` the tables that it asks for, by their path in the folder; `named` is
+    whether the external intruder file has names.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -238,21 +231,6 @@ def listed_files(entry: dict[str, Any], side: str) -> list[dict[str, Any]]:
 
 
 def open_results(folder: str | Path) -> Results:
-    """Open the results in a folder, searched for from the working folder upwards.
-
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        Absolute, or relative to the working folder or one above it, such as ``results/example`` in a
-        checkout.
-
-    Raises
-    ------
-    InputError
-        If none of these folders holds results.
-    """
-    here = Path.cwd()
-    for start in (here, *here.parents):
-        if (start / folder / "study.json").is_file():
-            return Results(start / folder)
-    raise InputError(f"{folder}: there are no results. Run the study first, for example with `make`.")
+    """Open the results in a folder: an absolute path, or one relative to the working folder or a folder above it."""
+    advice = "there are no results. Run the study first, for example with `make`."
+    return Results(locate(folder, RESOLVED, advice))

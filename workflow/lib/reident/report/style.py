@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape as escape_xml
 from typing import Any, Literal, NamedTuple
 
@@ -198,8 +198,12 @@ _LEGEND: Look = {
 }
 
 
+Panels = Mapping[str, Callable[[Axes], None]]
+"""What draws each panel of a figure, by its title."""
+
+
 def figure(
-    draw: Callable[[Sheet], None],
+    draw: Callable[[Sheet], None] | Panels,
     *,
     panels: int = 1,
     height: float,
@@ -208,6 +212,10 @@ def figure(
     across: int = 2,
     stacked: bool = False,
     between: float = 0.02,
+    pad: float = 7,
+    key: bool = False,
+    xlabel: str = "",
+    labels: Sequence[object] = (),
     name: str = "",
     layers: Callable[[Sheet], Sequence[str]] | None = None,
     alts: Sequence[str] = (),
@@ -218,39 +226,55 @@ def figure(
 
     Parameters
     ----------
-    draw : callable
-        ``draw(sheet)`` fills the panels.
-    panels : int
+    draw : callable or Panels
+        ``draw(sheet)`` fills this number of `panels`.
     height : float
         Height in inches of a row of panels, or of all panels if `stacked`.
-    alt : str
-        The content of the figure in words and numbers.
-    caption : str
-        Markdown.
-    across : int
-        Largest number of panels in a row on a phone.
+    alt, caption : str
+        The content of the figure in words and numbers, and Markdown.
     stacked : bool
         Whether the panels are below each other on pages too.
     between : float
         Space between panels, as a share of their width; it keeps the numbers of their axes apart.
+    pad : float
+        Points between a panel and its title.
+    labels : sequence
+        The labels of the rows.
+    key : bool
+        Whether there is a legend above all panels; `xlabel` is the label below all of them.
     name : str
         The identifier to which links in the report lead.
     layers : callable, optional
-        ``layers(sheet)`` returns the marks at the rank limits 1, 2, … as SVG, see :mod:`reident.report.layers`.
-    alts : sequence of str
-        The alternative texts at these rank limits.
+        ``layers(sheet)`` returns the marks at the rank limits 1, 2, … as SVG, see :mod:`reident.report.layers`; `alts`
+        are the alternative texts at these rank limits.
     own_limit : bool
         Whether the figure holds for the study's own rank limit alone.
     subplots
         For :meth:`matplotlib.figure.Figure.subplots`.
     """
     alt = plain(alt, len(alt))
+    by_title = draw if isinstance(draw, Mapping) else {}
+    panels = len(by_title) or panels
+
+    def fill(sheet: Sheet) -> None:
+        for axes, (title, draw_panel) in zip(sheet.panels, by_title.items(), strict=False):
+            draw_panel(axes)
+            axes.set_title(title, pad=pad)
+        if not isinstance(draw, Mapping):
+            draw(sheet)
+        if labels:
+            sheet.rows(labels)
+        if key:
+            sheet.key()
+        if xlabel:
+            sheet.drawn.supxlabel(xlabel, fontsize=7.5, color=MUTED)
+
     page, phone = (1, panels), (-(-panels // across), min(panels, across))
     grids = [(panels, 1)] * 2 if stacked else [page, phone]
     drawings, marks = [], []
     label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
     for form, grid in zip((PAGE, PHONE), grids, strict=True):
-        svg, sheet = _svg(draw, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+        svg, sheet = _svg(fill, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
         drawings.append(svg.replace("<svg", label, 1))
         marks.append(tuple(layers(sheet)) if layers else ())
     limit_layers = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
@@ -258,26 +282,15 @@ def figure(
 
 
 def row_figure(
-    draw: Callable[[Sheet], None],
-    labels: Sequence[object],
-    *,
-    extra: float = 0.0,
-    key: bool = True,
-    **options: Any,
+    draw: Callable[[Sheet], None] | Panels, labels: Sequence[object], *, extra: float = 0.0, **options: Any
 ) -> Figure:
-    """Draw a figure of rows with these labels, and with a legend if `key`; options are those of :func:`figure`.
+    """Draw a figure of rows with these labels, by default with a legend; options are those of :func:`figure`.
 
     Its height is that of the rows, and `extra` inches.
     """
-
-    def with_rows(sheet: Sheet) -> None:
-        draw(sheet)
-        sheet.rows(labels)
-        if key:
-            sheet.key()
-
+    height = height_of(len(labels)) + extra
     return figure(
-        with_rows, **{"height": height_of(len(labels)) + extra, "across": 1, "sharey": True} | options
+        draw, labels=labels, **{"height": height, "across": 1, "sharey": True, "key": True} | options
     )
 
 

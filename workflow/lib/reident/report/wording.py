@@ -163,19 +163,9 @@ def fixed(value: float | None, places: int) -> str:
 
 
 def percent(fraction: float | None, decimals: int | None = None) -> str:
-    """Return a fraction as a percentage.
+    """Return a share in [0, 1] as a percentage: by default with one decimal, two below 1 % and three below 0.1 %.
 
-    Parameters
-    ----------
-    fraction : float or None
-        A share in [0, 1]; None and NaN are not defined.
-    decimals : int or None
-        Decimals; by default one, two below 1 % and three below 0.1 %.
-
-    Returns
-    -------
-    str
-        With its sign. A share above 0 is never shown as 0 %, and a share below 1 never as 100 %.
+    A share above 0 is never shown as 0 %, and a share below 1 never as 100 %.
     """
     if not defined(fraction):
         return UNDEFINED
@@ -220,18 +210,7 @@ def rates(fractions: Iterable[float | None]) -> list[str]:
 
 
 def apart(fraction: float, limit: float) -> tuple[str, str]:
-    """Return a rate and its limit as percentages with enough decimals to tell them apart.
-
-    Parameters
-    ----------
-    fraction, limit : float
-        Shares in [0, 1].
-
-    Returns
-    -------
-    tuple of str
-        The rate and the limit with one decimal, or up to six where they differ by less.
-    """
+    """Return a rate and its limit as percentages with one decimal, or up to six where they differ by less."""
     for decimals in range(1, 7):
         texts = percent(fraction, decimals), percent(limit, decimals)
         if texts[0] != texts[1] or fraction == limit:
@@ -240,20 +219,7 @@ def apart(fraction: float, limit: float) -> tuple[str, str]:
 
 
 def span(low: float | None, high: float | None, decimals: int = 1) -> str:
-    """Return an interval of shares as percentages.
-
-    Parameters
-    ----------
-    low, high : float or None
-        Shares in [0, 1]; the interval is not defined if either is None or NaN.
-    decimals : int
-        Decimals of both ends.
-
-    Returns
-    -------
-    str
-        Both ends, with the sign once.
-    """
+    """Return an interval of shares as percentages with the sign once; undefined if either end is None or NaN."""
     if not (defined(low) and defined(high)):
         return UNDEFINED
     return f"{without_unit(percent(low, decimals))} – {percent(high, decimals)}"

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from reident.report.edition.reading import RECORD, Edition, Policy
+from reident.report.edition.reading import RECORD, Edition
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.sentences import Sentences
 from reident.report.wording import day, declared, escape, listed, whole
+from reident.sections.release import Policy
 
 TEXT = Sentences("edition-tables")
 
@@ -34,61 +35,44 @@ def rules(edition: Edition) -> str:
 
 
 def _rules(edition: Edition) -> Iterator[tuple[str, str]]:
-    """Yield what a rule is about, and the rule."""
     policy, what = edition.policy, TEXT.group("rules.what_fixed")
     yield from _counts(policy, what)
     if policy.small:
-        sign = f"**{escape(policy.small['shown'])}**"
-        yield what["small"], TEXT("rules.small", below=int(policy.small["below"]), sign=sign)
-    if zero := policy.given.get("zero"):
-        yield what["zero"], TEXT(f"rules.zero.{zero}")
-    if (width := policy.given.get("protect")) and not policy.exact:
-        shares = {name: _width(width.get(name, 1)) for name in ("small", "rounded")}
+        sign = f"**{escape(policy.small.shown)}**"
+        yield what["small"], TEXT("rules.small", below=policy.small.below, sign=sign)
+    yield what["zero"], TEXT(f"rules.zero.{policy.zero}")
+    if not edition.exact:
+        shares = {"small": declared(policy.protect.small), "rounded": declared(policy.protect.rounded)}
         yield what["width"], TEXT("rules.width", **shares)
-    yield what["rates"], TEXT("rules.rates", n=int(policy.given["rates"]["decimals"]))
-    for name in ("extremes", "intervals"):
-        if name == "intervals" and edition.has_dependent_records:
-            yield what[name], TEXT("rules.intervals.dependent")
-        elif rule := policy.given.get(name):
-            yield what[name], TEXT(f"rules.{name}.{rule}")
-    digits = (policy.given.get("cut_points") or {}).get("significant_digits")
-    yield what["cut_points"], TEXT("rules.digits", n=int(digits)) if digits else TEXT("rules.exact")
+    yield what["rates"], TEXT("rules.rates", n=policy.rates.decimals)
+    yield what["extremes"], TEXT(f"rules.extremes.{policy.extremes}")
+    intervals = "dependent" if edition.has_dependent_records else policy.intervals
+    yield what["intervals"], TEXT(f"rules.intervals.{intervals}")
+    digits = policy.cut_points.significant_digits
+    yield what["cut_points"], TEXT("rules.digits", n=digits) if digits else TEXT("rules.exact")
 
 
 def _counts(policy: Policy, what: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the rounding of counts, band by band."""
-    if policy.exact or not policy.bands:
+    if not policy.bands:
         yield what["counts"], TEXT("rules.exact")
-        return
     for band in policy.bands:
-        if band.get("up_to") is not None:
-            name = TEXT("rules.up_to", n=int(band["up_to"]))
+        name = what["beyond"] if len(policy.bands) > 1 else what["counts"]
+        if band.up_to is not None:
+            name = TEXT("rules.up_to", n=band.up_to)
+        if band.significant_digits:
+            yield name, TEXT("rules.digits", n=band.significant_digits)
         else:
-            name = what["beyond"] if len(policy.bands) > 1 else what["counts"]
-        if digits := band.get("significant_digits"):
-            yield name, TEXT("rules.digits", n=int(digits))
-        else:
-            yield name, TEXT(f"rules.rounding.{policy.rounding}", n=int(band["nearest"]))
-
-
-def _width(value: Any) -> str:
-    return declared(1.0 if value == "full" else float(value))
+            yield name, TEXT(f"rules.rounding.{policy.rounding}", n=band.nearest or 1)
 
 
 def _checked(edition: Edition) -> Iterator[str]:
     """Yield what the check of the edition counted, took as known and joined."""
-    n = {
-        name: int(edition.record["counts"].get(name, 0))
-        for name in ("exact", "rounded", "small", "suppressed")
-    }
-    total = sum(n.values())
-    yield TEXT(
-        "rules.counted",
-        total=total,
-        rounded=n["exact"] + n["rounded"],
-        small=n["small"],
-        suppressed=n["suppressed"],
-    )
+    counts = edition.record["counts"]
+    n = {name: int(counts.get(name, 0)) for name in ("exact", "rounded", "small", "suppressed")}
+    rounded = n["exact"] + n["rounded"]
+    fields = {"small": n["small"], "suppressed": n["suppressed"]}
+    yield TEXT("rules.counted", total=sum(n.values()), rounded=rounded, **fields)
     files = TEXT.group("rules.files")
     if names := [files[name] for name in edition.record.get("known") or ()]:
         yield TEXT("rules.known", files=listed(names))
@@ -99,12 +83,11 @@ def _checked(edition: Edition) -> Iterator[str]:
 def _earlier(entry: Any) -> str:
     """Return an earlier edition, which the record has as a title or with its date."""
     if isinstance(entry, str):
-        return f"*{whole(entry)}*"
+        entry = {"title": entry}
+    name = f"*{whole(entry['title'])}*"
     if not entry.get("date"):
-        return f"*{whole(entry['title'])}*"
-    return TEXT(
-        "rules.earlier", title=f"*{whole(entry['title'])}*", date=day(date.fromisoformat(entry["date"]))
-    )
+        return name
+    return TEXT("rules.earlier", title=name, date=day(date.fromisoformat(entry["date"])))
 
 
 @part(RECORD)

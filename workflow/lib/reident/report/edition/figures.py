@@ -144,7 +144,6 @@ def _rate(line: Line | None) -> Share:
 
 
 def _dots(axes: Axes, shares: list[Share], whole: Share) -> None:
-    """Draw the rates of a metric, and that of the whole file as a line."""
     for at, share in enumerate(shares):
         if share.value is None:
             _not_shown(axes, at)
@@ -196,7 +195,6 @@ def by_rank_limit(edition: Edition) -> Figure | None:
 
 
 def _curves(axes: Axes, edition: Edition, name: str, limits: list[int]) -> None:
-    """Draw a rate of each metric by rank limit; nothing where it is not published."""
     in_force = int(edition.record["rank_limit"])
     style.stripe(axes.axvspan, in_force, 0.4)
     for metric, lines in edition.rank_limits.items():

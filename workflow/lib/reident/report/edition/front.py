@@ -97,23 +97,22 @@ def _unique(edition: Edition) -> str:
 @part(RECORD)
 def internal(edition: Edition) -> str | None:
     """Warn, set apart, that an edition must stay inside the agency."""
-    policy = edition.policy
-    return block("warning", TEXT("rounded.internal")) if policy.internal or policy.exact else None
+    return block("warning", TEXT("rounded.internal")) if edition.policy.internal else None
 
 
 @part(RECORD)
 def reading(edition: Edition) -> str:
     """Explain rounded and suppressed numbers, with the scope and the source of the policy."""
     policy = edition.policy
-    signs = [] if policy.exact else [TEXT("reading.number")]
+    signs = [] if edition.exact else [TEXT("reading.number")]
     if policy.small:
-        sign, below = f"**{escape(policy.small['shown'])}**", int(policy.small["below"])
-        zero = f" {TEXT('reading.zero_small')}" if policy.given.get("zero") == "small" else ""
+        sign, below = f"**{escape(policy.small.shown)}**", policy.small.below
+        zero = f" {TEXT('reading.zero_small')}" if policy.zero == "small" else ""
         signs.append(TEXT("reading.small", sign=sign, below=below) + zero)
-    if not policy.exact:
+    if not edition.exact:
         signs.append(TEXT("reading.suppressed", sign=f"**{SUPPRESSED}**"))
     signs.append(TEXT("reading.blank"))
-    notes = [] if policy.exact else [TEXT("reading.rates")]
+    notes = [] if edition.exact else [TEXT("reading.rates")]
     source = TEXT(
         "reading.policy",
         title=whole(policy.title),
@@ -122,7 +121,7 @@ def reading(edition: Edition) -> str:
     )
     return block(
         "reading",
-        f"{TEXT('reading.lead')} {TEXT('rounded.exact') if policy.exact else TEXT('rounded.other')}",
+        f"{TEXT('reading.lead')} {TEXT('rounded.exact') if edition.exact else TEXT('rounded.other')}",
         f"{whole(policy.scope)} {source}",
         items(signs),
         " ".join([*notes, TEXT("reading.not_risk")]),

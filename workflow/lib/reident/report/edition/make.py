@@ -1,7 +1,4 @@
-"""Make the pages of a releasable edition from copies of its public files, in a folder that has nothing else.
-
-METHODS §11.
-"""
+"""Make the pages of a releasable edition from copies of its public files alone (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -31,25 +28,9 @@ class Made(NamedTuple):
 
 
 def make(folder: Path, notebook: Path) -> Made:
-    """Execute the notebook of an edition on a copy of its public files, and render it.
+    """Execute the notebook ``releasable.ipynb`` on a copy of the public files in a folder alone, and render it.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Holds the public files: the tables of :data:`reident.report.edition.reading.FORMS` and ``release.json``.
-        Only these are copied.
-    notebook : pathlib.Path
-        ``releasable.ipynb``.
-
-    Returns
-    -------
-    Made
-        The same bytes for the same public files.
-
-    Raises
-    ------
-    InputError
-        If the public files are not those of an edition.
+    The same public files give the same bytes. If they are not those of an edition, an :class:`InputError` says why.
     """
     edition = Edition(folder)
     with tempfile.TemporaryDirectory(prefix="reident-edition-") as place:
@@ -65,23 +46,19 @@ def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
     """Return the pages of an executed notebook of an edition."""
     record, policy = edition.record, edition.policy
     with language.use(edition.language):
+        banner = TEXT("page.exact") if edition.exact else ""
+        if policy.internal and not edition.exact:
+            banner = TEXT("page.internal", policy=policy.title)
         about = About(
             title=record["title"],
             subtitle=TEXT("page.subtitle"),
             agency=record.get("agency") or "",
             study=record["study"],
             date=datetime.date.fromisoformat(record["date"]) if record.get("date") else None,
-            footer=TEXT("page.footer_exact") if policy.exact else TEXT("page.footer"),
+            footer=TEXT("page.footer_exact") if edition.exact else TEXT("page.footer"),
             front=TEXT("page.front"),
-            banner=_banner(edition),
+            banner=banner,
             style=STYLE.read_text(encoding="utf-8"),
             language=edition.language,
         )
         return render(read(notebook), about)
-
-
-def _banner(edition: Edition) -> str:
-    policy = edition.policy
-    if policy.exact:
-        return TEXT("page.exact")
-    return TEXT("page.internal", policy=policy.title) if policy.internal else ""

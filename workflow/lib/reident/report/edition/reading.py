@@ -18,9 +18,11 @@ from typing import Any, Literal, NamedTuple
 from reident.errors import InputError
 from reident.release.cells import SUPPRESSED
 from reident.report import language
+from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.columns import MARK
 from reident.sections.language import DEFAULT_LANGUAGE
+from reident.sections.release import Policy
 
 METRICS = Sentences("metrics")
 RECORD = "release.json"
@@ -99,76 +101,21 @@ FORMS = {
 """The tables of an edition."""
 
 
-class Policy:
-    """The rounding policy of an edition.
-
-    Parameters
-    ----------
-    given : mapping
-        The entry `policy` of ``release.json``.
-    """
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.given = given
-        self.title: str = given["title"]
-        self.version: str = str(given["version"])
-        self.source: str = given["source"]
-        self.scope: str = given["scope"]
-        self.rounding: str = given["rounding"]
-        self.bands: list[Mapping[str, Any]] = list(given.get("bands") or ())
-        self.internal: bool = bool(given.get("internal"))
-
-    @property
-    def exact(self) -> bool:
-        """Return whether the policy rounds nothing."""
-        return self.rounding == "exact"
-
-    @property
-    def small(self) -> Mapping[str, Any]:
-        """Return the rule of small counts; empty without one."""
-        return self.given.get("small") or {}
-
-    def step(self, value: int) -> int:
-        """Return the width to which counts as large as a published one are rounded; 1 where they are exact."""
-        for band in self.bands:
-            if band.get("up_to") is None or value <= band["up_to"]:
-                digits = band.get("significant_digits")
-                width = band.get("nearest") or (10 ** max(0, len(str(value)) - digits) if digits else 1)
-                return int(width)
-        return 1
-
-    def margin(self, value: int) -> int:
-        """Return how far the exact count can be from a published one.
-
-        Half a step for rounding to the nearest and to the midpoint, a whole step for random rounding.
-        """
-        if self.exact:
-            return 0
-        return self.step(value) if self.rounding == "random" else (self.step(value) + 1) // 2
-
-
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _FRACTION = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 class Edition:
-    """The public files of a releasable edition.
+    """The public files of a releasable edition in a folder; nothing else in it is read.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Holds the tables of :data:`FORMS` and ``release.json``. Nothing else in it is read.
-
-    Raises
-    ------
-    InputError
-        If a file is missing, a column is not one of the table's, or a text is not one that the policy publishes.
+    If a file is missing, a column is not one of the table's, or a text is not one that the policy publishes, an
+    :class:`InputError` names it.
     """
 
     def __init__(self, folder: Path) -> None:
         try:
             self.record: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            self.policy = Policy(self.record["policy"])
+            self.policy = Policy.model_validate(self.record["policy"])
             self.tables = {name: self._read(folder / name, form) for name, form in FORMS.items()}
         except FileNotFoundError as error:
             raise InputError(
@@ -202,22 +149,21 @@ class Edition:
             raise InputError(f"`{name}`, line {at}: {error}") from None
 
     def count(self, text: str) -> Count:
-        """Return a published count from its text.
-
-        Raises
-        ------
-        ValueError
-            If the policy publishes no such text.
-        """
+        """Return a published count from its text; raise a `ValueError` if the policy publishes no such text."""
         if _NUMBER.fullmatch(text):
             return Count(text, int(text), "number")
         if text == SUPPRESSED:
             return Count(text, None, "suppressed")
-        if text and text == self.policy.small.get("shown"):
+        if self.policy.small is not None and text == self.policy.small.shown:
             return Count(text, None, "small")
         if not text:
             return Count(text, None, "absent")
         raise ValueError(f"`{text}` must be a text that the policy publishes.")
+
+    @property
+    def exact(self) -> bool:
+        """Return whether the policy rounds nothing."""
+        return self.policy.rounding == "exact"
 
     @property
     def has_dependent_records(self) -> bool:
@@ -301,13 +247,7 @@ class Edition:
 
 
 def share(text: str) -> Share:
-    """Return a published share from its text: a decimal fraction in [0, 1], or nothing.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
+    """Return a published share from its text, a decimal fraction in [0, 1] or nothing; another is a `ValueError`."""
     if not text:
         return Share("", None)
     if not _FRACTION.fullmatch(text) or not 0 <= float(text) <= 1:
@@ -316,22 +256,6 @@ def share(text: str) -> Share:
 
 
 def open_edition(folder: str | Path) -> Edition:
-    """Open the edition in a folder, searched for from the working folder upwards.
-
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        Absolute, or relative to the working folder or one above it.
-
-    Raises
-    ------
-    InputError
-        If none of these folders holds an edition.
-    """
-    here = Path.cwd()
-    for start in (here, *here.parents):
-        if (start / folder / RECORD).is_file():
-            return Edition(start / folder)
-    raise InputError(
-        f"{folder}: there is no releasable edition. Run a study with the section `release` first."
-    )
+    """Open the edition in a folder: an absolute path, or one relative to the working folder or a folder above it."""
+    advice = "there is no releasable edition. Run a study with the section `release` first."
+    return Edition(locate(folder, RECORD, advice))

@@ -1,7 +1,4 @@
-"""Show the rates of an edition: by metric, stratum, rank limit and variant, before protection, and of clusters.
-
-METHODS §11.
-"""
+"""Show the rates of an edition by metric, stratum, rank limit and variant, and before protection (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -177,7 +174,6 @@ def _rate(line: Line | None) -> str:
 
 
 def _pair(line: Line | None) -> str:
-    """Return the confirmed and the suspected records of a line; empty where neither is published."""
     if line is None:
         return ""
     both = [cell(line.counts[column]) for column in ("n_confirmed", "n_suspected")]

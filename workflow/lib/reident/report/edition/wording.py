@@ -9,6 +9,7 @@ from typing import Any
 from reident.report.edition.reading import Count, Edition, Share
 from reident.report.sentences import Sentences
 from reident.report.wording import NO_BREAK, digits, escape, listed
+from reident.sections.release import Policy
 
 TEXT = Sentences("edition-words")
 MAX_UNCERTAINTY = 0.1
@@ -47,12 +48,7 @@ def span(low: Share, high: Share) -> str:
 
 
 def in_words(value: float) -> str:
-    """Return a share in words that promise no more than it says: ``about 1 in 6``.
-
-    Parameters
-    ----------
-    value : float
-        A published share in [0, 1].
+    """Return a published share in [0, 1] in words that promise no more than it says.
 
     Examples
     --------
@@ -85,13 +81,13 @@ _FRACTIONS = (
 
 def records(edition: Edition, count: Count) -> str:
     """Return a number of records in words: ``about 1,200 records``, ``fewer than 15 records``."""
-    if count.value == 1 and edition.policy.exact:
+    if count.value == 1 and edition.exact:
         return TEXT("one")
     if count.value is not None:
-        key = "exact" if edition.policy.exact else "about"
+        key = "exact" if edition.exact else "about"
         return TEXT(f"count.{key}", count=separated(count.text))
-    if count.kind == "small":
-        return TEXT("count.small", below=int(edition.policy.small["below"]))
+    if count.kind == "small" and edition.policy.small is not None:
+        return TEXT("count.small", below=edition.policy.small.below)
     return TEXT("count.hidden")
 
 
@@ -99,10 +95,19 @@ def precise(edition: Edition, part: Count, whole: Count) -> bool:
     """Return whether rounding leaves the rate of two published counts certain enough to be said in words."""
     if part.value is None or whole.value is None or not whole.value:
         return False
-    off, of = edition.policy.margin(part.value), edition.policy.margin(whole.value)
+    off, of = _margin(edition.policy, part.value), _margin(edition.policy, whole.value)
     low = max(0, part.value - off) / (whole.value + of)
     high = min(1.0, (part.value + off) / max(1, whole.value - of))
     return high - low <= MAX_UNCERTAINTY
+
+
+def _margin(policy: Policy, value: int) -> int:
+    """Return how far the exact count can be from a published one: half a step, for random rounding a whole one."""
+    if policy.rounding == "exact":
+        return 0
+    band = next(band for band in policy.bands if band.up_to is None or value <= band.up_to)
+    step = band.nearest or 10 ** max(0, len(str(value)) - (band.significant_digits or 0))
+    return step if policy.rounding == "random" else (step + 1) // 2
 
 
 def labels_of(labels: Any) -> str:

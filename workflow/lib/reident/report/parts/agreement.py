@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from reident.report.layout import Column, part, table
 from reident.report.parts.common import share_rows
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import narrow_title, title
 from reident.report.wording import UNDEFINED, escape, label_cells, percent, without_unit
 
@@ -73,22 +74,13 @@ def agreement_figure(results: Results) -> Figure | None:
     if not metrics:
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, metric in zip(sheet.panels, metrics, strict=True):
-            _panel(axes, shares, metric)
-            axes.set_title(title(metric))
-
-    about: dict[str, Any] = {
-        "alt": _agreement_alt(shares, metrics),
-        "caption": TEXT("agreement.figure.caption"),
-    }
-    rows = list(shares.index)
-    return style.row_figure(
-        draw, rows, extra=0.1, panels=len(metrics), across=2, own_limit=True, between=0.06, **about
-    )
+    panels = {title(metric): partial(_panel, shares, metric) for metric in metrics}
+    alt, caption = _agreement_alt(shares, metrics), TEXT("agreement.figure.caption")
+    look: dict[str, Any] = {"extra": 0.1, "across": 2, "own_limit": True, "between": 0.06}
+    return style.row_figure(panels, list(shares.index), alt=alt, caption=caption, **look)
 
 
-def _panel(axes: Axes, shares: pd.DataFrame, metric: str) -> None:
+def _panel(shares: pd.DataFrame, metric: str, axes: Axes) -> None:
     at = range(len(shares))
     nothing = pd.Series(float("nan"), index=shares.index)
     true, false, confirmed = (

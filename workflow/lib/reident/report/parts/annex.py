@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
 
 from reident.pipeline import release
 from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.live import columns
+from reident.report.parts.common import in_order, row_account
 from reident.report.recorded import recorded
 from reident.report.results import RESOLVED, Results, listed_files
 from reident.report.sentences import Sentences
@@ -17,13 +19,11 @@ from reident.report.wording import (
     UNDEFINED,
     code,
     count,
-    count_cells,
     defined,
     escape,
     label_cells,
     listed,
     number,
-    without_repeats,
 )
 
 TEXT = Sentences("annex")
@@ -39,58 +39,40 @@ def cut_points(results: Results) -> str | None:
     bins = results.table("binned/cutpoints.csv")
     if bins.empty:
         return None
-    empty = int((bins["n_puf"] == 0).sum())
+    empty, text = int((bins["n_puf"] == 0).sum()), TEXT("cut_points.text")
+    if empty:
+        text = f"{text} {TEXT('cut_points.empty', n=empty, bins=len(bins))}"
     n_lines = len(bins[["scope", "variable", "file"]].drop_duplicates())
-    return paragraphs(
-        " ".join(
-            [TEXT("cut_points.text"), *([TEXT("cut_points.empty", n=empty, bins=len(bins))] if empty else [])]
-        ),
-        _each_cut(results, _cut_lines(results, bins)) if n_lines <= MAX_CUT_LINES else _cut_ranges(bins),
-    )
+    return paragraphs(text, _each_cut(results, bins) if n_lines <= MAX_CUT_LINES else _cut_ranges(bins))
 
 
-def _cut_lines(results: Results, bins: pd.DataFrame) -> pd.DataFrame:
+def _each_cut(results: Results, bins: pd.DataFrame) -> str:
     """Return one line for each scope, variable and cutting file, variable by variable."""
-    groups = bins.groupby(["scope", "variable", "file"], sort=False)
-    lines = pd.DataFrame([_cut_line(scope, variable, file, rows) for (scope, variable, file), rows in groups])
-    order = {name: place for place, name in enumerate(lines["variable"].unique())}
-    lines = lines.sort_values(
-        "variable", key=lambda names: names.map(order), kind="stable", ignore_index=True
-    )
     labels = dict(zip(results.strata["stratum"], results.strata["label"], strict=True))
-    lines["label"] = [labels.get(scope, TEXT("cut_points.whole_study")) for scope in lines["scope"]]
-    return lines
+    lines = pd.DataFrame(
+        {
+            "variable": variable,
+            "label": labels.get(scope, TEXT("cut_points.whole_study")),
+            "cut_by": _file_name(file),
+            "cut_points": _joined(rows["up_to"], number),
+            "puf_by_bin": _joined(rows["n_puf"], count),
+            "eif_by_bin": _joined(rows["n_eif"], count),
+        }
+        for (scope, variable, file), rows in bins.groupby(["scope", "variable", "file"], sort=False)
+    )
+    lines = in_order(lines, "variable", lines["variable"])
+    stratum = Column(escape(results.strata_heading), label_cells(lines["label"]), "l", "1fr")
+    return table(
+        TEXT("cut_points.caption"),
+        *columns(lines, HEADING, "variable:labels@1fr"),
+        *(columns(lines, HEADING, "cut_by:text") if len(set(lines["cut_by"])) > 1 else []),
+        *([stratum] if len(set(lines["label"])) > 1 else []),
+        *columns(lines, HEADING, "cut_points:text puf_by_bin:text eif_by_bin:text"),
+        kind="compact",
+    )
 
 
-def _cut_line(scope: str, variable: str, file: str, bins: pd.DataFrame) -> dict[str, Any]:
-    """Return the cut points of one variable in one scope, with the counts of its bins."""
-    return {
-        "scope": scope,
-        "variable": variable,
-        "file": file,
-        "cuts": list(bins["up_to"].dropna()),
-        "puf": list(bins["n_puf"]),
-        "eif": list(bins["n_eif"]),
-    }
-
-
-def _each_cut(results: Results, lines: pd.DataFrame) -> str:
-    columns = [
-        Column(HEADING("variable"), without_repeats(label_cells(lines["variable"])), "l", "1fr"),
-        Column(escape(results.strata_heading), label_cells(lines["label"]), "l", "1fr"),
-        Column(HEADING("cut_points"), [_joined(cuts, number) for cuts in lines["cuts"]], "l"),
-        Column(HEADING("puf_by_bin"), [_joined(counts, count) for counts in lines["puf"]], "l"),
-        Column(HEADING("eif_by_bin"), [_joined(counts, count) for counts in lines["eif"]], "l"),
-    ]
-    if len(set(lines["label"])) == 1:
-        del columns[1]
-    if len(set(lines["file"])) > 1:
-        columns.insert(1, Column(HEADING("cut_by"), [_file_name(file) for file in lines["file"]], "l"))
-    return table(TEXT("cut_points.caption"), *columns, kind="compact")
-
-
-def _joined(values: list[float], show: Callable[[float], str]) -> str:
-    """Return the defined values, separated by dots."""
+def _joined(values: Iterable[float], show: Callable[[float], str]) -> str:
     return " · ".join(show(value) for value in values if defined(value)) or UNDEFINED
 
 
@@ -104,15 +86,11 @@ def _cut_ranges(bins: pd.DataFrame) -> str:
         for file, group in bins[bins["variable"] == variable].groupby("file", sort=False):
             ends = group.dropna(subset="up_to").groupby("bin")["up_to"].agg(["min", "max"])
             ranges = " · ".join(f"{number(line.min)} – {number(line.max)}" for line in ends.itertuples())
-            empty = int((group["n_puf"] == 0).sum())
-            rows.append((escape(variable), _file_name(str(file)), ranges or UNDEFINED, count(empty)))
-    names, files, ranges_, without_records = zip(*rows, strict=True)
+            rows.append((variable, _file_name(str(file)), ranges or UNDEFINED, (group["n_puf"] == 0).sum()))
+    lines = pd.DataFrame(rows, columns=["variable", "cut_by", "cut_ranges", "empty_bins"])
     return table(
         TEXT("cut_points.ranges", strata=some(bins["scope"].nunique(), "stratum")),
-        Column(HEADING("variable"), names, "l", "1fr"),
-        Column(HEADING("cut_by"), files, "l"),
-        Column(HEADING("cut_ranges"), ranges_, "l"),
-        Column(HEADING("empty_bins"), without_records),
+        *columns(lines, HEADING, "variable:label@1fr cut_by:text cut_ranges:text empty_bins:count"),
         kind="compact",
     )
 
@@ -121,22 +99,7 @@ def _cut_ranges(bins: pd.DataFrame) -> str:
 def account(results: Results) -> str:
     """Return the row account: every row is used or left out for a named cause."""
     lines = pd.concat([results.table("prepared/account.csv"), results.table("strata/account.csv")])
-    lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
-    steps, words = TEXT.group("account.steps"), {"in": TEXT("account.in"), "used": TEXT("account.used")}
-    causes = [
-        words.get(cause) or TEXT("account.left_out", cause=escape(recorded(cause, "causes")))
-        for cause in lines["cause"]
-    ]
-    return table(
-        TEXT("account.caption"),
-        Column(
-            HEADING("step"), without_repeats([steps.get(step, escape(step)) for step in lines["step"]]), "l"
-        ),
-        Column(HEADING("file"), without_repeats([escape(file.upper()) for file in lines["file"]]), "l"),
-        Column(HEADING("category"), causes, "l", "1fr"),
-        Column(HEADING("rows"), count_cells(lines["rows"])),
-        kind="compact",
-    )
+    return row_account(lines, TEXT("account.caption"), TEXT.group("account.steps"))
 
 
 @part("study.json")

@@ -17,7 +17,6 @@ from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
-    count,
     count_cells,
     escape,
     label_cells,
@@ -49,17 +48,19 @@ def premise(results: Results) -> str:
 @part("prepared/account.csv", "strata/account.csv")
 def files(results: Results) -> str:
     """Return the table of the three files: rows read, left out and compared."""
-    n_read = [results.account("prepare", file)["in"] for file in FILES]
-    n_compared = [results.account("stratify", file)["used"] for file in FILES]
+    lines = pd.DataFrame(
+        {
+            "file": TEXT.group("files.names").values(),
+            "contents": TEXT.group("files.contents").values(),
+            "rows_read": [results.account("prepare", file)["in"] for file in FILES],
+            "rows_compared": [results.account("stratify", file)["used"] for file in FILES],
+        }
+    )
+    lines["rows_left_out"] = lines["rows_read"] - lines["rows_compared"]
     return table(
         TEXT("files.caption"),
-        Column(HEADING("file"), list(TEXT.group("files.names").values()), "l"),
-        Column(HEADING("contents"), list(TEXT.group("files.contents").values()), "l", "1fr"),
-        Column(HEADING("rows_read"), count_cells(n_read)),
-        Column(
-            HEADING("rows_left_out"), [count(all_ - n) for all_, n in zip(n_read, n_compared, strict=True)]
-        ),
-        Column(HEADING("rows_compared"), count_cells(n_compared)),
+        *columns(lines, HEADING, "file:text contents:text@1fr"),
+        *columns(lines, HEADING, "rows_read:count rows_left_out:count rows_compared:count"),
     )
 
 

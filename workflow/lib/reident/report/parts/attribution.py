@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ from reident.report.parts.common import (
 )
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import some
 from reident.report.wording import (
     UNDEFINED,
@@ -36,10 +37,8 @@ from reident.report.wording import (
     defined,
     escape,
     fixed,
-    label_cells,
     number,
     percent,
-    without_repeats,
     word,
 )
 from reident.sections.attribution import PUF, SYNTHETIC, AttributeDisclosure
@@ -235,14 +234,15 @@ def attribution_sets(results: Results) -> str:
     """Show for each target the sets of keys that disclose most."""
     lines = by_set(results)
     sets = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
-    sets = in_order(sets, "target", lines["target"])
+    sets = in_order(sets, "target", lines["target"]).assign(
+        keys=lambda found: found["keys"].map(keys_in_words)
+    )
     return paragraphs(
         *_most(results),
         table(
             TEXT("sets.caption", shown=MAX_SETS),
-            Column(TEXT("targets.columns.target"), without_repeats(label_cells(sets["target"])), "l", "1fr"),
-            Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in sets["keys"]], "l", "2fr"),
-            *columns(sets, TEXT, "matched repu", "1fr", group="sets.columns"),
+            *columns(sets, TEXT, "target:labels@1fr", group="targets.columns"),
+            *columns(sets, TEXT, "keys:text@2fr matched repu", "1fr", group="sets.columns"),
             *columns(sets, TEXT, "disco disco_baseline cap cap_baseline", "1fr", group="targets.columns"),
             kind="compact",
         ),
@@ -293,11 +293,7 @@ def attribution_choices(results: Results) -> str:
 @part(ACCOUNT)
 def attribution_account(results: Results) -> str:
     """Show the row account of the files."""
-    return row_account(results, ACCOUNT, TEXT("account"))
-
-
-MEASURES = ("disco", "cap")
-"""The measures, each of which has a panel."""
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 @part(SUMMARY, TARGETS)
@@ -307,16 +303,15 @@ def attribution_sets_figure(results: Results) -> Figure:
     no_key = results.table(TARGETS).set_index("target")["cap"]
     targets = list(first.index)
 
-    def draw(sheet: Sheet) -> None:
-        for axes, measure in zip(sheet.panels, MEASURES, strict=True):
-            values = {target: lines.loc[lines["target"] == target, measure] for target in targets}
-            _strip(axes, values, first[measure])
-            _baselines(axes, first[f"{measure}_baseline"], no_key if measure == "cap" else None)
-            style.percent_axis(axes, top_of([*lines[measure].dropna(), *no_key.dropna()], None), 3)
-            axes.set_title(TEXT(f"figure.{measure}"), pad=7)
+    def draw(measure: str, axes: Axes) -> None:
+        values = {target: lines.loc[lines["target"] == target, measure] for target in targets}
+        _strip(axes, values, first[measure])
+        _baselines(axes, first[f"{measure}_baseline"], no_key if measure == "cap" else None)
+        style.percent_axis(axes, top_of([*lines[measure].dropna(), *no_key.dropna()], None), 3)
 
+    panels = {TEXT(f"figure.{measure}"): partial(draw, measure) for measure in ("disco", "cap")}
     alt, caption = _described(lines, first, no_key), TEXT("figure.caption")
-    return style.row_figure(draw, targets, extra=0.5, panels=2, alt=alt, caption=caption, between=0.05)
+    return style.row_figure(panels, targets, extra=0.5, alt=alt, caption=caption, between=0.05)
 
 
 def _strip(axes: Axes, values: dict[str, pd.Series], worst_values: pd.Series) -> None:

@@ -94,7 +94,6 @@ def sign_off(results: Results) -> str:
 
 
 def _released(results: Results) -> str:
-    """Return what is released, in words."""
     released = ANNEX.group("decision.released")
     default = released.pop("other")
     return listed([name for section, name in released.items() if results.study.get(section)]) or default

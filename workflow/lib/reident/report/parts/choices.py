@@ -84,15 +84,11 @@ def _binning(results: Results) -> list[Choice]:
     ]
 
 
-def any_missing(results: Results) -> bool:
-    """Return whether a linking value is missing in either file, which decides what `auto` means."""
-    variables = results.table("description/variables.csv")
-    return bool((variables["puf_missing"] + variables["eif_missing"]).sum())
-
-
 def _unicity(results: Results) -> list[Choice]:
     options = unicity.Options.model_validate(results.options("unicity"))
-    missing = any_missing(results) if results.has("description/variables.csv") else True
+    missing = True
+    if results.has("description/variables.csv"):
+        missing = results.table("description/variables.csv")[["puf_missing", "eif_missing"]].any(axis=None)
     sets = TEXT.group("unicity.in_force")
     text, chosen = sets[unicity.sets_in_force(options, missing)], str(options.interactions)
     if options.max_order is not None:
@@ -100,10 +96,6 @@ def _unicity(results: Results) -> list[Choice]:
     elif chosen == "auto":
         text = TEXT("unicity.auto_missing" if missing else "unicity.auto_complete", sets=text)
     return [Choice(TEXT("unicity.choice"), text, _others(["auto", *sets, "max_order"], chosen), "§4.1")]
-
-
-def _taxicab(results: Results) -> list[Choice]:
-    return [_alpha(results, "taxicab", "§4.2")]
 
 
 def _alpha(results: Results, metric: str, source: str) -> Choice:
@@ -135,14 +127,10 @@ def _euclidean(results: Results) -> list[Choice]:
     ]
 
 
-def defaults_of_adhoc(results: Results) -> list[str]:
-    """Return the linking variables that the adhoc metric scores by its default rules."""
-    scores = results.options("adhoc").get("scores") or {}
-    return [v["name"] for v in results.study["linking_variables"] if v["name"] not in scores]
-
-
 def _adhoc(results: Results) -> list[Choice]:
-    n, total = len(defaults_of_adhoc(results)), len(results.study["linking_variables"])
+    variables = [Variable(v["name"], v["type"]) for v in results.study["linking_variables"]]
+    scores = results.options("adhoc").get("scores") or {}
+    n, total = sum(variable.name not in scores for variable in variables), len(variables)
     text = TEXT("adhoc.scores.declared")
     if n:
         bands = [
@@ -151,7 +139,6 @@ def _adhoc(results: Results) -> list[Choice]:
         ]
         text = TEXT("adhoc.scores.default", n=n, total=total, bands=", ".join(bands))
     options = adhoc.Options.model_validate(results.options("adhoc"))
-    variables = [Variable(v["name"], v["type"]) for v in results.study["linking_variables"]]
     chosen = "primer" if options.threshold is None else "number"
     chosen = "half_of_maximum" if options.threshold == "half_of_maximum" else chosen
     threshold = TEXT(
@@ -196,18 +183,13 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
         if limit.probability is None
         else TEXT("fellegi_sunter.threshold.probability", probability=declared(limit.probability))
     )
-    partial = (
-        some(len(options.partial), "variable") if options.partial else TEXT("fellegi_sunter.partial.none")
-    )
+    n = len(options.partial)
+    partial = some(n, "variable") if n else TEXT("fellegi_sunter.partial.none")
+    others = TEXT("fellegi_sunter.threshold.others")
     pairs = TEXT(f"fellegi_sunter.one_to_one.{'one' if options.one_to_one else 'many'}")
     return [
         Choice(TEXT("fellegi_sunter.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
-        Choice(
-            TEXT("fellegi_sunter.threshold.choice"),
-            threshold,
-            TEXT("fellegi_sunter.threshold.others"),
-            "§4.6",
-        ),
+        Choice(TEXT("fellegi_sunter.threshold.choice"), threshold, others, "§4.6"),
         Choice(TEXT("fellegi_sunter.partial.choice"), partial, TEXT("fellegi_sunter.partial.others"), "§4.6"),
         Choice(
             TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"
@@ -217,7 +199,7 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
 
 _BY_METRIC = {
     "unicity": _unicity,
-    "taxicab": _taxicab,
+    "taxicab": lambda results: [_alpha(results, "taxicab", "§4.2")],
     "euclidean": _euclidean,
     "adhoc": _adhoc,
     "winkler": _winkler,

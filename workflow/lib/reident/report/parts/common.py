@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.intake.severity import UNDERSTATES
-from reident.report.layout import Column, block, table
+from reident.report.layout import block, table
+from reident.report.live import columns
 from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import (
     count,
-    count_cells,
     declared,
     defined,
     escape,
@@ -24,7 +24,6 @@ from reident.report.wording import (
     number,
     percent,
     sentence,
-    without_repeats,
 )
 from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
 
@@ -107,21 +106,24 @@ def verdict_on(
     return block(f"verdict {colour}", say(kind), " ".join(texts))
 
 
-def row_account(results: Results, name: str, caption: str) -> str:
-    """Return the table of a row account, without causes for which no row was left out."""
-    lines = results.table(name)
+def row_account(lines: pd.DataFrame, caption: str, steps: Mapping[str, str] | None = None) -> str:
+    """Return the table of a row account, without causes for which no row was left out; the attack has `steps`."""
     lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
     words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
     causes = [
         words.get(cause) or ANNEX("account.left_out", cause=escape(recorded(cause, "causes")))
         for cause in lines["cause"]
     ]
-    files = [sentence(escape(recorded(file, "files"))) for file in lines["file"]]
+    if steps is None:
+        files = [sentence(escape(recorded(file, "files"))) for file in lines["file"]]
+    else:
+        files = [escape(file.upper()) for file in lines["file"]]
+        lines = lines.assign(step=[steps.get(step, escape(step)) for step in lines["step"]])
+    lines = lines.assign(file=files, category=causes)
     return table(
         caption,
-        Column(HEADING("file"), without_repeats(files), "l"),
-        Column(HEADING("category"), causes, "l", "1fr"),
-        Column(HEADING("rows"), count_cells(lines["rows"])),
+        *(columns(lines, HEADING, "step:once") if steps else []),
+        *columns(lines, HEADING, "file:once category:text@1fr rows:count"),
         kind="compact",
     )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date as Date
+from typing import Any
 
 import pandas as pd
 
+from reident.linkage.parts import SIDES
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Part
 from reident.report.parts.filerisk import (
@@ -31,64 +33,29 @@ TEXT = Sentences("checklist")
 MAX_RISKY = 3
 """Variables that are named as those which contribute most to uniqueness."""
 
-Exhibit = Callable[[Results], str | None]
-
-EXHIBITS: dict[str, Part] = {}
-"""Every exhibit by its name, as a file of questions names it."""
+Fields = dict[str, Any] | None
+"""The fields of the sentence of an exhibit; None where the results have no answer."""
 
 
-def exhibit(*reads: str) -> Callable[[Exhibit], Exhibit]:
-    """Declare a function to be the exhibit of its name, without the leading underscore, which these tables give."""
-
-    def register(make: Exhibit) -> Exhibit:
-        EXHIBITS[make.__name__.removeprefix("_")] = Part(reads, make)
-        return make
-
-    return register
+def _listed(name: str, labels: Iterable[object]) -> Fields:
+    texts = label_cells(labels)
+    return {name: listed(texts)} if texts else None
 
 
-@exhibit(RESOLVED)
-def _agency(results: Results) -> str | None:
-    name = results.study["agency"]
-    return TEXT("exhibits.agency", agency=whole(name)) if name else None
-
-
-@exhibit(RESOLVED)
-def _date(results: Results) -> str | None:
-    iso_date = results.study["date"]
-    return TEXT("exhibits.date", date=day(Date.fromisoformat(iso_date))) if iso_date else None
-
-
-def _linking(results: Results, *types: str) -> str:
+def _linking(results: Results, *types: str) -> Fields:
     variables = results.study["linking_variables"]
-    return listed([escape(variable["name"]) for variable in variables if variable["type"] in types])
+    return _listed("names", [variable["name"] for variable in variables if variable["type"] in types])
 
 
-@exhibit(RESOLVED)
-def _linking_variables(results: Results) -> str | None:
-    names = _linking(results, "numeric", "categorical")
-    return TEXT("exhibits.linking_variables", names=names) if names else None
+def _agency(results: Results) -> Fields:
+    return {"agency": whole(name)} if (name := results.study["agency"]) else None
 
 
-@exhibit(RESOLVED)
-def _numeric_variables(results: Results) -> str | None:
-    names = _linking(results, "numeric")
-    return TEXT("exhibits.numeric_variables", names=names) if names else None
+def _date(results: Results) -> Fields:
+    iso_date = results.study["date"]
+    return {"date": day(Date.fromisoformat(iso_date))} if iso_date else None
 
 
-@exhibit(RESOLVED)
-def _strata_variables(results: Results) -> str | None:
-    names = listed(label_cells(results.strata_names))
-    return TEXT("exhibits.strata_variables", names=names) if names else None
-
-
-@exhibit(VARIABLES)
-def _key_variables(results: Results) -> str:
-    names = listed(label_cells(results.table(VARIABLES)["variable"]))
-    return TEXT("exhibits.key_variables", names=names)
-
-
-@exhibit(RESOLVED)
 def _sampling_fraction(results: Results) -> str | None:
     risk = results.study.get("file_risk") or {}
     if risk.get("sampling_fraction") is not None:
@@ -96,61 +63,37 @@ def _sampling_fraction(results: Results) -> str | None:
     return TEXT("exhibits.weight", column=escape(risk["weight"])) if risk.get("weight") else None
 
 
-@exhibit("rates.csv")
-def _records(results: Results) -> str:
-    return TEXT("exhibits.records", records=some(round(results.whole["n_puf"].iloc[0]), "record"))
+def _compared(results: Results, column: str) -> Fields:
+    return {"records": some(round(results.whole[column].iloc[0]), "record")}
 
 
-@exhibit(SUMMARY)
-def _risk_records(results: Results) -> str:
-    return TEXT("exhibits.risk_records", records=some(round(quantity(results, "records")), "record"))
-
-
-@exhibit("rates.csv")
-def _intruder_file(results: Results) -> str:
-    return TEXT("exhibits.intruder_file", records=some(round(results.whole["n_eif"].iloc[0]), "record"))
-
-
-@exhibit("strata/manifest.csv")
-def _smallest_stratum(results: Results) -> str | None:
+def _smallest_stratum(results: Results) -> Fields:
     sizes = results.table("strata/manifest.csv")["n_puf"]
     sizes = sizes[sizes > 0]
-    if sizes.empty:
-        return None
-    return TEXT("exhibits.smallest_stratum", n=len(sizes), records=some(int(sizes.min()), "record"))
+    return {"n": len(sizes), "records": some(int(sizes.min()), "record")} if len(sizes) else None
 
 
-@exhibit("description/variables.csv")
-def _agreement(results: Results) -> str | None:
+def _agreement(results: Results) -> Fields:
     lines = results.table("description/variables.csv").set_index("variable")
     shares = (lines["links_agree"] / lines["links"].where(lines["links"] > 0)).dropna()
     if shares.empty:
         return None
-    most, least = str(shares.idxmax()), str(shares.idxmin())
-    return TEXT(
-        "exhibits.agreement",
-        most=escape(most),
-        most_share=percent(shares[most]),
-        least=escape(least),
-        least_share=percent(shares[least]),
-    )
+    ends = {"most": str(shares.idxmax()), "least": str(shares.idxmin())}
+    texts = {end: escape(name) for end, name in ends.items()}
+    return texts | {f"{end}_share": percent(shares[name]) for end, name in ends.items()}
 
 
-@exhibit("rates.csv")
-def _true_links(results: Results) -> str:
-    n, puf = round(results.whole["n_findable"].iloc[0]), round(results.whole["n_puf"].iloc[0])
-    return TEXT("exhibits.true_links", links=n, records=some(puf, "record"))
+def _true_links(results: Results) -> Fields:
+    return {"links": round(results.whole["n_findable"].iloc[0]), **(_compared(results, "n_puf") or {})}
 
 
-@exhibit("rates.csv")
-def _confirmed(results: Results) -> str | None:
-    if not results.confirmable:
-        return None
+def _confirmed(results: Results) -> Fields:
     n = confirmed(results)
-    return TEXT("exhibits.confirmed", n=n, share=percent(n / results.whole["n_puf"].iloc[0]))
+    share = percent(n / results.whole["n_puf"].iloc[0])
+    return {"n": n, "share": share} if results.confirmable else None
 
 
-def _highest(results: Results, column: str) -> dict[str, str] | None:
+def _highest(results: Results, column: str) -> Fields:
     """Return the highest value of a rate and its metric; None where it is undefined or nothing can be confirmed."""
     values = results.whole[column].dropna()
     if values.empty or not results.confirmable:
@@ -159,103 +102,120 @@ def _highest(results: Results, column: str) -> dict[str, str] | None:
     return {"share": percent(values[metric]), "metric": title(metric)}
 
 
-@exhibit("rates.csv")
-def _conditional_rate(results: Results) -> str | None:
-    fields = _highest(results, "conditional_rate")
-    return TEXT("exhibits.conditional_rate", **fields) if fields else None
-
-
-@exhibit("rates.csv")
-def _reach(results: Results) -> str | None:
-    fields = _highest(results, "reach")
-    return TEXT("exhibits.reach", **fields) if fields else None
-
-
-@exhibit("clusters.csv")
-def _clusters(results: Results) -> str | None:
+def _clusters(results: Results) -> Fields:
     lines = results.table("clusters.csv")
     lines = lines[lines["stratum"] == WHOLE].set_index("metric")
     if lines.empty or not results.confirmable:
         return None
     line = lines.loc[lines["n_confirmed"].idxmax()]
     n, total = round(line["n_confirmed"]), round(line["n_clusters"])
-    return TEXT("exhibits.clusters", metric=title(str(line.name)), n=str(n), clusters=total)
+    return {"metric": title(str(line.name)), "n": str(n), "clusters": total}
 
 
-@exhibit(PROTECTION)
-def _protection(results: Results) -> str:
+def _protection(results: Results) -> Fields:
     lines = whole_of(results)
     line = lines.loc[lines["n_confirmed_before"].idxmax()]
-    before, after = round(line["n_confirmed_before"]), round(line["n_confirmed_after"])
-    return TEXT("exhibits.protection", metric=title(str(line.name)), before=before, after=after)
+    sides = {side: round(line[f"n_confirmed_{side}"]) for side in SIDES}
+    return {"metric": title(str(line.name)), **sides}
 
 
-@exhibit(SUMMARY)
-def _uniques(results: Results) -> str:
+def _uniques(results: Results) -> Fields:
     unique, total = round(quantity(results, "U")), round(quantity(results, "records"))
-    return TEXT(
-        "exhibits.uniques",
-        unique=unique,
-        records=some(total, "record"),
-        share=percent(unique / total if total else math.nan),
-        variables=some(round(quantity(results, "key_variables")), "key_variable"),
-    )
+    return {
+        "unique": unique,
+        "records": some(total, "record"),
+        "share": percent(unique / total if total else math.nan),
+        "variables": some(round(quantity(results, "key_variables")), "key_variable"),
+    }
 
 
-@exhibit(SUMMARY, CELLS)
-def _k_anonymity(results: Results) -> str | None:
+def _k_anonymity(results: Results) -> Fields:
     sizes = results.table(CELLS)["cell_size"]
     if sizes.empty or is_wildcard(results):
         return None
-    below = round(quantity(results, "violations_3_anonymity"))
-    return TEXT("exhibits.k_anonymity", n=int(sizes.min()), below=below)
+    return {"n": int(sizes.min()), "below": round(quantity(results, "violations_3_anonymity"))}
 
 
-@exhibit(VARIABLES)
-def _riskiest_variables(results: Results) -> str | None:
-    lines = by_contribution(results).dropna(subset="contribution")
-    names = listed(label_cells(lines["variable"].head(MAX_RISKY)))
-    return TEXT("exhibits.riskiest_variables", names=names) if names else None
-
-
-@exhibit(SUMMARY)
-def _dis(results: Results) -> str | None:
-    value = quantity(results, "dis")
-    return TEXT("exhibits.dis", share=percent(value)) if defined(value) else None
-
-
-@exhibit(SUMMARY)
-def _original_values(results: Results) -> str | None:
-    if declaration(results).original is None:
-        return None
-    value = quantity(results, "dis_original")
-    return TEXT("exhibits.original_values", share=percent(value)) if defined(value) else None
-
-
-@exhibit("matching/summary.csv")
-def _matching(results: Results) -> str:
-    line: pd.Series = results.table("matching/summary.csv").set_index("file").loc[MEAN]
-    share = percent(line["true_match_rate"])
-    return TEXT("exhibits.matching", risk=number(line["expected_match_risk"]), share=share)
-
-
-def _verdict_line(results: Results) -> pd.Series:
-    return results.table(VERDICT).set_index("scope").loc[WHOLE]
-
-
-@exhibit(VERDICT)
-def _warnings(results: Results) -> str:
-    line = _verdict_line(results)
-    n = int(line[["invalidates", "understates", "notable"]].sum())
-    return TEXT(
-        "exhibits.warnings", n=n, invalidates=int(line["invalidates"]), understates=int(line["understates"])
+def _riskiest_variables(results: Results) -> Fields:
+    return _listed(
+        "names", by_contribution(results).dropna(subset="contribution")["variable"].head(MAX_RISKY)
     )
 
 
-@exhibit(VERDICT)
+def _share(results: Results, name: str) -> Fields:
+    value = quantity(results, name)
+    return {"share": percent(value)} if defined(value) else None
+
+
+def _matching(results: Results) -> Fields:
+    line: pd.Series = results.table("matching/summary.csv").set_index("file").loc[MEAN]
+    return {"risk": number(line["expected_match_risk"]), "share": percent(line["true_match_rate"])}
+
+
+def _warnings(results: Results) -> Fields:
+    n = (
+        results.table(VERDICT)
+        .set_index("scope")
+        .loc[WHOLE, ["invalidates", "understates", "notable"]]
+        .astype(int)
+    )
+    return {"n": int(n.sum()), "invalidates": int(n["invalidates"]), "understates": int(n["understates"])}
+
+
 def _verdict(results: Results) -> str:
-    line = _verdict_line(results)
-    broken, limits = int(line["n_broken"]), int(line["n_limits"])
+    line = results.table(VERDICT).set_index("scope").loc[WHOLE]
     if line["verdict"] == "above":
-        return TEXT("exhibits.verdict.above", broken=broken, limits=limits)
+        return TEXT("exhibits.verdict.above", broken=int(line["n_broken"]), limits=int(line["n_limits"]))
     return TEXT(f"exhibits.verdict.{line['verdict']}")
+
+
+def exhibit(name: str, answer: Callable[[Results], Fields | str], *reads: str) -> Part:
+    """Return an exhibit that answers with a sentence, or with the fields of its own sentence."""
+
+    def make(results: Results) -> str | None:
+        fields = answer(results)
+        return TEXT(f"exhibits.{name}", **fields) if isinstance(fields, dict) else fields
+
+    return Part(reads, make)
+
+
+EXHIBITS = {
+    name: exhibit(name, answer, *reads)
+    for name, answer, *reads in (
+        ("agency", _agency, RESOLVED),
+        ("date", _date, RESOLVED),
+        ("linking_variables", lambda study: _linking(study, "numeric", "categorical"), RESOLVED),
+        ("numeric_variables", lambda study: _linking(study, "numeric"), RESOLVED),
+        ("strata_variables", lambda study: _listed("names", study.strata_names), RESOLVED),
+        ("key_variables", lambda study: _listed("names", study.table(VARIABLES)["variable"]), VARIABLES),
+        ("sampling_fraction", _sampling_fraction, RESOLVED),
+        ("records", lambda study: _compared(study, "n_puf"), "rates.csv"),
+        (
+            "risk_records",
+            lambda study: {"records": some(round(quantity(study, "records")), "record")},
+            SUMMARY,
+        ),
+        ("intruder_file", lambda study: _compared(study, "n_eif"), "rates.csv"),
+        ("smallest_stratum", _smallest_stratum, "strata/manifest.csv"),
+        ("agreement", _agreement, "description/variables.csv"),
+        ("true_links", _true_links, "rates.csv"),
+        ("confirmed", _confirmed, "rates.csv"),
+        ("conditional_rate", lambda study: _highest(study, "conditional_rate"), "rates.csv"),
+        ("reach", lambda study: _highest(study, "reach"), "rates.csv"),
+        ("clusters", _clusters, "clusters.csv"),
+        ("protection", _protection, PROTECTION),
+        ("uniques", _uniques, SUMMARY),
+        ("k_anonymity", _k_anonymity, SUMMARY, CELLS),
+        ("riskiest_variables", _riskiest_variables, VARIABLES),
+        ("dis", lambda study: _share(study, "dis"), SUMMARY),
+        (
+            "original_values",
+            lambda study: _share(study, "dis_original") if declaration(study).original else None,
+            SUMMARY,
+        ),
+        ("matching", _matching, "matching/summary.csv"),
+        ("warnings", _warnings, VERDICT),
+        ("verdict", _verdict, VERDICT),
+    )
+}
+"""Every exhibit by its name, as a file of questions names it."""

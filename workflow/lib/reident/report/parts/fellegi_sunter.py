@@ -15,15 +15,11 @@ from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
     count,
-    count_cells,
     declared,
     defined,
     digits,
-    label_cells,
     number,
     percent,
-    rates,
-    without_repeats,
     without_unit,
 )
 
@@ -79,12 +75,14 @@ def _expected(results: Results) -> Iterator[str]:
 def weights_table(results: Results) -> str:
     """Show the pairs, probabilities and weight of each level."""
     lines = results.table(LEVELS)
+    lines = lines.assign(
+        level=[TEXT(f"levels.{level}") for level in lines["level"]],
+        weight=[bits(weight) for weight in lines["weight"]],
+    )
     return table(
         TEXT(f"weights.caption_{knowledge(results)}"),
-        Column(HEADING("variable"), without_repeats(label_cells(lines["variable"])), "l", "1fr"),
-        Column(TEXT("weights.columns.level"), [TEXT(f"levels.{level}") for level in lines["level"]], "l"),
-        *columns(lines, TEXT, "pairs=n_pairs m u", group="weights.columns"),
-        Column(TEXT("weights.columns.weight"), [bits(weight) for weight in lines["weight"]]),
+        *columns(lines, HEADING, "variable:labels@1fr"),
+        *columns(lines, TEXT, "level:text pairs=n_pairs m u weight:cell", group="weights.columns"),
     )
 
 
@@ -115,10 +113,10 @@ def calibration_table(results: Results) -> str | None:
     return table(
         TEXT("calibration.caption"),
         Column(TEXT("calibration.columns.class"), classes, "l", "1fr"),
-        Column(HEADING("suspected_pairs"), count_cells(lines["n_pairs"])),
-        Column(TEXT("calibration.columns.probability"), rates(lines["probability"])),
-        Column(HEADING("confirmed_pairs"), count_cells(lines["n_confirmed"])),
-        Column(TEXT("calibration.columns.share"), rates(lines["confirmed_share"])),
+        *columns(lines, HEADING, "suspected_pairs=n_pairs"),
+        *columns(lines, TEXT, "probability", group="calibration.columns"),
+        *columns(lines, HEADING, "confirmed_pairs=n_confirmed"),
+        *columns(lines, TEXT, "share=confirmed_share", group="calibration.columns"),
     )
 
 

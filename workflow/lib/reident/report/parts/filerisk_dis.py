@@ -35,11 +35,9 @@ from reident.report.wording import (
     declared,
     defined,
     fixed,
-    fixed_cells,
     listed,
     number,
     percent,
-    rates,
     span,
     whole,
     without_unit,
@@ -90,7 +88,6 @@ def _assumptions(results: Results) -> str:
 
 
 def _sampling(results: Results) -> str | None:
-    """State the sampling error of DIS, or why there is none."""
     error = quantity(results, "dis_se")
     if not defined(quantity(results, "dis")):
         return None
@@ -166,21 +163,21 @@ def risk_definitions(results: Results) -> str:
         TEXT("definitions.selected", definition=name) if chosen else name
         for name, chosen in zip(names, lines["chosen"], strict=True)
     ]
-    table_columns = [
-        Column(HEADING("definition"), names, "l", "2.2fr"),
-        *columns(lines, HEADING, "uniques=U pairs=P", "0.9fr"),
-        Column(TEXT("definitions.columns.fraction"), rates(lines["f"]), "r", "0.7fr"),
-        Column("Q", [number(value) for value in lines["Q"]], "r", "0.7fr"),
-        Column(
-            TEXT("definitions.columns.sum"), [number(round(value, 1)) for value in lines["sum"]], "r", "1fr"
-        ),
-        *columns(lines, TEXT, "mean highest=largest at_one=n_one", "1fr", group="definitions.columns"),
-    ]
-    if lines["correlation"].notna().any():
-        correlation = fixed_cells(lines["correlation"], 3)
-        table_columns.append(Column(TEXT("definitions.columns.correlation"), correlation, "r", "1.3fr"))
+    lines = lines.assign(definition=names, sum=lines["sum"].round(1))
+    has_correlation = lines["correlation"].notna().any()
+    correlation = columns(lines, TEXT, "correlation:decimals@1.3fr", group="definitions.columns")
     return paragraphs(
-        TEXT("definitions.text"), table(TEXT("definitions.caption"), *table_columns, kind="compact")
+        TEXT("definitions.text"),
+        table(
+            TEXT("definitions.caption"),
+            *columns(lines, HEADING, "definition:text@2.2fr uniques=U pairs=P", "0.9fr"),
+            *columns(lines, TEXT, "fraction=f", "0.7fr", group="definitions.columns"),
+            Column("Q", [number(value) for value in lines["Q"]], "r", "0.7fr"),
+            *columns(lines, TEXT, "sum:number mean", "1fr", group="definitions.columns"),
+            *columns(lines, TEXT, "highest=largest at_one=n_one", "1fr", group="definitions.columns"),
+            *(correlation if has_correlation else []),
+            kind="compact",
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -22,20 +23,19 @@ from reident.filerisk.estimates import (
     Z,
 )
 from reident.report import style
-from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.layout import items, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.common import in_order
 from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
+from reident.report.style import Figure, Look
 from reident.report.wording import (
     UNDEFINED,
     declared,
     defined,
     escape,
     fixed,
-    fixed_cells,
-    without_repeats,
     without_unit,
 )
 
@@ -111,7 +111,6 @@ def _individual(results: Results, lines: pd.DataFrame) -> str:
 
 
 def _log_linear(lines: pd.DataFrame) -> list[str]:
-    """Say what the recommended log-linear model estimates, and what its test shows."""
     unique, match = _line(lines, LOG_LINEAR, IN_SAMPLE), _line(lines, LOG_LINEAR, MATCHES)
     if unique is None or match is None:
         return [TEXT("log_linear.none")]
@@ -127,7 +126,6 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
 
 
 def _uniqueness(lines: pd.DataFrame) -> str:
-    """Say how many population uniques the recommended model estimates, or that none is recommended."""
     line = _line(lines, UNIQUENESS, IN_POPULATION)
     if line is None:
         return TEXT("uniqueness.none")
@@ -185,25 +183,24 @@ def _of_kind(kind: str, lines: pd.DataFrame, contradictory: set[str], *, small: 
     """Return the table of a kind of model, with the columns that it fills."""
     names = {name: TEXT(f"quantities.{name}") for name in lines["quantity"]}
     names |= {name: TEXT("contradicted", quantity=names[name]) for name in contradictory & set(names)}
-    quantities = [names[name] for name in lines["quantity"]]
-    columns = [
-        Column(TEXT("columns.quantity"), without_repeats(quantities), "l", "1fr"),
-        Column(
-            TEXT("columns.model"), [_labelled(row, small=small) for row in lines.itertuples()], "l", "1fr"
-        ),
-        Column(TEXT("columns.estimate"), fixed_cells(lines["estimate"], 1)),
+    ends = zip(lines["low"], lines["high"], strict=True)
+    cells = lines.assign(
+        quantity=[names[name] for name in lines["quantity"]],
+        model=[_labelled(row, small=small) for row in lines.itertuples()],
+        interval=[interval_of(*pair) for pair in ends],
+        test=[signed(value) for value in lines["test"]],
+    )
+    table_columns = [
+        *columns(cells, TEXT, "quantity:once model:text", "1fr", group="columns"),
+        *columns(cells, TEXT, "estimate:decimal", group="columns"),
+        *(columns(cells, TEXT, "interval:cell", group="columns") if lines["low"].notna().any() else []),
+        *(columns(cells, TEXT, "truth:decimal", group="columns") if lines["truth"].notna().any() else []),
+        *(columns(cells, TEXT, "test:cell", group="columns") if lines["test"].notna().any() else []),
     ]
-    if lines["low"].notna().any():
-        ends = zip(lines["low"], lines["high"], strict=True)
-        columns.append(Column(TEXT("columns.interval"), [interval_of(*pair) for pair in ends]))
-    if lines["truth"].notna().any():
-        columns.append(Column(TEXT("columns.truth"), fixed_cells(lines["truth"], 1)))
-    if lines["test"].notna().any():
-        columns.append(Column(TEXT("columns.test"), [signed(value) for value in lines["test"]]))
     caption = TEXT(f"captions.{kind}")
     if any(_is_too_high(row, small=small) for row in lines.itertuples()):
         caption = TEXT("captions.uniqueness_small", caption=caption)
-    return table(caption, *columns, kind="compact")
+    return table(caption, *table_columns, kind="compact")
 
 
 def _labelled(row: Any, *, small: bool) -> str:
@@ -224,21 +221,19 @@ def models_classes(results: Results) -> str | None:
     lines = lines[lines["n"] > 0]
     if lines.empty:
         return None
-    units = [TEXT(f"classes.{unit}") for unit in lines["unit"]]
     classes = [
-        TEXT("classes.zero")
-        if not row.up_to
-        else TEXT(
+        TEXT(
             "classes.class", above=without_unit(declared(row.above)), up_to=without_unit(declared(row.up_to))
         )
+        if row.up_to
+        else TEXT("classes.zero")
         for row in lines.itertuples()
     ]
+    lines = lines.assign(unit=[TEXT(f"classes.{unit}") for unit in lines["unit"]], classes=classes)
     return table(
         TEXT("classes.caption"),
-        Column(TEXT("classes.columns.unit"), without_repeats(units), "l"),
-        Column(TEXT("classes.columns.class"), classes, "l", "1fr"),
-        Column(TEXT("classes.columns.n"), fixed_cells(lines["n"], 0)),
-        Column(TEXT("classes.columns.expected"), fixed_cells(lines["expected"], 1)),
+        *columns(lines, TEXT, "unit:once class=classes:text@1fr", group="classes.columns"),
+        *columns(lines, TEXT, "n:count expected:decimal", group="classes.columns"),
         kind="compact",
     )
 
@@ -257,24 +252,23 @@ def risk_models_figure(results: Results) -> Figure | None:
     models = list(dict.fromkeys(lines["model"]))
     has_truth = bool(lines["truth"].notna().any())
 
-    def draw(sheet: Sheet) -> None:
-        for axes, name in zip(sheet.panels, SHOWN, strict=True):
-            estimates = lines[lines["quantity"] == name]
-            for row in estimates.itertuples():
-                _mark(axes, models.index(row.model), row)
-            if has_truth and len(estimates):
-                truth: Look = {"color": style.LIMIT, "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
-                axes.axvline(estimates["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
-            axes.set_title(TEXT(f"figure.{name}"))
-            axes.set_xlim(left=0)
-            style.count_axis(axes, "x")
+    def draw(name: str, axes: Axes) -> None:
+        estimates = lines[lines["quantity"] == name]
+        for row in estimates.itertuples():
+            _mark(axes, models.index(row.model), row)
+        if has_truth and len(estimates):
+            truth: Look = {"color": style.LIMIT, "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
+            axes.axvline(estimates["truth"].iloc[0], label=TEXT("figure.truth"), **truth)
+        axes.set_xlim(left=0)
+        style.count_axis(axes, "x")
 
     alt = TEXT("figure.alt", quantities=". ".join(_in_words(lines, quantity) for quantity in SHOWN))
     caption = TEXT("figure.caption")
     caption = TEXT("figure.caption_truth", caption=caption) if has_truth else caption
     names = [name_of(model) for model in models]
-    about: dict[str, Any] = {"alt": alt, "caption": caption}
-    return style.row_figure(draw, names, extra=0.2, key=has_truth, panels=2, between=0.06, **about)
+    panels = {TEXT(f"figure.{name}"): partial(draw, name) for name in SHOWN}
+    look: dict[str, Any] = {"extra": 0.2, "key": has_truth, "between": 0.06}
+    return style.row_figure(panels, names, alt=alt, caption=caption, **look)
 
 
 def _mark(axes: Axes, place: int, row: Any) -> None:

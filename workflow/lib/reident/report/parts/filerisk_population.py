@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, paragraphs, part, table
@@ -73,28 +75,24 @@ def risk_population(results: Results) -> str | None:
 def risk_samples(results: Results) -> str:
     """Show DIS, the true probability and the correlations over the samples."""
     lines = results.table(BY_SAMPLE)
-    rows: list[tuple[str, pd.Series, Callable[[float], str]]] = [
-        (TEXT("samples.rows.records"), lines["n"], count),
-        (TEXT("dis.rows.unique"), lines["uniques"], count),
-        (TEXT("dis.rows.pairs"), lines["in_pairs"], count),
-        (TEXT("samples.rows.dis"), lines["dis"], percent),
-        (TEXT("samples.rows.truth"), lines["match_probability"], percent),
-        (TEXT("samples.rows.reciprocal"), lines["mean_reciprocal"], percent),
-        *(
-            (
-                TEXT("samples.rows.correlation", definition=name_of(definition)),
-                lines[f"correlation {definition}"],
-                _correlation,
-            )
-            for definition in DEFINED
-        ),
+    correlation = partial(fixed, places=3)
+    rows: list[tuple[str, str, Callable[[float], str]]] = [
+        (TEXT("samples.rows.records"), "n", count),
+        (TEXT("dis.rows.unique"), "uniques", count),
+        (TEXT("dis.rows.pairs"), "in_pairs", count),
+        (TEXT("samples.rows.dis"), "dis", percent),
+        (TEXT("samples.rows.truth"), "match_probability", percent),
+        (TEXT("samples.rows.reciprocal"), "mean_reciprocal", percent),
     ]
-    statistics: dict[str, Callable[[pd.Series], float]] = {
-        "mean": pd.Series.mean, "deviation": pd.Series.std, "lowest": pd.Series.min, "highest": pd.Series.max,
-    }  # fmt: skip
+    for definition in DEFINED:
+        name = TEXT("samples.rows.correlation", definition=name_of(definition))
+        rows.append((name, f"correlation {definition}", correlation))
+    statistics = {"mean": "mean", "deviation": "std", "lowest": "min", "highest": "max"}
     table_columns = [
-        Column(TEXT(f"samples.columns.{name}"), [show(statistic(values)) for _, values, show in rows])
-        for name, statistic in statistics.items()
+        Column(
+            TEXT(f"samples.columns.{name}"), [show(lines[column].agg(function)) for _, column, show in rows]
+        )
+        for name, function in statistics.items()
     ]
     return paragraphs(
         _drawn(results),
@@ -116,10 +114,6 @@ def _drawn(results: Results) -> str:
     if not lines["uniques"].any():
         sentences.append(TEXT("samples.no_unique"))
     return " ".join(sentences)
-
-
-def _correlation(value: float) -> str:
-    return fixed(value, 3)
 
 
 @part(BY_CLASS)
@@ -165,7 +159,7 @@ def risk_claims(results: Results) -> str | None:
         "dis": {"dis": percent(dis), "truth": percent(truth), "points": fixed(100 * abs(dis - truth), 1)},
         "reciprocal": {"reciprocal": percent(reciprocal)},
         "related": {
-            "correlation": _correlation(means["correlation elliot-manning"]),
+            "correlation": fixed(means["correlation elliot-manning"], 3),
             **_ends(tenths, "mean_reciprocal"),
         },
         "one": {"n": n_at_one, "reciprocal": percent(at_one["mean_reciprocal"])},
@@ -248,7 +242,7 @@ def _other(selected: str, *options: str) -> str:
 @part(ACCOUNT)
 def risk_account(results: Results) -> str:
     """Show the row account of the file and its population."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 @part(CATEGORIES)
@@ -260,16 +254,19 @@ def risk_bins(results: Results) -> str | None:
     groups = categories[is_numeric].groupby("variable", sort=False)
     if not len(groups):
         return None
-    labels = [" · ".join(escape(recorded(label, "bins")) for label in bins["label"]) for _, bins in groups]
+    lines = pd.DataFrame(
+        {
+            "variable": name,
+            "bins": " · ".join(escape(recorded(label, "bins")) for label in bins["label"]),
+            "records": " · ".join(count_cells(bins["n_file"])),
+        }
+        for name, bins in groups
+    )
     return table(
         TEXT("bins.caption"),
-        Column(HEADING("variable"), [escape(name) for name, _ in groups], "l"),
-        Column(TEXT("bins.columns.bins"), labels, "l", "1fr"),
-        Column(
-            TEXT("cells.columns.records"),
-            [" · ".join(count_cells(bins["n_file"])) for _, bins in groups],
-            "l",
-        ),
+        *columns(lines, HEADING, "variable:label"),
+        *columns(lines, TEXT, "bins:text@1fr", group="bins.columns"),
+        *columns(lines, TEXT, "records:text", group="cells.columns"),
         kind="compact",
     )
 
@@ -314,21 +311,18 @@ def risk_calibration_figure(results: Results) -> Figure | None:
     if all(lines.empty for lines in tenths.values()):
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (definition, lines) in zip(sheet.panels, tenths.items(), strict=True):
-            colour, marker = LOOKS[definition]
-            look: Look = {"marker": marker, "color": colour, "markersize": 4, "linewidth": 1}
-            dis_suda = lines["mean_dis_suda"]
-            axes.plot([0, 1], [0, 1], label=TEXT("calibration.calibrated"), **EQUAL)
-            axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
-            look |= {"markerfacecolor": "white"}
-            axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
-            axes.set_title(name_of(definition), pad=14)
-            axes.set_xlim(0, 1)
-            axes.set_xlabel(TEXT("calibration.x"))
-            style.percent_ticks(axes.xaxis, 4)
-            style.share_axis(axes, 1)
-        sheet.key()
+    def draw(definition: str, axes: Axes) -> None:
+        lines, (colour, marker) = tenths[definition], LOOKS[definition]
+        look: Look = {"marker": marker, "color": colour, "markersize": 4, "linewidth": 1}
+        dis_suda = lines["mean_dis_suda"]
+        axes.plot([0, 1], [0, 1], label=TEXT("calibration.calibrated"), **EQUAL)
+        axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
+        look |= {"markerfacecolor": "white"}
+        axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel(TEXT("calibration.x"))
+        style.percent_ticks(axes.xaxis, 4)
+        style.share_axis(axes, 1)
 
     shares = ["mean_dis_suda", "mean_reciprocal", "match_probability"]
     cells = {
@@ -336,5 +330,6 @@ def risk_calibration_figure(results: Results) -> Figure | None:
         for definition, lines in tenths.items()
     }
     alt = TEXT("calibration.alt", definitions=values_by_definition(cells))
-    about: dict[str, Any] = {"alt": alt, "caption": TEXT("calibration.caption")}
-    return style.figure(draw, panels=2, height=2.9, across=1, sharey=True, between=0.05, **about)
+    panels = {name_of(definition): partial(draw, definition) for definition in tenths}
+    about: dict[str, Any] = {"alt": alt, "caption": TEXT("calibration.caption"), "pad": 14, "key": True}
+    return style.figure(panels, height=2.9, across=1, sharey=True, between=0.05, **about)

@@ -115,7 +115,7 @@ def scenarios_cells(results: Results) -> str | None:
         return None
     return table(
         TEXT("cells.caption"),
-        Column(TEXT("columns.scenario"), bold_cells(lines["scenario"]), "l", "1.4fr"),
+        *columns(lines, TEXT, "scenario:bold@1.4fr", group="columns"),
         *_cells(lines),
         kind="compact",
         name="scenarios-cells",
@@ -170,16 +170,16 @@ def scenarios_variables(results: Results) -> str | None:
     if lines.empty:
         return None
     lines = lines.sort_values("added_share", ascending=False, kind="stable")
-    with_unique = [
-        TEXT("variables.of", n=count(row.n_with_unique), total=count(row.n_sets))
-        for row in lines.itertuples()
-    ]
+    counts = zip(lines["n_with_unique"], lines["n_sets"], strict=True)
+    lines = lines.assign(
+        n_with_unique=[TEXT("variables.of", n=count(n), total=count(total)) for n, total in counts],
+        added_share=[_points(share) for share in lines["added_share"]],
+    )
     return table(
         TEXT("variables.caption"),
-        Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1.4fr"),
-        Column(TEXT("variables.columns.n_with_unique"), with_unique),
-        *columns(lines, TEXT, "n_unique unique_share", group="variables.columns"),
-        Column(TEXT("variables.columns.added_share"), [_points(share) for share in lines["added_share"]]),
+        *columns(lines, HEADING, "variable:bold@1.4fr"),
+        *columns(lines, TEXT, "n_with_unique:cell n_unique unique_share", group="variables.columns"),
+        *columns(lines, TEXT, "added_share:cell", group="variables.columns"),
         kind="compact",
     )
 
@@ -191,29 +191,27 @@ def scenarios_diversity(results: Results) -> str | None:
     if lines.empty:
         return None
     lines, by = _worst_diversity(lines)
-    first = {
-        "scenario": label_cells(lines["scenario"]),
-        "keys": [keys_in_words(keys) for keys in lines["keys"]],
-    }
-    targets = without_repeats(bold_cells(lines["target"]))
-    one_value_cells = [
+    names = lines["scenario"].map(escape) if by == "scenario" else lines["keys"].map(keys_in_words)
+    told = [
         TEXT("diversity.told", n=count(row.n_one_value), shared=count(row.n_shared_value))
         for row in lines.itertuples()
     ]
-    measures = ("entropy_l", "recursive_2", "t")
+    cells = lines.assign(target=bold_cells(lines["target"]), n_one_value=told)
     return paragraphs(
         TEXT("diversity.text"),
         table(
             TEXT(f"diversity.caption.{by}", table=DIVERSITY),
-            Column(TEXT("columns.target"), targets, "l", "1fr"),
-            Column(TEXT(f"columns.{by}"), first[by], "l", "1.6fr"),
-            Column(TEXT("columns.distinct_l"), count_cells(lines["distinct_l"])),
-            Column(TEXT("columns.n_one_value"), one_value_cells),
-            *columns(lines, TEXT, "one_value_share", group="columns"),
-            *(Column(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in measures),
+            *columns(cells, TEXT, "target:once@1fr", group="columns"),
+            Column(TEXT(f"columns.{by}"), list(names), "l", "1.6fr"),
+            *columns(cells, TEXT, "distinct_l:count n_one_value:cell one_value_share", group="columns"),
+            *(Column(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in MEASURES),
             kind="compact",
         ),
     )
+
+
+MEASURES = ("entropy_l", "recursive_2", "t")
+"""The measures of diversity that are no counts."""
 
 
 def _worst_diversity(lines: pd.DataFrame) -> tuple[pd.DataFrame, str]:

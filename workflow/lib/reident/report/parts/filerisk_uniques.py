@@ -16,7 +16,7 @@ from reident.report.parts.filerisk import (
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
-from reident.report.wording import count, count_cells, defined, escape, number, percent, rates
+from reident.report.wording import count, count_cells, defined, escape, number, percent
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")
@@ -25,21 +25,19 @@ HEADING = Sentences("headings")
 @part(CONVENTIONS)
 def risk_conventions(results: Results) -> str | None:
     """Compare k-anonymity under the conventions for missing values, or show nothing where these agree."""
-    lines = results.table(CONVENTIONS)
-    below = [name for name in lines.columns if name.startswith("below_")]
+    lines, chosen = results.table(CONVENTIONS), declaration(results).missing
     if len(lines.drop(columns="convention").drop_duplicates()) == 1:
         return None
-    chosen = declaration(results).missing
     names = [f"**`{name}`**" if name == chosen else f"`{name}`" for name in lines["convention"]]
-    table_columns = [
-        Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
-        *columns(lines, TEXT, "records=n_records", group="conventions.columns"),
-    ]
-    for name in below:
-        heading = TEXT("conventions.columns.below", k=name.removeprefix("below_"))
-        table_columns.append(Column(heading, count_cells(lines[name])))
+    below = {name.removeprefix("below_"): lines[name] for name in lines if name.startswith("below_")}
     return paragraphs(
-        TEXT("conventions.text", chosen=chosen), table(TEXT("conventions.caption"), *table_columns)
+        TEXT("conventions.text", chosen=chosen),
+        table(
+            TEXT("conventions.caption"),
+            Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
+            *columns(lines, TEXT, "records=n_records", group="conventions.columns"),
+            *(Column(TEXT("conventions.columns.below", k=k), count_cells(n)) for k, n in below.items()),
+        ),
     )
 
 
@@ -53,9 +51,8 @@ def risk_coarser(results: Results) -> str | None:
         TEXT(f"coarser.{change}", variable=escape(variable))
         for variable, change in zip(lines["variable"], lines["change"], strict=True)
     ]
-    shares = ["still_surviving", "still_other"]
-    if lines[["truth_surviving", "truth_other"]].notna().any(axis=None):
-        shares += ["truth_surviving", "truth_other"]
+    truth = columns(lines, TEXT, "truth_surviving truth_other", "1.2fr", group="coarser.columns")
+    has_truth = lines[["truth_surviving", "truth_other"]].notna().any(axis=None)
     levels = results.table(VARIABLES).set_index("variable")["n_levels"]
     same = lines[lines["n_levels"] == lines["variable"].map(levels)]["variable"]
     unchanged = [TEXT("coarser.unchanged", variable=escape(name)) for name in dict.fromkeys(same)]
@@ -64,10 +61,12 @@ def risk_coarser(results: Results) -> str | None:
         table(
             TEXT("coarser.caption"),
             Column(HEADING("variable"), names, "l", "1.6fr"),
-            *columns(lines, TEXT, "levels=n_levels", "0.9fr", group="coarser.columns"),
-            *columns(lines, TEXT, "surviving=n_surviving", "0.8fr", group="coarser.columns"),
-            *columns(lines, TEXT, "share=share_surviving", "0.9fr", group="coarser.columns"),
-            *(Column(TEXT(f"coarser.columns.{name}"), rates(lines[name]), "r", "1.2fr") for name in shares),
+            *columns(
+                lines, TEXT, "levels=n_levels surviving=n_surviving@0.8fr", "0.9fr", group="coarser.columns"
+            ),
+            *columns(lines, TEXT, "share=share_surviving@0.9fr", group="coarser.columns"),
+            *columns(lines, TEXT, "still_surviving still_other", "1.2fr", group="coarser.columns"),
+            *(truth if has_truth else []),
             kind="compact",
         ),
         block("warning", *unchanged) if unchanged else None,
@@ -79,17 +78,15 @@ def risk_suda(results: Results) -> str:
     """Report special uniques, and minimal sample uniques by size."""
     sizes = results.table(SIZES)
     sizes = sizes[sizes["n_msu"] > 0]
+    sizes = sizes.assign(size=count_cells(sizes["size"]), weight=[_score(value) for value in sizes["weight"]])
+    caption = TEXT("suda.caption", weighting=declaration(results).weighting)
+    declared_columns = columns(
+        sizes, TEXT, "size:text msus=n_msu records=n_records weight:cell", group="suda.columns"
+    )
     return paragraphs(
         TEXT("suda.text"),
         f"{_special_uniques(results)} {TEXT('suda.highest', score=_score(quantity(results, 'max_suda')))}",
-        None
-        if sizes.empty
-        else table(
-            TEXT("suda.caption", weighting=declaration(results).weighting),
-            Column(TEXT("suda.columns.size"), count_cells(sizes["size"]), "l"),
-            *columns(sizes, TEXT, "msus=n_msu records=n_records", group="suda.columns"),
-            Column(TEXT("suda.columns.weight"), [_score(value) for value in sizes["weight"]]),
-        ),
+        None if sizes.empty else table(caption, *declared_columns),
     )
 
 

@@ -63,7 +63,8 @@ def overall(results: Results) -> str:
         return block("verdict unknown", TEXT("overall.none"), f"{unconfirmable(results)} {advice}")
     if kind == OPEN:
         return block("verdict open", TEXT("overall.none"), TEXT("no_limit"))
-    silent = [title(metric) for metric in results.metrics if _is_silent(limits, metric)]
+    outcomes = limits.groupby("metric")["outcome"].agg(set)
+    silent = [title(metric) for metric in results.metrics if outcomes.get(metric) == {NONE}]
     no_metric = TEXT("no_metric", n=len(silent), metrics=listed(silent)) if silent else ""
     if kind == UNKNOWN:
         every = len(silent) == limits["metric"].nunique() and (results.whole["tolerance"] < 0).all()
@@ -75,11 +76,6 @@ def overall(results: Results) -> str:
     if kind == RESERVED:
         return block("verdict reserved", TEXT("overall.reservations"), f"{text} {reserved(results, ATTACK)}")
     return block("verdict within", TEXT("overall.within"), text)
-
-
-def _is_silent(limits: pd.DataFrame, metric: str) -> bool:
-    outcomes = set(limits.loc[limits["metric"] == metric, "outcome"])
-    return outcomes == {NONE}
 
 
 def what(results: Results, limit: str) -> str:
@@ -101,7 +97,6 @@ def _only(limits: pd.DataFrame) -> tuple[str, float] | None:
 
 
 def _above(results: Results, limits: pd.DataFrame) -> list[str]:
-    """Return the sentences on the limits that are broken, and by which metrics."""
     broken = limits[limits["outcome"] == BREAKS]
     if (only := _only(limits)) is not None:
         metrics, total = [title(metric) for metric in broken["metric"]], len(limits)
@@ -272,7 +267,6 @@ def _ranged(name: str, shares: pd.Series, sizes: pd.Series) -> str:
 
 
 def _sizes(sizes: pd.Series) -> str:
-    """Return the number of records, or the smallest and the largest one."""
     return " – ".join(dict.fromkeys([count(sizes.min()), count(sizes.max())]))
 
 

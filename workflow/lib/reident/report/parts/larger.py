@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,7 +14,7 @@ from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.parts.common import top_of
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
+from reident.report.style import Figure, Look
 from reident.report.terms import metric_cells, title
 from reident.report.wording import (
     count,
@@ -144,26 +145,22 @@ def larger_curves_figure(results: Results) -> Figure:
     }
     sizes = sorted({times for lines in every[CONFIRMED].values() for times in lines["times"] if times > 1})
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (quantity, curves) in zip(sheet.panels, every.items(), strict=True):
-            for at, metric in enumerate(results.metrics):
-                _draw(axes, results, metric, quantity, BESIDE ** (at - (len(results.metrics) - 1) / 2))
-            values = [lines[name] for lines in curves.values() for name in ("observed", "high")]
-            style.share_axis(axes, top_of([value for column in values for value in column.dropna()], None))
-            axes.axvline(1, color=style.RULE, linewidth=1, zorder=0)
-            axes.set_xscale("log")
-            ticks = [*TICKS, *_apart(sizes)]
-            axes.xaxis.set_major_locator(FixedLocator(ticks))
-            axes.xaxis.set_minor_locator(NullLocator())
-            axes.set_xticklabels([multiple(times) for times in ticks])
-            axes.set_xlabel(TEXT("figure.x"))
-            axes.set_title(TEXT(f"figure.quantities.{quantity}"))
-        sheet.key()
+    def draw(quantity: str, axes: Axes) -> None:
+        for at, metric in enumerate(results.metrics):
+            _draw(axes, results, metric, quantity, BESIDE ** (at - (len(results.metrics) - 1) / 2))
+        values = [lines[name] for lines in every[quantity].values() for name in ("observed", "high")]
+        style.share_axis(axes, top_of([value for column in values for value in column.dropna()], None))
+        axes.axvline(1, color=style.RULE, linewidth=1, zorder=0)
+        axes.set_xscale("log")
+        ticks = [*TICKS, *_apart(sizes)]
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticklabels([multiple(times) for times in ticks])
+        axes.set_xlabel(TEXT("figure.x"))
 
-    return style.figure(
-        draw, panels=len(QUANTITIES), across=1, height=2.7, alt=_alt(results), caption=TEXT("figure.caption"),
-        own_limit=True,
-    )  # fmt: skip
+    panels = {TEXT(f"figure.quantities.{quantity}"): partial(draw, quantity) for quantity in every}
+    alt, caption = _alt(results), TEXT("figure.caption")
+    return style.figure(panels, across=1, height=2.7, key=True, own_limit=True, alt=alt, caption=caption)
 
 
 def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: float) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.matching.correspondence import INVALID
 from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.common import keys_in_words, portion, reserved, share_of
 from reident.report.recorded import recorded
 from reident.report.results import LIMITS as LIMITS_
@@ -17,7 +18,6 @@ from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
     apart,
-    bold_cells,
     count,
     count_cells,
     declared,
@@ -27,7 +27,6 @@ from reident.report.wording import (
     fixed_cells,
     listed,
     number,
-    rates,
     word,
 )
 from reident.sections.matching import KNOWN, Matching
@@ -180,7 +179,7 @@ def matching_overall(results: Results) -> str:
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
     basis = TEXT("verdict.basis", n=len(synthetic_files(results)))
     if not broken:
-        intruders = _all_intruders(n_intruders)
+        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
         text = TEXT("verdict.met", n=len(met), basis=basis, intruders=intruders, limits=listed(met))
         if results.verdict(ABOUT) == RESERVED:
             return block(
@@ -193,17 +192,13 @@ def matching_overall(results: Results) -> str:
     return block("verdict above", TEXT("verdict.above"), text)
 
 
-def _all_intruders(n: int) -> str:
-    return TEXT("intruders", n=n, number=word(n))
-
-
 def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     """Return a limit that is not met, and for which intruders unless there is only one."""
     names = outcome.intruders
     if n_intruders == 1:
         return outcome.limit
     if len(names) == n_intruders:
-        intruders = _all_intruders(n_intruders)
+        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
     elif len(names) > MAX_INTRUDERS:
         labels = names[: MAX_INTRUDERS - 1]
         intruders = listed([*labels, TEXT("verdict.more_intruders", n=len(names) - len(labels))])
@@ -219,15 +214,14 @@ def matching_verdicts(results: Results) -> str | None:
     if not limits(results) or len(lines) > MAX_FILES or invalid(results):
         return None
     names = [f"**{intruder_name(results, str(intruder))}**" for intruder in lines.index]
-    columns = [Column(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
+    table_columns = [Column(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
     for name, limit in limits(results).items():
         sign = "≤" if name.endswith("_at_most") else "≥"
         value = f"{sign}{NO_BREAK}{limit_value(name, limit)}"
         heading = TEXT("verdict.columns.limit", summary=summary_name(limited_summary(name)), limit=value)
-        columns.append(
-            Column(heading, [judged(rate, limit, name) for rate in lines[limited_summary(name)]], "l", "1fr")
-        )
-    return table(TEXT("verdict.caption", n=len(synthetic_files(results))), *columns)
+        cells = [judged(rate, limit, name) for rate in lines[limited_summary(name)]]
+        table_columns.append(Column(heading, cells, "l", "1fr"))
+    return table(TEXT("verdict.caption", n=len(synthetic_files(results))), *table_columns)
 
 
 def judged(value: float, limit: float, name: str) -> str:
@@ -344,21 +338,20 @@ def matching_variables(results: Results) -> str:
     """Show the role, radius, distinct and missing values, and agreement of each matched variable."""
     lines = results.table(VARIABLES)
     is_confidential = lines["file"] == CONFIDENTIAL
-    confidential = lines[is_confidential].set_index("variable")
+    confidential = lines[is_confidential].set_index("variable", drop=False)
     synthetic = lines[~is_confidential].groupby("variable").mean(numeric_only=True).loc[confidential.index]
+    lines = confidential.assign(
+        role=[recorded(role, "roles") for role in confidential["role"]],
+        radius=[_radius(text) for text in confidential["radius"]],
+        distinct_synthetic=synthetic["n_distinct"],
+        missing=confidential["n_missing"] / confidential["n_records"],
+        agree=synthetic["n_agree"] / synthetic["n_records"],
+    )
     return table(
         TEXT("variables.caption"),
-        Column(HEADING("variable"), bold_cells(confidential.index), "l", "1fr"),
-        Column(
-            TEXT("variables.columns.role"), [recorded(role, "roles") for role in confidential["role"]], "l"
-        ),
-        Column(TEXT("variables.columns.radius"), [_radius(text) for text in confidential["radius"]], "l"),
-        Column(TEXT("variables.columns.distinct"), count_cells(confidential["n_distinct"])),
-        Column(TEXT("variables.columns.distinct_synthetic"), count_cells(synthetic["n_distinct"])),
-        Column(
-            TEXT("variables.columns.missing"), rates(confidential["n_missing"] / confidential["n_records"])
-        ),
-        Column(TEXT("variables.columns.agree"), rates(synthetic["n_agree"] / synthetic["n_records"])),
+        *columns(lines, HEADING, "variable:bold@1fr"),
+        *columns(lines, TEXT, "role:text radius:text distinct=n_distinct", group="variables.columns"),
+        *columns(lines, TEXT, "distinct_synthetic:count missing agree", group="variables.columns"),
     )
 
 

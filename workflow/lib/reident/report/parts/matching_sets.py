@@ -40,7 +40,6 @@ from reident.report.wording import (
     fixed,
     listed,
     percent,
-    rates,
     shorten,
     without_repeats,
     word,
@@ -141,22 +140,22 @@ def _factors(sets: pd.DataFrame) -> str | None:
 def matching_distribution(results: Results) -> str:
     """Show the targets by number of matching records, and the sources of the expected match risk."""
     classes = by_class(results)
-    total = classes["risk"].sum()
-    targets = classes["n_records"].where(classes["n_records"] > 0)
-    cells = {
-        TEXT("distribution.columns.targets"): decimals_of(classes["n_records"]),
-        TEXT("distribution.columns.own"): decimals_of(classes["n_own"]),
-        TEXT("distribution.columns.own_share"): rates(classes["n_own"] / targets),
-        HEADING("expected_match_risk"): decimals_of(classes["risk"]),
-        TEXT("distribution.columns.risk_share"): rates(classes["risk"] / (total or math.nan)),
-        TEXT("distribution.columns.confidential"): decimals_of(classes["confidential"]),
-    }
+    cells = classes.assign(
+        targets=decimals_of(classes["n_records"]),
+        own=decimals_of(classes["n_own"]),
+        own_share=classes["n_own"] / classes["n_records"].where(classes["n_records"] > 0),
+        expected_match_risk=decimals_of(classes["risk"]),
+        risk_share=classes["risk"] / (classes["risk"].sum() or math.nan),
+        confidential=decimals_of(classes["confidential"]),
+    )
     return paragraphs(
         TEXT("distribution.text"),
         table(
             TEXT("distribution.caption", **about_first(results)),
-            Column(TEXT("distribution.columns.matches"), list(classes["label"]), "l", "1.2fr"),
-            *(Column(heading, values, "r", "1fr") for heading, values in cells.items()),
+            *columns(cells, TEXT, "matches=label:text@1.2fr", group="distribution.columns"),
+            *columns(cells, TEXT, "targets:cell own:cell own_share", "1fr", group="distribution.columns"),
+            *columns(cells, HEADING, "expected_match_risk:cell", "1fr"),
+            *columns(cells, TEXT, "risk_share confidential:cell", "1fr", group="distribution.columns"),
             kind="compact",
         ),
     )
@@ -218,7 +217,7 @@ def matching_choices(results: Results) -> str:
 @part(ACCOUNT)
 def matching_account(results: Results) -> str:
     """Show the row account of the matched files."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 MAX_LETTERS = 34

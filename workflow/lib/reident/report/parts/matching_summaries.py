@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -32,7 +35,7 @@ from reident.report.parts.matching import (
 )
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import some
 from reident.report.wording import count_cells, escape, inside, percent, rates, without_repeats, word
 
@@ -103,13 +106,11 @@ def matching_summaries_figure(results: Results) -> Figure:
     }
     limit = summary_limits(results)
 
-    def draw(sheet: Sheet) -> None:
-        for axes, summary in zip(sheet.panels, SUMMARIES, strict=True):
-            _dots(axes, {file: lines[summary] for file, lines in shares.items()})
-            values = pd.concat([lines[summary] for lines in shares.values()]).dropna()
-            style.percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
-            limit_line(axes, limit.get(summary))
-            axes.set_title(summary_name(summary), pad=14 if limit else 7)
+    def draw(summary: str, axes: Axes) -> None:
+        _dots(axes, {file: lines[summary] for file, lines in shares.items()})
+        values = pd.concat([lines[summary] for lines in shares.values()]).dropna()
+        style.percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
+        limit_line(axes, limit.get(summary))
 
     caption = TEXT("summaries.figure.caption")
     if TOGETHER in shares:
@@ -118,7 +119,9 @@ def matching_summaries_figure(results: Results) -> Figure:
         caption = TEXT("summaries.figure.caption_limits", caption=caption)
     described = " ".join(_described(shares, intruder) for intruder in intruders)
     alt, names = TEXT("summaries.figure.alt", intruders=described), [short_name(name) for name in intruders]
-    return style.row_figure(draw, names, extra=0.45, panels=3, alt=alt, caption=caption, between=0.05)
+    panels = {summary_name(summary): partial(draw, summary) for summary in SUMMARIES}
+    look: dict[str, Any] = {"extra": 0.45, "pad": 14 if limit else 7, "between": 0.05}
+    return style.row_figure(panels, names, alt=alt, caption=caption, **look)
 
 
 def summary_limits(results: Results) -> dict[str, float]:
@@ -196,7 +199,6 @@ def matching_pooled(results: Results) -> str | None:
 
 
 def _uses(results: Results, m: int) -> list[tuple[str, pd.DataFrame]]:
-    """Return what intruders use, in words, with their summaries."""
     certain = (TEXT("pooled.certain", n=m, number=word(m)), pooled(results, CERTAIN))
     uncertain = (TEXT("pooled.unknown"), pooled(results, UNCERTAIN))
     if m == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,7 +18,7 @@ from reident.report.live import columns
 from reident.report.parts.common import row_account, size_class
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import some, title
 from reident.report.wording import (
     bold_cells,
@@ -245,7 +246,6 @@ def agreements_table(results: Results) -> str | None:
 
 
 def _settings(readings: pd.DataFrame) -> Column:
-    """Return the column of settings, that of the study in bold."""
     marks = (readings["reference"] == "yes").map({True: "**", False: ""})
     names = [f"{mark}{escape(name)}{mark}" for name, mark in zip(readings["setting"], marks, strict=True)]
     return Column(TEXT("claim.columns.setting"), names, "l", "1fr")
@@ -269,7 +269,7 @@ def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str,
 @part(ACCOUNT)
 def masked_account(results: Results) -> str:
     """Show the row account of the masked file."""
-    return row_account(results, ACCOUNT, TEXT("account"))
+    return row_account(results.table(ACCOUNT), TEXT("account"))
 
 
 MAX_PANELS, MAX_LINES = 4, 8
@@ -284,20 +284,14 @@ def masked_agreements_figure(results: Results) -> Figure | None:
         return None
     panels = _panels(lines)
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (heading, lines_) in zip(sheet.panels, panels.items(), strict=True):
-            _lines(axes, lines_)
-            axes.set_title(heading)
-        sheet.key()
-        sheet.drawn.supxlabel(TEXT("claim.figure.x"), fontsize=7.5, color=style.MUTED)
-
     caption = TEXT("claim.figure.caption")
     n_lines = max(panel["label"].nunique() for panel in panels.values())
     if n_lines > MAX_LINES:
         fields = {"caption": caption, "shown": MAX_LINES, "lines": n_lines, "table": COMPARED}
         caption = TEXT("claim.figure.caption_limited", **fields)
-    about: dict[str, Any] = {"alt": _alternative(lines), "caption": caption}
-    return style.figure(draw, panels=len(panels), height=2.4, between=0.04, sharey=True, **about)
+    draw = {heading: partial(_lines, panel) for heading, panel in panels.items()}
+    about: dict[str, Any] = {"alt": _alternative(lines), "caption": caption, "xlabel": TEXT("claim.figure.x")}
+    return style.figure(draw, height=2.4, between=0.04, sharey=True, key=True, **about)
 
 
 def _panels(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -318,7 +312,7 @@ def _labelled(lines: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return lines.assign(label=[label or TEXT("unchanged") for label in labels])
 
 
-def _lines(axes: Axes, rates: pd.DataFrame) -> None:
+def _lines(rates: pd.DataFrame, axes: Axes) -> None:
     looks = list(style.LINES.values())
     for at, label in enumerate(sorted(rates["label"].unique())[:MAX_LINES]):
         points = rates[rates["label"] == label]
@@ -332,7 +326,6 @@ def _lines(axes: Axes, rates: pd.DataFrame) -> None:
 
 
 def _alternative(lines: pd.DataFrame) -> str:
-    """Return the alternative text: every setting with its rates."""
     settings = []
     for setting, rows in lines.groupby("setting", sort=False):
         points = zip(rows["confirmed_rate"], rows["min_agree"], strict=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
@@ -287,30 +290,20 @@ def rank_limit_figure(results: Results) -> Figure | None:
     if not lines["n_suspected"].any():
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (column, name) in zip(sheet.panels, panels().items(), strict=True):
-            _curves(axes, lines, column, results)
-            axes.set_title(name)
-        if results.limit is not None:
-            sheet.panels[-1].axhline(results.limit, **DASHED)
-        sheet.key()
-        sheet.drawn.supxlabel(TEXT("rank_limit.figure.axis"), fontsize=7.5, color=style.MUTED)
-
     caption = TEXT("rank_limit.figure.caption", max=int(lines["max_pairs"].max()))
     if results.limit is not None:
         caption += f" {TEXT('rank_limit.figure.limit')}"
     caption += f" {TEXT('rank_limit.figure.claims')}"
     last = int(lines["max_pairs"].max())
+    look: dict[str, Any] = {"height": 2.15, "across": 1, "between": 0.04, "key": True}
     return style.figure(
-        draw,
-        panels=len(panels()),
-        height=2.15,
+        {name: partial(_curves, lines, column, results) for column, name in panels().items()},
         alt=_limit_alt(results, lines),
         caption=caption,
-        across=1,
-        between=0.04,
         name="rates-by-rank-limit",
         layers=lambda sheet: [_bands(sheet, limit) for limit in range(1, last + 1)] if last > 1 else [],
+        xlabel=TEXT("rank_limit.figure.axis"),
+        **look,
     )
 
 
@@ -325,7 +318,7 @@ def _bands(sheet: Sheet, limit: int) -> str:
     return path(bands, fill=style.INK, fill_opacity=0.1)
 
 
-def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> None:
+def _curves(lines: pd.DataFrame, column: str, results: Results, axes: Axes) -> None:
     last = int(lines["max_pairs"].max())
     tag_artists([style.stripe(axes.axvspan, results.max_pairs, BAND)], column)
     for metric in results.ranked:
@@ -335,6 +328,8 @@ def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> N
         axes.plot(by_limit["max_pairs"], by_limit[column], label=title(metric), **look)
     style.share_axis(axes, FULL)
     style.limit_ticks(axes, results.max_pairs, last)
+    if results.limit is not None and column == [*panels()][-1]:
+        axes.axhline(results.limit, **DASHED)
 
 
 def _limit_alt(results: Results, lines: pd.DataFrame) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from reident.linkage.parts import SIDES
 from reident.pipeline.tables import WHOLE
@@ -25,7 +27,7 @@ from reident.report.parts.variants import (
 from reident.report.parts.variants_figures import label
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import metric_cells, title
 from reident.report.wording import (
     UNDEFINED,
@@ -162,27 +164,24 @@ def protection_figure(results: Results) -> Figure | None:
     if not whole[["n_suspected_before", "n_suspected_after"]].any(axis=None):
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (column, name) in zip(sheet.panels, _panels().items(), strict=True):
-            before, after = whole[f"{column}_before"], whole[f"{column}_after"]
-            at, limit = range(len(whole)), results.limit if column == "conditional_rate" else None
-            axes.hlines(at, before, after, color=style.RULE, linewidth=2.4, zorder=1)
-            axes.plot(before, at, "o", label=TEXT("figure.before"), **style.hollow(5, 2, clip_on=False))
-            axes.plot(after, at, "o", label=TEXT("figure.after"), **style.full(5, clip_on=False))
-            style.percent_axis(axes, top_of([*before, *after], limit), 3)
-            limit_line(axes, limit)
-            axes.set_title(name, pad=14 if results.limit is not None else 7)
+    def draw(column: str, axes: Axes) -> None:
+        before, after = whole[f"{column}_before"], whole[f"{column}_after"]
+        at, limit = range(len(whole)), results.limit if column == "conditional_rate" else None
+        axes.hlines(at, before, after, color=style.RULE, linewidth=2.4, zorder=1)
+        axes.plot(before, at, "o", label=TEXT("figure.before"), **style.hollow(5, 2, clip_on=False))
+        axes.plot(after, at, "o", label=TEXT("figure.after"), **style.full(5, clip_on=False))
+        style.percent_axis(axes, top_of([*before, *after], limit), 3)
+        limit_line(axes, limit)
 
-    caption = TEXT("figure.caption")
+    about: dict[str, Any] = {"alt": _alt(whole), "caption": TEXT("figure.caption"), "pad": 7}
     if results.limit is not None:
-        caption += f" {TEXT('figure.limit')}"
+        about |= {"caption": f"{about['caption']} {TEXT('figure.limit')}", "pad": 14}
     names = [title(metric) for metric in results.metrics]
-    about: dict[str, Any] = {"alt": _alt(whole), "caption": caption}
-    return style.row_figure(draw, names, extra=0.8, panels=3, between=0.06, own_limit=True, **about)
+    panels = {name: partial(draw, column) for column, name in _panels().items()}
+    return style.row_figure(panels, names, extra=0.8, between=0.06, own_limit=True, **about)
 
 
 def _panels() -> dict[str, str]:
-    """Return the titles of the panels, by column of the rates."""
     return TEXT.group("figure.panels")
 
 
@@ -206,25 +205,27 @@ def protection_by_variant_figure(results: Results) -> Figure | None:
     before = {metric: before_line(results, metric)["confirmed_rate"] for metric in metrics}
     names = [TEXT("variants.before"), *(label(results, line) for _, line in first.iterrows())]
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
-            shares = lines.set_index("variant")["confirmed_rate"].reindex(first["variant"])
-            for place in [at for at, marked in enumerate(is_reference(first), start=1) if marked]:
-                style.stripe(axes.axhspan, place, 0.45)
-            axes.hlines(range(len(names)), 0, 1, color=style.RULE, linewidth=0.6, zorder=1)
-            colour, _ = style.LINES.get(metric, (style.CONFIRMED, "o"))
-            axes.plot(before[metric], 0, "o", **style.hollow(5))
-            look = style.full(4.4, clip_on=False) | {"color": colour}
-            axes.plot(shares, range(1, len(names)), "o", **look)
-            style.percent_axis(axes, top_of([before[metric], *shares], None), 3)
-            axes.set_title(title(metric))
+    shares = {
+        metric: lines.set_index("variant")["confirmed_rate"].reindex(first["variant"])
+        for metric, lines in by_metric.items()
+    }
 
-    texts = [TEXT("figure.variants_alt.start")]
-    for metric, lines in by_metric.items():
-        shares = [before[metric], *lines.set_index("variant")["confirmed_rate"].reindex(first["variant"])]
-        texts += [
-            TEXT("figure.variants_alt.line", metric=title(metric), variant=name, share=percent(share))
-            for name, share in zip(names, shares, strict=True)
-        ]
-    about: dict[str, Any] = {"alt": " ".join(texts), "caption": TEXT("figure.variants")}
-    return style.row_figure(draw, names, extra=0.45, key=False, panels=len(metrics), between=0.05, **about)
+    def draw(metric: str, axes: Axes) -> None:
+        for place in [at for at, marked in enumerate(is_reference(first), start=1) if marked]:
+            style.stripe(axes.axhspan, place, 0.45)
+        axes.hlines(range(len(names)), 0, 1, color=style.RULE, linewidth=0.6, zorder=1)
+        colour, _ = style.LINES.get(metric, (style.CONFIRMED, "o"))
+        axes.plot(before[metric], 0, "o", **style.hollow(5))
+        axes.plot(
+            shares[metric], range(1, len(names)), "o", **style.full(4.4, clip_on=False) | {"color": colour}
+        )
+        style.percent_axis(axes, top_of([before[metric], *shares[metric]], None), 3)
+
+    texts = [
+        TEXT("figure.variants_alt.line", metric=title(metric), variant=name, share=percent(share))
+        for metric in metrics
+        for name, share in zip(names, [before[metric], *shares[metric]], strict=True)
+    ]
+    panels = {title(metric): partial(draw, metric) for metric in metrics}
+    alt, caption = " ".join([TEXT("figure.variants_alt.start"), *texts]), TEXT("figure.variants")
+    return style.row_figure(panels, names, extra=0.45, key=False, between=0.05, alt=alt, caption=caption)

@@ -126,7 +126,6 @@ def _pairs_per_record(lines: pd.DataFrame) -> list[str]:
 
 
 def _cluster(results: Results) -> str:
-    """Return the columns that identify a cluster, in words."""
     return listed([f"*{escape(name)}*" for name in results.study["rates"]["cluster"]])
 
 

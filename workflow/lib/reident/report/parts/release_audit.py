@@ -7,10 +7,11 @@ from pathlib import PurePath
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import title
-from reident.report.wording import UNDEFINED, count, escape, label_cells
+from reident.report.wording import UNDEFINED, count, count_cells, escape
 
 TEXT = Sentences("release_audit")
 HEADING = Sentences("headings")
@@ -46,17 +47,13 @@ def release_statuses(results: Results) -> str:
         TEXT("by_status"),
         Column(HEADING("published"), [words[name] for name in statuses], "l", "1fr"),
         Column(HEADING("published_counts"), [count(len(group)) for group in groups]),
-        Column(
-            HEADING("narrow_anyway"),
-            [count(int((group["required"] < group["asked"]).sum())) for group in groups],
-        ),
+        Column(HEADING("narrow_anyway"), count_cells((of["required"] < of["asked"]).sum() for of in groups)),
         Column(HEADING("width_required"), [_smallest(group, "required") for group in open_ones]),
         Column(HEADING("width_left"), [_smallest(group, "width") for group in open_ones]),
     )
 
 
 def _smallest(lines: pd.DataFrame, column: str) -> str:
-    """Return the smallest width of some counts, of those that have one."""
     widths = lines[column].dropna()
     return count(int(widths.min())) if len(widths) else UNDEFINED
 
@@ -68,17 +65,16 @@ def release_suppressed(results: Results) -> str | None:
     lines = lines[lines["status"] == "suppressed"].head(MAX_LISTED)
     if lines.empty:
         return None
+    lines = lines.assign(
+        count=[f"`{name}`" for name in lines["quantity"]],
+        variant=[name and escape(name) for name in lines["variant"]],
+        metric=[title(name) if name else "" for name in lines["metric"]],
+        rank_limit=[str(limit) if limit else "" for limit in lines["rank_limit"]],
+        width_left=[UNDEFINED if pd.isna(width) else count(int(str(width))) for width in lines["width"]],
+    )
     return table(
         TEXT("list"),
-        Column(HEADING("count"), [f"`{name}`" for name in lines["quantity"]], "l"),
-        Column(HEADING("variant"), [name and escape(name) for name in lines["variant"]], "l"),
-        Column(HEADING("metric"), [title(name) if name else "" for name in lines["metric"]], "l"),
-        Column(HEADING("stratum"), label_cells(lines["stratum"]), "l", "1fr"),
-        Column(HEADING("rank_limit"), [str(limit) if limit else "" for limit in lines["rank_limit"]]),
-        Column(HEADING("width_left"), [_width(width) for width in lines["width"]]),
+        *columns(lines, HEADING, "count:text variant:text metric:text stratum:label@1fr"),
+        *columns(lines, HEADING, "rank_limit:cell width_left:cell"),
         kind="compact",
     )
-
-
-def _width(width: object) -> str:
-    return UNDEFINED if pd.isna(width) else count(int(str(width)))

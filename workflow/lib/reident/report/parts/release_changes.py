@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from reident.archive.changes import Change
-from reident.archive.comparison import Comparison
+from reident.archive.comparison import SIDES, Comparison
 from reident.report.layout import Column, paragraphs, table
 from reident.report.parts.releases import group_heading
 from reident.report.recorded import recorded
@@ -64,18 +64,18 @@ def _limited(caption: str, lines: Sequence[Any], *columns: Column) -> str:
     )
 
 
+def _sides(
+    lines: Sequence[Change], show: Callable[[Any], str], align: str = "r", width: str = "auto"
+) -> list[Column]:
+    """Return the columns of what was before and what is after."""
+    return [
+        Column(TEXT(f"columns.value_{side}"), [show(getattr(line, side)) for line in lines], align, width)
+        for side in SIDES
+    ]
+
+
 def _values(lines: Sequence[Change]) -> list[Column]:
-    return [
-        Column(TEXT("columns.value_before"), [cell(line.before) for line in lines], "l", "1fr"),
-        Column(TEXT("columns.value_after"), [cell(line.after) for line in lines], "l", "1fr"),
-    ]
-
-
-def _counts(lines: Sequence[Change]) -> list[Column]:
-    return [
-        Column(TEXT("columns.value_before"), [counted(line.before) for line in lines]),
-        Column(TEXT("columns.value_after"), [counted(line.after) for line in lines]),
-    ]
+    return _sides(lines, cell, "l", "1fr")
 
 
 def _variable(lines: Sequence[Change]) -> Column:
@@ -83,24 +83,25 @@ def _variable(lines: Sequence[Change]) -> Column:
 
 
 def files(comparison: Comparison) -> str:
-    """Return the files that changed."""
+    """Return the files that changed: their digests, shortened, and their bytes and rows."""
     lines = comparison.lines("files")
     if not lines:
         return TEXT("nothing")
-    ends = [[_fact(line.what, getattr(line, side)) for line in lines] for side in ("before", "after")]
+    shown = [
+        line._replace(
+            **{side: f"{value[:12]}…" for side in SIDES if (value := getattr(line, side)) is not None}
+        )
+        if line.what == "sha256"
+        else line
+        for line in lines
+    ]
     return _limited(
         TEXT("files.caption"),
         lines,
         Column(TEXT("columns.what"), without_repeats([escape(line.about) for line in lines]), "l"),
         Column(TEXT("columns.only"), [TEXT(f"files.{line.what}") for line in lines], "l", "1fr"),
-        Column(TEXT("columns.value_before"), ends[0], "r"),
-        Column(TEXT("columns.value_after"), ends[1], "r"),
+        *_sides(shown, lambda value: value if isinstance(value, str) else counted(value)),
     )
-
-
-def _fact(what: str, value: Any) -> str:
-    """Return the digest of a file, shortened, or its bytes or rows."""
-    return counted(value) if what != "sha256" or value is None else f"{value[:12]}…"
 
 
 def variables(comparison: Comparison) -> str:
@@ -132,10 +133,14 @@ def codes(comparison: Comparison) -> str:
     if lines:
         code = Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr")
         side = Column(TEXT("columns.only"), [_added(line) for line in lines], "l")
-        texts.append(_limited(TEXT("codes.caption"), lines, _variable(lines), code, side, *_counts(lines)))
+        texts.append(
+            _limited(TEXT("codes.caption"), lines, _variable(lines), code, side, *_sides(lines, counted))
+        )
     if counts:
         what = Column(TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr")
-        texts.append(_limited(TEXT("codes.counts"), counts, _variable(counts), what, *_counts(counts)))
+        texts.append(
+            _limited(TEXT("codes.counts"), counts, _variable(counts), what, *_sides(counts, counted))
+        )
     if lines is None:
         texts.append(TEXT("codes.not_recorded"))
     return paragraphs(*texts) or TEXT("nothing")
@@ -146,26 +151,23 @@ def _added(line: Change) -> str:
 
 
 def strata(comparison: Comparison) -> str | None:
-    """Return the strata that were added, are gone, or have another size."""
-    lines = sorted(comparison.lines("strata"), key=lambda line: (_rank(line), line.about))
+    """Return the strata that were added, are gone, or have another size, in this order."""
+    lines = sorted(
+        comparison.lines("strata"),
+        key=lambda line: (line.before is not None, line.after is not None, line.about),
+    )
     if not lines:
         return None
-    sizes = [
-        Column(TEXT(f"columns.{file}"), [_sizes(line, f"n_{file}") for line in lines])
-        for file in ("puf", "eif", "links")
-    ]
     return _limited(
         TEXT("strata_caption"),
         lines,
         Column(group_heading(comparison), [escape(line.about) for line in lines], "l", "1fr"),
         Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
-        *sizes,
+        *(
+            Column(TEXT(f"columns.{file}"), [_sizes(line, f"n_{file}") for line in lines])
+            for file in ("puf", "eif", "links")
+        ),
     )
-
-
-def _rank(line: Change) -> int:
-    """Return the order of strata: added, gone, and then those of another size."""
-    return 0 if line.before is None else 1 if line.after is None else 2
 
 
 def _sizes(line: Change, name: str) -> str:
@@ -207,27 +209,27 @@ def verdicts(comparison: Comparison) -> str:
         sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in warning_lines]
         severities = [recorded(line.after or line.before, "severities") for line in warning_lines]
         warnings = [escape(recorded(line.what, "warnings"), 400) for line in warning_lines]
-        columns = (
+        table_columns = (
             Column(TEXT("columns.release"), sides, "l"),
             Column(TEXT("columns.severity"), severities, "l"),
             Column(TEXT("columns.warning"), warnings, "l", "1fr"),
         )
-        texts.append(_limited(TEXT("verdicts.warnings"), warning_lines, *columns))
+        texts.append(_limited(TEXT("verdicts.warnings"), warning_lines, *table_columns))
     return paragraphs(*texts) or TEXT("nothing")
 
 
 def measures(comparison: Comparison) -> str | None:
     """Return the tables of the risk of one file and of matching."""
-    tables = []
     captions = {"file_risk": TEXT("file_risk_caption"), "matching": TEXT("matching_caption")}
-    for name, (before, after) in comparison.measures.items():
-        keys = [key for key in after if before.get(key) is not None or after.get(key) is not None]
-        columns = (
-            Column(TEXT("columns.what"), [sentence(TEXT(f"quantities.{key}")) for key in keys], "l", "1fr"),
-            Column(TEXT("columns.value_before"), [_quantity(key, before.get(key)) for key in keys]),
-            Column(TEXT("columns.value_after"), [_quantity(key, after.get(key)) for key in keys]),
+    tables = []
+    for name, sides in comparison.measures.items():
+        keys = [key for key in sides[1] if any(values.get(key) is not None for values in sides)]
+        names = [sentence(TEXT(f"quantities.{key}")) for key in keys]
+        numbers = (
+            Column(TEXT(f"columns.value_{side}"), [_quantity(key, values.get(key)) for key in keys])
+            for side, values in zip(SIDES, sides, strict=True)
         )
-        tables.append(table(captions[name], *columns))
+        tables.append(table(captions[name], Column(TEXT("columns.what"), names, "l", "1fr"), *numbers))
     return paragraphs(*tables) if tables else None
 
 

@@ -101,9 +101,15 @@ def _because(comparison: Comparison, kind: str) -> list[str]:
     judged = [line for line in comparison.whole if line.direction != OPEN]
     if kind == compared.IDENTICAL:
         return [TEXT("because.identical")]
-    if kind == compared.UNKNOWN:
-        return [_unknown(comparison)]
-    if comparison.reason is not None:
+    reason = comparison.reason
+    if kind == compared.UNKNOWN and reason is None:
+        return [TEXT("because.undefined")]
+    if kind == compared.UNKNOWN and reason is not None:
+        if reason.kind == compared.NO_METRIC:
+            return [TEXT("because.no_metric")]
+        releases = listed([TEXT(f"sides.{side}") for side in reason.sides])
+        return [TEXT(f"because.{reason.kind}", n=len(reason.sides), release=releases)]
+    if reason is not None:
         return _because_of_file(comparison)
     texts = []
     for direction in (GREW, FELL):
@@ -114,19 +120,6 @@ def _because(comparison: Comparison, kind: str) -> list[str]:
         largest = max(judged, key=lambda line: abs(line.change or 0))
         texts.append(TEXT("because.unclear", line=name_of(largest)))
     return texts or [TEXT("because.same")]
-
-
-def _unknown(comparison: Comparison) -> str:
-    reason = comparison.reason
-    if reason is None:
-        return TEXT("because.undefined")
-    if reason.kind == compared.NO_METRIC:
-        return TEXT("because.no_metric")
-    return TEXT(
-        f"because.{reason.kind}",
-        n=len(reason.sides),
-        release=listed([TEXT(f"sides.{side}") for side in reason.sides]),
-    )
 
 
 def _because_of_file(comparison: Comparison) -> list[str]:
@@ -153,18 +146,18 @@ def findings(comparison: Comparison) -> str | None:
     """Return where the risk grew, the verdicts, where the difference may come from, and what is not compared."""
     if comparison.is_identical:
         return None
-    texts = [_where(comparison), _verdict(comparison), _causes(comparison), *_measures(comparison)]
-    by_side = dict(zip(SIDES, comparison.metrics[1:], strict=True))
     notes = [
-        TEXT(f"not_by_metric.{side}", metrics=listed([*map(title, by_side[side])]))
-        for side in SIDES
-        if by_side[side]
+        TEXT(f"not_by_metric.{side}", metrics=listed([*map(title, metrics)]))
+        for side, metrics in zip(SIDES, comparison.metrics[1:], strict=True)
+        if metrics
     ]
-    if notes:
-        texts.append(f"{TEXT('not_by_metric.lead')} {' '.join(notes)}")
-    texts.append(_variants(comparison))
-    texts += _notes(comparison)
-    return block("findings", items([text for text in texts if text]))
+    texts = [
+        *(_where(comparison), _verdict(comparison), _causes(comparison), *_measures(comparison)),
+        f"{TEXT('not_by_metric.lead')} {' '.join(notes)}" if notes else "",
+        _variants(comparison),
+        *_notes(comparison),
+    ]
+    return block("findings", items(filter(None, texts)))
 
 
 def _where(comparison: Comparison) -> str:
@@ -172,8 +165,11 @@ def _where(comparison: Comparison) -> str:
     if comparison.reason is not None:
         return ""
     if comparison.ungrouped:
-        change = _strata_change(comparison)
-        fields = {"change": change} if comparison.ungrouped == compared.OTHER_STRATA else {}
+        fields = {}
+        if comparison.ungrouped == compared.OTHER_STRATA:
+            releases = {"before": comparison.before, "after": comparison.after}
+            names = {side: listed(label_cells(each.variables("strata"))) for side, each in releases.items()}
+            fields["change"] = TEXT("change", **{side: text or UNDEFINED for side, text in names.items()})
         return f"{TEXT('where.lead')} {TEXT(f'where.{comparison.ungrouped}', **fields)}"
     lines = comparison.by_group
     grew = [line for line in lines if line.direction == GREW]
@@ -194,14 +190,6 @@ def by_chance(comparison: Comparison) -> str:
         return ""
     level = float(comparison.after.study["rates"]["level"])
     return TEXT("where.chance", n=n, expected=digits(f"{n * (1 - level):.1f}".removesuffix(".0")))
-
-
-def _strata_change(comparison: Comparison) -> str:
-    names = [
-        listed(label_cells(release.variables("strata"))) or UNDEFINED
-        for release in (comparison.before, comparison.after)
-    ]
-    return TEXT("change", before=names[0], after=names[1])
 
 
 def group_name(comparison: Comparison, line: Difference) -> str:
@@ -244,16 +232,13 @@ def _causes(comparison: Comparison) -> str:
 
 def _measures(comparison: Comparison) -> list[str]:
     """Return the measures without an intruder file, one sentence for each kind."""
+    leads = {"file_risk": TEXT("file_risk_lead"), "matching": TEXT("matching_lead")}
     texts = []
     for name, (before, after) in comparison.measures.items():
-        measures = [
-            _measure(measure, before[measure], after[measure])
-            for measure in MEASURES[name]
-            if before[measure] is not None or after[measure] is not None
-        ]
-        lead = TEXT("file_risk_lead") if name == "file_risk" else TEXT("matching_lead")
+        ends = {measure: (before[measure], after[measure]) for measure in MEASURES[name]}
+        measures = [_measure(measure, *pair) for measure, pair in ends.items() if pair != (None, None)]
         if measures:
-            texts.append(f"{lead} {TEXT('measured', measures=sentence(listed(measures)))}")
+            texts.append(f"{leads[name]} {TEXT('measured', measures=sentence(listed(measures)))}")
     return texts
 
 
@@ -330,7 +315,6 @@ def _columns(comparison: Comparison, lines: Sequence[Difference], *, interval: b
 
 
 def _share(share: Share, *, interval: bool) -> str:
-    """Return a rate, and its interval if `interval`."""
     rate = without_unit(percent(share.rate))
     if not interval or share.low is None or share.rate is None:
         return rate
@@ -347,31 +331,29 @@ def _interval(line: Difference) -> str:
 def group_rates(comparison: Comparison) -> str | None:
     """Return the groups whose rates grew most, and those whose rates fell most."""
     lines = comparison.by_group
-    up = [line for line in lines if (line.change or 0) > 0]
-    down = [line for line in reversed(lines) if (line.change or 0) < 0]
-    groups = up[:MAX_GROUPS], down[:MAX_GROUPS]
+    up = [line for line in lines if (line.change or 0) > 0][:MAX_GROUPS]
+    down = [line for line in reversed(lines) if (line.change or 0) < 0][:MAX_GROUPS]
     tables = []
     if up:
-        caption = TEXT("groups_caption", shown=len(groups[0]), total=len(lines))
-        tables.append(_by_group(comparison, caption, groups[0]))
+        tables.append(_by_group(comparison, TEXT("groups_caption", shown=len(up), total=len(lines)), up))
     if down:
-        tables.append(_by_group(comparison, TEXT("groups_fell_caption", shown=len(groups[1])), groups[1]))
+        tables.append(_by_group(comparison, TEXT("groups_fell_caption", shown=len(down)), down))
     return paragraphs(*tables, by_chance(comparison)) if tables else None
 
 
 def _by_group(comparison: Comparison, caption: str, lines: Sequence[Difference]) -> str:
-    columns = [
-        Column(
-            group_heading(comparison), [escape(" · ".join(line.group or ())) for line in lines], "l", "1fr"
-        ),
+    groups = [escape(" · ".join(line.group or ())) for line in lines]
+    return table(
+        caption,
+        Column(group_heading(comparison), groups, "l", "1fr"),
         Column(HEADING("metric"), [title(line.metric) for line in lines], "l"),
         Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l"),
         Column(TEXT("columns.before"), [_counted(line.before) for line in lines]),
         Column(TEXT("columns.after"), [_counted(line.after) for line in lines]),
         Column(TEXT("columns.change"), [points(line.change) for line in lines]),
         Column(TEXT("columns.only"), [TEXT(f"marks.{line.direction}") for line in lines], "l"),
-    ]
-    return table(caption, *columns, kind="compact")
+        kind="compact",
+    )
 
 
 def _counted(share: Share) -> str:

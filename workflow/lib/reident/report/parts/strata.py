@@ -65,7 +65,9 @@ def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: st
             if by_limit
             else at.own_only(_counts(part_, whole, at.lines))
         )
-        columns.append(Column(HEADING("counts"), [_side_note(text) for text in numbers], "l"))
+        columns.append(
+            Column(HEADING("counts"), [f"[{text}]{{.aside}}" if text else "" for text in numbers], "l")
+        )
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
         with_strata_note(results, TEXT(f"by_stratum.{caption}"), "worst"),
@@ -130,10 +132,6 @@ def _counts(part_: str, whole: str, lines: pd.DataFrame) -> list[str]:
         else ""
         for n, of in zip(lines[part_], lines[whole], strict=True)
     ]
-
-
-def _side_note(text: str) -> str:
-    return f"[{text}]{{.aside}}" if text else ""
 
 
 @part("rates.csv", "strata/manifest.csv")

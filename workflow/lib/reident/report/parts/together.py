@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,7 +16,7 @@ from reident.report.parts.common import FEW, portion, share_of, top_of, verdict_
 from reident.report.parts.front import interval_column
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
+from reident.report.style import Figure, Look
 from reident.report.terms import metric_cells, some, title
 from reident.report.wording import (
     apart,
@@ -201,16 +202,15 @@ def together_figure(results: Results) -> Figure | None:
     if not any(line_of(lines, ANY)["n_suspected"] for lines in by_metric.values()):
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (panel, column) in zip(sheet.panels, PANELS.items(), strict=True):
-            _stack(axes, list(by_metric.values()), column)
-            tops = [line_of(lines, ANY)[column] for lines in by_metric.values()]
-            style.percent_axis(axes, top_of(tops, None), 3)
-            axes.set_title(TEXT(f"figure.{panel}"))
+    def draw(column: str, axes: Axes) -> None:
+        _stack(axes, list(by_metric.values()), column)
+        tops = [line_of(lines, ANY)[column] for lines in by_metric.values()]
+        style.percent_axis(axes, top_of(tops, None), 3)
 
+    panels = {TEXT(f"figure.{panel}"): partial(draw, column) for panel, column in PANELS.items()}
     names = [title(metric) for metric in results.metrics]
     about: dict[str, Any] = {"alt": _alt(results), "caption": TEXT("figure.caption")}
-    return style.row_figure(draw, names, extra=0.7, panels=len(PANELS), between=0.05, own_limit=True, **about)
+    return style.row_figure(panels, names, extra=0.7, between=0.05, own_limit=True, **about)
 
 
 def _stack(axes: Axes, by_metric: list[pd.DataFrame], column: str) -> None:

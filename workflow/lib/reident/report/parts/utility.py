@@ -29,13 +29,10 @@ from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.wording import (
     UNDEFINED,
-    bold_cells,
-    count_cells,
     declared,
     defined,
     digits,
     escape,
-    label_cells,
     listed,
     number,
     percent,
@@ -89,8 +86,13 @@ def utility_findings(results: Results) -> str:
     )
     if len(results.table(PAIRS)):
         moved += " " + TEXT("pairwise", mean=percent(line["pairwise"]), worst=percent(line["pairwise_worst"]))
-    texts = [TEXT("changed", n=n, **fields), moved, _model(line), _intervals(line)]
-    return paragraphs(TEXT("text"), items([text for text in texts if text]))
+    overlaps = " ".join(
+        TEXT(f"overlaps.{name}", share=percent(line[name]))
+        for name in ("overlap_means", "overlap_regression")
+        if defined(line[name])
+    )
+    texts = [TEXT("changed", n=n, **fields), moved, _model(line), overlaps]
+    return paragraphs(TEXT("text"), items(filter(None, texts)))
 
 
 def _model(line: pd.Series) -> str:
@@ -100,29 +102,19 @@ def _model(line: pd.Series) -> str:
     return text
 
 
-def _intervals(line: pd.Series) -> str | None:
-    names = [name for name in ("overlap_means", "overlap_regression") if defined(line[name])]
-    return " ".join(TEXT(f"overlaps.{name}", share=percent(line[name])) for name in names) or None
-
-
 @part(VARIABLES, SUMMARY)
 def utility_variables(results: Results) -> str:
     """Return the changes, the distance and the overlap of each variable."""
     lines, n = results.table(VARIABLES), results.table(SUMMARY)["n_records"].iloc[0]
     missing = zip(rates(lines["n_missing_original"] / n), rates(lines["n_missing_released"] / n), strict=True)
+    lines = lines.assign(
+        missing=[TEXT("beside", before=before, after=after) for before, after in missing],
+        measure=[TEXT(f"distances.{measure}") for measure in lines["measure"]],
+    )
     return table(
         TEXT("variables.caption"),
-        Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
-        Column(TEXT("variables.columns.changed"), rates(lines["values_changed"])),
-        Column(
-            TEXT("variables.columns.missing"),
-            [TEXT("beside", before=before, after=after) for before, after in missing],
-        ),
-        Column(
-            TEXT("variables.columns.measure"),
-            [TEXT(f"distances.{measure}") for measure in lines["measure"]],
-            "l",
-        ),
+        *columns(lines, HEADING, "variable:bold@1fr"),
+        *columns(lines, TEXT, "changed=values_changed missing:cell measure:text", group="variables.columns"),
         *columns(lines, TEXT, "distance overlap", group="variables.columns"),
     )
 
@@ -137,9 +129,9 @@ def utility_pairs(results: Results) -> str | None:
     pairs = lines.head(MAX_PAIRS)
     return table(
         TEXT("pairs.caption", n=len(pairs), file=PAIRS),
-        Column(HEADING("variable"), label_cells(pairs["variable"]), "l", "1fr"),
-        Column(TEXT("pairs.second"), label_cells(pairs["other"]), "l", "1fr"),
-        Column(TEXT("variables.columns.distance"), rates(pairs["distance"])),
+        *columns(pairs, HEADING, "variable:label@1fr"),
+        *columns(pairs, TEXT, "second=other:label@1fr", group="pairs"),
+        *columns(pairs, TEXT, "distance", group="variables.columns"),
     )
 
 
@@ -158,11 +150,11 @@ def utility_estimates(results: Results) -> str | None:
         side: [_estimate(*line) for line in lines[[side, f"{side}_low", f"{side}_high"]].to_numpy()]
         for side in ("original", "released")
     }
+    lines = lines.assign(estimate=names, **cells)
     return table(
         TEXT("estimates.caption", level=declared(results.level), file=ESTIMATES),
-        Column(TEXT("estimates.columns.estimate"), names, "l", "1fr"),
-        *(Column(TEXT(f"estimates.columns.{side}"), estimates) for side, estimates in cells.items()),
-        Column(TEXT("variables.columns.overlap"), rates(lines["overlap"])),
+        *columns(lines, TEXT, "estimate:text@1fr original:cell released:cell", group="estimates.columns"),
+        *columns(lines, TEXT, "overlap", group="variables.columns"),
     )
 
 
@@ -230,19 +222,20 @@ def utility_variants(results: Results) -> str | None:
     caption = TEXT("variants.caption", loss=loss_name(results))
     if len(variants) < len(lines):
         caption += " " + TEXT("variants.first", shown=len(variants), total=len(lines), file=COMPARISON)
+    cells = variants.assign(
+        verdict=[verdict_cell(verdicts[name]) for name in variants["variant"]],
+        loss=[shown_loss(results, loss) for loss in variants["loss"]],
+        ratio=[short(ratio) for ratio in variants["pmse_ratio"]],
+        best=[TEXT("variants.best") if best else "" for best in variants["best"]],
+    )
     return table(
         caption,
-        Column(TEXT("variants.columns.number"), count_cells(variants["number"])),
+        *columns(cells, TEXT, "number:count", group="variants.columns"),
         *set_columns(variants, setting_names(results)),
-        Column(HEADING("verdict"), [verdict_cell(verdicts[name]) for name in variants["variant"]], "l"),
+        *columns(cells, HEADING, "verdict:text"),
         Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(variants["risk"])),
-        Column(TEXT("variants.columns.loss"), [shown_loss(results, loss) for loss in variants["loss"]]),
-        Column(TEXT("variants.columns.changed"), rates(variants["values_changed"])),
-        Column(TEXT("variants.columns.ratio"), [short(ratio) for ratio in variants["pmse_ratio"]]),
-        Column(
-            TEXT("variants.columns.best"),
-            [TEXT("variants.best") if best else "" for best in variants["best"]],
-            "l",
+        *columns(
+            cells, TEXT, "loss:cell changed=values_changed ratio:cell best:text", group="variants.columns"
         ),
         kind="compact",
     )

@@ -199,7 +199,6 @@ def shown_lines(lines: pd.DataFrame, rate: str) -> pd.DataFrame:
 
 
 def _caption(lines: pd.DataFrame, file: str, *texts: str) -> str:
-    """Return a caption, with a note where not all variants are shown."""
     if len(lines) > MAX_VARIANTS:
         texts = (*texts, TEXT("highest", shown=MAX_VARIANTS, total=len(lines), file=file))
     return " ".join(texts)
@@ -325,28 +324,24 @@ def variants_matching(results: Results) -> str:
     lines = results.table(MATCHING)
     rows, bounds = shown_lines(lines, "expected_match_risk"), limits(results)
 
-    def cells(name: str, texts: list[str]) -> list[str]:
-        limit = next((limit for limit in bounds if limit.startswith(name)), None)
-        return (
-            texts
-            if limit is None
-            else [without_unit(judged(value, bounds[limit], limit)) for value in rows[name]]
-        )
-
+    cells = rows.assign(
+        expected_match_risk=decimals_of(rows["expected_match_risk"]),
+        risk_per_target=rows["expected_match_risk"] / rows["targets"],
+        true_match_rate=rates(rows["true_match_rate"]),
+        unique_matches=decimals_of(rows["unique_matches"]),
+        false_match_rate=rates(rows["false_match_rate"]),
+    )
+    for name, limit in bounds.items():
+        summary = limited_summary(name)
+        cells[summary] = [without_unit(judged(value, limit, name)) for value in rows[summary]]
     texts = [TEXT("matching.table")]
     if bounds:
         texts.append(TEXT("matching.limits", limits=listed([_limit(*limit) for limit in bounds.items()])))
     return table(
         _caption(lines, MATCHING, *texts),
         *set_columns(rows, setting_names(results)),
-        Column(
-            HEADING("expected_match_risk"),
-            cells("expected_match_risk", decimals_of(rows["expected_match_risk"])),
-        ),
-        Column(HEADING("risk_per_target"), rates(rows["expected_match_risk"] / rows["targets"])),
-        Column(HEADING("true_match_rate"), cells("true_match_rate", rates(rows["true_match_rate"]))),
-        Column(HEADING("unique_matches"), decimals_of(rows["unique_matches"])),
-        Column(HEADING("false_match_rate"), cells("false_match_rate", rates(rows["false_match_rate"]))),
+        *columns(cells, HEADING, "expected_match_risk:cell risk_per_target true_match_rate:cell"),
+        *columns(cells, HEADING, "unique_matches:cell false_match_rate:cell"),
         kind="compact",
     )
 

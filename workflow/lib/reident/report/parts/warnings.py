@@ -45,7 +45,6 @@ def _with_code(text: str) -> str:
 
 
 def _texts(warning_lines: pd.DataFrame) -> list[str]:
-    """Return warnings whole, each with its severity."""
     return [
         TEXT(f"lead.{row.severity}", text=_with_code(recorded(str(row.warning), "warnings")))
         for row in warning_lines.itertuples()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,20 +12,19 @@ from matplotlib.axes import Axes
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.common import share_rows
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import narrow_title, some, title
 from reident.report.wording import (
     count,
     escape,
-    fixed_cells,
     label_cells,
     number,
     percent,
     rates,
-    without_repeats,
 )
 from reident.suggestion.outcome import NONE, WITHIN
 
@@ -96,10 +96,11 @@ def _finding(lines: pd.DataFrame) -> str:
         return TEXT("findings.nothing", confirmed=some(n, "confirmed_record"))
     left_out, coarser = (lines[(lines["recoding"] == LEFT_OUT) == kind] for kind in (True, False))
     texts = []
+    found = {"confirmed": some(n, "confirmed_record")}
     if left_out["n_prevented"].any():
-        texts.append(TEXT("findings.left_out", confirmed=some(n, "confirmed_record"), **_most(left_out)))
+        texts.append(TEXT("findings.left_out", **found, **_most(left_out)))
     else:
-        texts.append(TEXT("findings.not_left_out", confirmed=some(n, "confirmed_record")))
+        texts.append(TEXT("findings.not_left_out", **found))
     if coarser["n_prevented"].any():
         line = coarser.loc[coarser["n_prevented"].idxmax()]
         name = recoding_name(str(line["recoding"]))
@@ -146,23 +147,23 @@ def why_recodings(results: Results) -> str | None:
     if lines is None or not lines[["n_confirmed", "n_newly_confirmed"]].any(axis=None):
         return None
     tried = lines[["variable", "recoding"]].drop_duplicates()
+    tried["recoding"] = [recoding_name(str(text)) for text in tried["recoding"]]
     return table(
         TEXT("recodings_table.caption"),
-        Column(HEADING("variable"), without_repeats(label_cells(tried["variable"])), "l", "1fr"),
-        Column(
-            TEXT("recodings_table.recoding"), [recoding_name(str(text)) for text in tried["recoding"]], "l"
-        ),
+        *columns(tried, HEADING, "variable:labels@1fr"),
+        *columns(tried, TEXT, "recoding:text", group="recodings_table"),
         *(
-            Column(narrow_title(metric), [_change(*line) for line in recodings[COUNTS].to_numpy().tolist()])
+            Column(
+                narrow_title(metric),
+                [
+                    TEXT("recodings_table.cell", net=signed(net), lost=count(lost), new=count(new))
+                    for net, lost, new in recodings[COUNTS].to_numpy().tolist()
+                ],
+            )
             for metric, recodings in lines.groupby("metric", sort=False)
         ),
         kind="compact",
     )
-
-
-def _change(net: int, lost: int, new: int) -> str:
-    """Return the net change in confirmed records, with those prevented and newly confirmed."""
-    return TEXT("recodings_table.cell", net=signed(net), lost=count(lost), new=count(new))
 
 
 def signed(value: float) -> str:
@@ -195,14 +196,14 @@ def why_suggestions(results: Results) -> str:
     """Show the sets of coarser values that no other dominates, the best first."""
     lines = results.table(SUGGESTIONS)
     sets = lines[lines["dominated"] == "no"].head(MAX_SETS)
+    sets = sets.assign(
+        set=[_set_name(str(text)) for text in sets["recodings"]],
+        limits=[TEXT(f"suggestions.{verdict}") for verdict in sets["verdict"]],
+    )
     return table(
         TEXT("suggestions.caption", shown=MAX_SETS, file=SUGGESTIONS),
-        Column(TEXT("suggestions.set"), [_set_name(str(text)) for text in sets["recodings"]], "l", "1fr"),
-        Column(
-            TEXT("suggestions.limits"), [TEXT(f"suggestions.{verdict}") for verdict in sets["verdict"]], "l"
-        ),
-        Column(TEXT("suggestions.changed"), rates(sets["values_changed"])),
-        Column(TEXT("suggestions.loss"), fixed_cells(sets["loss"], 3)),
+        *columns(sets, TEXT, "set:text@1fr limits:text", group="suggestions"),
+        *columns(sets, TEXT, "changed=values_changed loss:decimals", group="suggestions"),
         kind="compact",
     )
 
@@ -233,23 +234,18 @@ def why_carried_figure(results: Results) -> Figure | None:
         for kind in KINDS
     }
 
-    def draw(sheet: Sheet) -> None:
-        for axes, metric in zip(sheet.panels, metrics, strict=True):
-            _panel(axes, {kind: _shares(shares[kind], metric, variables) for kind in KINDS})
-            axes.set_title(title(metric))
-
+    panels = {
+        title(metric): partial(_panel, {kind: _shares(shares[kind], metric, variables) for kind in KINDS})
+        for metric in metrics
+    }
     cells = []
     for metric in metrics:
         left_out = _shares(shares["left_out"], metric, variables).items()
         texts = ", ".join(f"{name} {percent(share)}" for name, share in left_out)
         cells.append(TEXT("figure.cell", metric=title(metric), shares=texts))
-    about: dict[str, Any] = {
-        "alt": TEXT("figure.alt", cells=" ".join(cells)),
-        "caption": TEXT("figure.caption"),
-    }
-    return style.row_figure(
-        draw, variables, extra=0.1, panels=len(metrics), across=2, own_limit=True, between=0.06, **about
-    )
+    alt, caption = TEXT("figure.alt", cells=" ".join(cells)), TEXT("figure.caption")
+    look: dict[str, Any] = {"extra": 0.1, "across": 2, "own_limit": True, "between": 0.06}
+    return style.row_figure(panels, variables, alt=alt, caption=caption, **look)
 
 
 def _shares(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
@@ -257,7 +253,7 @@ def _shares(shares: pd.Series, metric: str, variables: list[str]) -> pd.Series:
     return values.reindex(variables)
 
 
-def _panel(axes: Axes, shares: dict[str, pd.Series]) -> None:
+def _panel(shares: dict[str, pd.Series], axes: Axes) -> None:
     at = range(len(shares["left_out"]))
     share_rows(axes, len(at))
     hollow = style.hollow(5.4, 2, style.LIMIT, clip_on=False)

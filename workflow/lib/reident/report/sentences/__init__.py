@@ -43,35 +43,16 @@ class Field(str):
 
 
 class Sentences:
-    """The sentences of one section, in the language that is in use when a sentence is asked for.
-
-    Parameters
-    ----------
-    section : str
-        The name of the YAML file in the folder of each language, without its suffix.
-    """
+    """The sentences of one section, by the name of its YAML files, in the language in use when one is asked for."""
 
     def __init__(self, section: str) -> None:
         self.section = section
 
     def __call__(self, key: str, **fields: str | int) -> str:
-        """Return a sentence with its fields filled in.
+        """Return the sentence of a key, such as ``verdict.above``, with its fields filled in.
 
-        Parameters
-        ----------
-        key : str
-            Path of the entry in the file, joined by dots: ``"verdict.above"``.
-        **fields : str or int
-            Values by name; integers get thousands separators. The field ``n`` selects the sentence of a choice.
-
-        Raises
-        ------
-        KeyError
-            If the section has no such sentence, or a field is missing.
-        TypeError
-            If a field is neither a string nor an integer.
-        ValueError
-            If the sentence does not name a field.
+        Integers get thousands separators, and the field ``n`` selects the sentence of a choice. A missing sentence or
+        field is a `KeyError`, a field that the sentence does not name a `ValueError`, and another type a `TypeError`.
         """
         entry = self._entry(key)
         names = set(field_names(entry))
