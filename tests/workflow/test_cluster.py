@@ -129,6 +129,7 @@ def test_a_stratum_that_is_split_over_nodes_gives_the_bytes_of_a_local_run(clust
     assert commands.open_to_others(tmp_path) == {}, "what jobs and scheduler leave is the owner's alone"
 
 
+@pytest.mark.long
 def test_a_node_that_is_lost_in_the_middle_changes_nothing(cluster, here, tmp_path):
     started = run(cluster, here, tmp_path / "run", *RATES, trouble=f"hang:{tmp_path}")
     first = tmp_path / "first"

@@ -81,7 +81,13 @@ def jobs(ended):
 
 @pytest.mark.parametrize("prefix", ["", "risk"], ids=["no prefix", "a prefix"])
 @pytest.mark.parametrize("source", ["present", "made"])
-@pytest.mark.parametrize("study", ["config/small.yaml", "small.yaml"], ids=["in a folder", "beside"])
+@pytest.mark.parametrize(
+    "study",
+    [
+        pytest.param("config/small.yaml", id="in a folder"),
+        pytest.param("small.yaml", id="beside", marks=pytest.mark.long),
+    ],
+)
 def test_a_module_gives_the_rates_of_the_workflow_by_itself(alone, tmp_path, prefix, source, study):
     place(alone, tmp_path, study, sources="made")
     if source == "made":
