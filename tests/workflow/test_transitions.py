@@ -88,6 +88,7 @@ def test_results_after_another_study_are_those_of_the_study_alone(tmp_path):
     check(drawn(tmp_path / "draw", FEW), tmp_path)
 
 
+@pytest.mark.long
 def test_results_after_another_study_are_those_of_the_study_alone_more_times(tmp_path):
     check(drawn(tmp_path / "draw", BATCH)[FEW:], tmp_path)
 
