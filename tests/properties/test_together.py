@@ -121,7 +121,7 @@ def assert_line(line, expected):
             assert line[name] == pytest.approx(float(value), abs=1e-12), name
 
 
-@examples(300)
+@examples(150)
 @given(drawn=held(), persons=st.booleans())
 def test_several_files_find_what_their_sets_say(drawn, persons):
     study, puf, files = drawn

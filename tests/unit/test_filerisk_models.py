@@ -159,7 +159,7 @@ def _populations(seed, people=400_000, fraction=0.05, interaction=0.5, levels=(8
         yield population, rng.binomial(population, fraction)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_truth_is_in_the_interval_for_18_of_20_populations():
     inside = np.zeros(2, int)
     for population, counts in _populations(4):

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import gated
-from making.examples import few_or_many
 from making.released import executed
 from oracles import edition_intervals
 from pypdf import PdfReader
@@ -61,12 +60,11 @@ def contents(folder):
 # The intervals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("interval", ["clopper-pearson", "wilson", "clustered"])
 def test_an_edition_has_the_intervals_of_its_study_or_none(interval, name, tmp_path):
     found = 0
-    for seed in few_or_many([0, 3, 4], [0, 1, 2, 3, 4, 5]):
+    for seed in (0, 3, 4):
         records = gated.draw_wide(np.random.default_rng(seed), largest=300)
         made = gated.passed(records, name, interval=interval, level=0.9)
         folder = gated.publish(made, tmp_path / str(seed))
