@@ -316,3 +316,13 @@ def test_an_edition_is_made_with_the_same_bytes(samples, tmp_path):
     made = make(folder, NOTEBOOK)
     assert made.pages == pages(executed(samples["file"]), samples["file"])
     assert str(tmp_path) not in json.dumps(made.notebook)
+
+
+def test_a_policy_of_another_version_is_refused_by_a_sentence(tmp_path):
+    folder = write_released(tmp_path / "edition", SAMPLES["example"])
+    record = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+    record["policy"]["later"] = "a value"
+    (folder / "release.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(InputError, match="`release.json`: the policy has other keys") as refused:
+        Edition(folder)
+    assert "a value" not in str(refused.value)

@@ -115,7 +115,12 @@ class Edition:
     def __init__(self, folder: Path) -> None:
         try:
             self.record: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            self.policy = Policy.model_validate(self.record["policy"])
+            try:
+                self.policy = Policy.model_validate(self.record["policy"])
+            except ValueError:  # its text would have values
+                raise InputError(
+                    f"`{RECORD}`: the policy has other keys than in this version. Run `release` again."
+                ) from None
             self.tables = {name: self._read(folder / name, form) for name, form in FORMS.items()}
         except FileNotFoundError as error:
             raise InputError(
