@@ -323,6 +323,6 @@ def test_a_policy_of_another_version_is_refused_by_a_sentence(tmp_path):
     record = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     record["policy"]["later"] = "a value"
     (folder / "release.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(InputError, match="`release.json`: the policy has other keys") as refused:
+    with pytest.raises(InputError, match=r"`release\.json`: the policy has other keys") as refused:
         Edition(folder)
     assert "a value" not in str(refused.value)
