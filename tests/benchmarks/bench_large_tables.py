@@ -140,7 +140,7 @@ def run(folder: Path, step: str) -> None:
         name, assigning = ("pairs", None) if step == "rank" else ("local", Assigning(PAIRS))
         shards = [_open(folder / f"{name}_{shard}.parquet") for shard in range(SHARDS)]
         suspected = Sink(folder / "suspected.parquet")
-        ranking.rank(metric, shards, strata["puf"], manifest, suspected, assigning, folder)
+        ranking.rank(metric, shards, strata["puf"], manifest, suspected, assigning)
         made = suspected.close().path
         made.replace(folder / "suspected.parquet") if assigning is None else made.unlink()
     elif step == "confirm":

@@ -11,7 +11,6 @@ import pandas as pd
 from reident.linkage import batches
 from reident.linkage.intervals import Spread
 from reident.linkage.strata import lines
-from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -30,42 +29,87 @@ class Clusters:
             max(int(batch["cluster"].to_numpy().max(initial=-1)) for batch in batches.split(numbers)) + 1
         )
 
-    def _cells(self, chosen: np.ndarray | None, marked: np.ndarray | None) -> Iterator[pd.DataFrame]:
-        """Yield the number of records, and of marked ones, of each cluster and line; no cluster is in two tables.
+    def cells(
+        self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield the records of each cluster and stratum: no cluster is in two tables.
 
-        The line is 0 for records in no stratum, otherwise 1 and the manifest line of the stratum.
+        Parameters
+        ----------
+        chosen, marked : bool (n_puf,), optional
+            The records that count, by default all; records that are counted apart, too.
+
+        Yields
+        ------
+        pandas.DataFrame
+            cluster; line (0 for records in no stratum, otherwise 1 and the manifest line of the stratum); records and
+            marked: numbers of records. Sorted by cluster and line; int64.
         """
+        n_lines = 1 + self._n_strata
         for low in range(0, self._n, RANGE):
-            tally, strata, start = (
-                Tally(["cluster", "line"]),
-                batches.SortedRows(self._strata, ["stratum"]),
-                0,
-            )
+            tally, strata, start = _Numbers(), batches.SortedRows(self._strata, ["stratum"]), 0
             for batch in batches.split(self._numbers, columns=["cluster"]):
-                cluster = batch["cluster"].to_numpy()
-                inside = (cluster >= low) & (cluster < low + RANGE)
+                cluster = batch["cluster"].to_numpy() - low
+                inside = (cluster >= 0) & (cluster < RANGE)
                 if chosen is not None:
                     inside &= chosen[start : start + len(cluster)]
                 rows = np.flatnonzero(inside)
-                records, start = rows + start, start + len(cluster)
-                counts = {
-                    "records": np.ones(len(rows)),
-                    "marked": np.zeros(len(rows)) if marked is None else marked[records],
-                }
-                tally.add({"cluster": cluster[rows], "line": lines(strata.take(records)) + 1, **counts})
-            yield tally.table()
+                cell = cluster[rows] * n_lines + lines(strata.take(rows + start)) + 1
+                tally.add(2 * cell + (0 if marked is None else marked[rows + start]))
+                start += len(cluster)
+            number, times = tally.counted()
+            first = np.flatnonzero(batches.is_new(number // 2))
+            counts = [
+                np.add.reduceat(amounts, first) if len(first) else amounts
+                for amounts in (times, times * (number % 2))
+            ]
+            cluster, line = np.divmod(number[first] // 2, n_lines)
+            columns = {"cluster": cluster + low, "line": line, "records": counts[0], "marked": counts[1]}
+            yield pd.DataFrame(columns)
 
     def spreads(self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None) -> list[Spread]:
-        """Return how the marked ones of the chosen records, bool (n_puf,), spread over their clusters.
+        """Return how the marked ones of the chosen records spread over their clusters; parameters as of :meth:`cells`.
 
-        Of the whole study, where a cluster counts once, and of each stratum. By default all records are chosen.
+        Of the whole study, where a cluster counts once, and of each stratum.
         """
         totals = np.zeros((len(Spread._fields), 1 + self._n_strata), np.int64)
-        for cells in self._cells(chosen, marked):
-            whole = cells.groupby("cluster").sum().assign(line=0)
-            table = pd.concat([whole, cells[cells["line"] > 0]])
-            x, y = table["records"].to_numpy(), table["marked"].to_numpy()
-            values_of_fields = np.ones_like(x), y > 0, x, y, x * x, x * y, y * y
-            for total, values in zip(totals, values_of_fields, strict=True):
-                np.add.at(total, table["line"].to_numpy(), values)
+        for cells in self.cells(chosen, marked):
+            for table, line in _by_line(cells):
+                x, y = table["records"].to_numpy(), table["marked"].to_numpy()
+                values_of_fields = np.ones_like(x), y > 0, x, y, x * x, x * y, y * y
+                for total, values in zip(totals, values_of_fields, strict=True):
+                    np.add.at(total, line, values)
         return [Spread(*line) for line in totals.T.tolist()]
+
+
+class _Numbers:
+    """Whole numbers, of which only the different ones are kept, with how often each has come."""
+
+    def __init__(self) -> None:
+        self._tally = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._waiting: list[np.ndarray] = []
+
+    def add(self, numbers: np.ndarray) -> None:
+        """Take further numbers; int64 (n,)."""
+        self._waiting.append(numbers)
+        if sum(map(len, self._waiting)) > max(4 * batches.ROWS, len(self._tally[0])):
+            self.counted()
+
+    def counted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the different numbers, ascending, and how often each has come; int64 (m,)."""
+        new = np.concatenate([np.empty(0, np.int64), *self._waiting])
+        self._waiting = []
+        numbers = np.concatenate([self._tally[0], new])
+        times = np.concatenate([self._tally[1], np.ones(len(new), np.int64)])
+        order = np.argsort(numbers, kind="stable")
+        first = np.flatnonzero(batches.is_new(numbers[order]))
+        self._tally = numbers[order[first]], np.add.reduceat(times[order], first) if len(first) else times
+        return self._tally
+
+
+def _by_line(cells: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """Yield sums by cluster with the lines that they are for: those of the whole study, then those of the strata."""
+    whole = cells.drop(columns="line").groupby("cluster").sum()
+    yield whole, np.zeros(len(whole), np.int64)
+    inside = cells[cells["line"] > 0]
+    yield inside, inside["line"].to_numpy()
