@@ -71,7 +71,7 @@ def confirm(
     """
     names = pa.array(manifest["stratum"].astype(object), pa.string())
     strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], part.keys["puf"])
-    links, limits = SortedLinks(iuf), _Limits(part.keep)
+    links, limits = SortedLinks(iuf), _Limits(len(manifest), part.keep)
     requests = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
     with keys_of(files["eif"], part.keys["eif"], requests, folder) as eif_keys:
         for batch in merge([suspected]):
@@ -81,7 +81,8 @@ def confirm(
             pairs = rows.filter(pc.invert(ambiguous))
             pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
             if metric.ranked:
-                limits.count(pairs, stratum[ambiguous.to_numpy()])
+                limits.count(pairs)
+                limits.count_ambiguous(rows.filter(ambiguous))
             pairs = _within(part, metric, pairs)
             positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
@@ -116,52 +117,61 @@ def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Ta
 class _Limits:
     """Counts for every rank limit from 1 to `keep`, by stratum.
 
-    Each count is kept by stratum and by the smallest limit that lets a record, or a pair, in; the limit of an ambiguous
-    record is above all.
+    Each count is kept by stratum and by the smallest limit that lets a record, or a pair, in.
     """
 
-    def __init__(self, keep: int) -> None:
+    def __init__(self, n_strata: int, keep: int) -> None:
         self.keep = keep
-        self.counts = Tally(["stratum", "max_pairs"])
+        self.suspected, self.confirmed, self.pairs, self.confirmed_pairs = (
+            np.zeros((n_strata, keep + 1), np.int64) for _ in range(4)
+        )
+        self.ambiguous = np.zeros(n_strata, np.int64)
         self.claims = Tally(["stratum", "max_pairs", "candidates"])
 
-    def count(self, pairs: pa.Table, ambiguous: np.ndarray) -> None:
-        """Count the pairs of complete records, best first, and the strata of records without a pair that is kept."""
+    def count(self, pairs: pa.Table) -> None:
+        """Count the pairs of complete records, best first."""
         names = ("puf", "stratum", "max_pairs", "confirmed")
         puf, stratum, max_pairs, link = (pairs[name].to_numpy() for name in names)
         linked = np.flatnonzero(link)
-        best_linked = np.zeros(len(puf), bool)
-        best_linked[linked[is_new(puf[linked])]] = True
-        counts = {
-            "n_suspected": is_new(puf),
-            "n_confirmed": best_linked,
-            "n_pairs": np.ones(len(puf)),
-            "n_confirmed_pairs": link,
-        }
-        self.counts.add({"stratum": stratum, "max_pairs": max_pairs, **counts})
-        above, records = np.full(len(ambiguous), self.keep + 1), np.ones(len(ambiguous))
-        self.counts.add({"stratum": ambiguous, "max_pairs": above, **dict.fromkeys(counts, records)})
+        best = np.flatnonzero(is_new(puf))
+        best_linked = linked[is_new(puf[linked])]
+        cell = stratum * np.int64(self.keep + 1) + max_pairs
+        for counts, rows in (
+            (self.suspected, best),
+            (self.confirmed, best_linked),
+            (self.pairs, slice(None)),
+            (self.confirmed_pairs, linked),
+        ):
+            counts[:] += np.bincount(cell[rows], minlength=counts.size).reshape(counts.shape)
         self.claims.add(_claims(puf, max_pairs, link, stratum))
+
+    def count_ambiguous(self, records: pa.Table) -> None:
+        """Count records for which scoring kept no pair."""
+        self.ambiguous += np.bincount(records["stratum"].to_numpy(), minlength=len(self.ambiguous))
 
     def table(self, strata: list[str]) -> pd.DataFrame:
         """Return the counts as :data:`LIMITS`."""
-        claims, counts = self.claims.table(), self.counts.table()
-        cell = counts["stratum"].to_numpy(), counts["max_pairs"].to_numpy()
-        columns = {}
-        for name in counts.columns[2:]:
-            by_stratum = np.zeros((len(strata), self.keep + 2), np.int64)
-            by_stratum[cell] = counts[name]
-            columns[name] = np.cumsum(np.vstack([by_stratum.sum(axis=0), by_stratum]), axis=1)[:, 1:]
-        candidates = columns["n_suspected"][:, -1:]
-        columns["n_ambiguous"] = candidates - columns["n_suspected"]
-        limits = np.arange(1, self.keep + 1)
-        expected = [self._expected(claims.assign(stratum=0), 1), self._expected(claims, len(strata))]
+        claims = self.claims.table()
+        whole = claims.assign(stratum=0)
+        expected = np.vstack([self._expected(whole, 1), self._expected(claims, len(strata))])
+        suspected, confirmed, pairs, confirmed_pairs = (
+            np.cumsum(np.vstack([counts.sum(axis=0), counts])[:, 1:], axis=1)
+            for counts in (self.suspected, self.confirmed, self.pairs, self.confirmed_pairs)
+        )
+        candidates = self.suspected.sum(axis=1) + self.ambiguous
+        counts = {
+            "n_suspected": suspected,
+            "n_confirmed": confirmed,
+            "n_ambiguous": np.append(candidates.sum(), candidates)[:, np.newaxis] - suspected,
+            "n_pairs": pairs,
+            "n_confirmed_pairs": confirmed_pairs,
+        }
         return pd.DataFrame(
             {
                 "stratum": np.repeat(np.array([WHOLE, *strata], object), self.keep),
-                "max_pairs": np.tile(limits, 1 + len(strata)),
-                **{name: values[:, :-1].reshape(-1) for name, values in columns.items()},
-                "expected_correct": np.vstack(expected).reshape(-1),
+                "max_pairs": np.tile(np.arange(1, self.keep + 1), 1 + len(strata)),
+                **{name: values.reshape(-1) for name, values in counts.items()},
+                "expected_correct": expected.reshape(-1),
             },
             columns=LIMITS,
         )

@@ -36,7 +36,7 @@ _DEVIATIONS = 4
 class Correspondence(NamedTuple):
     """How a synthetic file agrees with the confidential file on the known variables.
 
-    `reident.pipeline.tables.matching` says what each field is. Missing values agree with missing values; the
+    `pipeline/columns.csv` says what each field is. Missing values agree with missing values; the
     correspondence is about 0 in a random order, and NaN if no order has more rows that agree than another.
     """
 
@@ -63,14 +63,15 @@ def compare(
         Whether a key says which rows correspond.
     """
     n = confidential.num_rows
-    joint, differ, by_chance_only = np.zeros((2, n), np.int64), {}, bool(variables)
+    columns, differ, by_chance_only = [np.zeros(2 * n, np.int32)], {}, bool(variables)
     for name in variables:
         codes = _coded(confidential[name], synthetic[name])
         differ[name] = int((codes[0] != codes[1]).sum())
         chance = _common(codes)[0] / n
         spread = math.sqrt(chance * max(1 - chance / n, 0))
         by_chance_only &= n - differ[name] <= chance + _DEVIATIONS * spread
-        joint = cases(joint.ravel(), codes.ravel())[1].reshape(2, n)
+        columns.append(codes.ravel().astype(np.int32))
+    joint = cases(*columns)[1].reshape(2, n)
     agree = int((joint[0] == joint[1]).sum())
     products, possible = _common(joint)
     span = n * possible - products
