@@ -51,7 +51,7 @@ class Tables(NamedTuple):
 
 
 class States(NamedTuple):
-    """What the attack makes of each PUF record, int32 (n_puf,); `reident.pipeline.tables.larger` says what each is."""
+    """What the attack makes of each PUF record, int32 (n_puf,); `pipeline/columns.csv` says what each is."""
 
     held: np.ndarray
     rivals: np.ndarray

@@ -53,7 +53,7 @@ def describe(
     Returns
     -------
     Description
-        With the columns that `reident.pipeline.tables.linkage` declares.
+        With the columns that `pipeline/columns.csv` declares.
     """
     codes = _codes(part.variables, binned)
     truth = _Agreement(codes)

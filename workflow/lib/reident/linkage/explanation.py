@@ -55,7 +55,7 @@ def explain(
     Returns
     -------
     Explanation
-        With the columns that `reident.pipeline.tables.why` declares; the pairs are sorted by their keys.
+        With the columns that `pipeline/columns.csv` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs = confirmed[metric.name]

@@ -95,9 +95,8 @@ def _path(module: str) -> Path:
 def _files(module: str) -> list[Path]:
     """Return the source of a module; for a package also the files in its folder that belong to no module."""
     base = _path(module)
-    if not (
-        base / "__init__.py"
-    ).is_file():  # the folder of an earlier version may be left with what was compiled
+    # Not by the folder: that of an earlier version may be left, with what was compiled.
+    if not (base / "__init__.py").is_file():
         return [base.with_suffix(".py")]
     folders = [base, *(folder for folder in base.iterdir() if not (folder / "__init__.py").exists())]
     others = [file for folder in folders for file in folder.glob("*") if file.suffix not in (".py", ".pyc")]

@@ -116,7 +116,7 @@ def _keep(file: Path, result: Result) -> None:
 def _load(file: Path) -> Result | None:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-        rates = pd.read_csv(StringIO(content["rates"]), float_precision="round_trip")
+        rates = pd.read_csv(StringIO(content["rates"]))
         return Result(rates, {name: float(value) for name, value in content["losses"].items()})
     except (OSError, ValueError, KeyError, TypeError):
         return None
