@@ -88,9 +88,10 @@ def _true_links(results: Results) -> Fields:
 
 
 def _confirmed(results: Results) -> Fields:
+    if not results.confirmable:
+        return None
     n = confirmed(results)
-    share = percent(n / results.whole["n_puf"].iloc[0])
-    return {"n": n, "share": share} if results.confirmable else None
+    return {"n": n, "share": percent(n / results.whole["n_puf"].iloc[0])}
 
 
 def _highest(results: Results, column: str) -> Fields:
