@@ -1,5 +1,6 @@
 """Risk of one file: what holds for every file."""
 
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -12,6 +13,24 @@ from reident.filerisk import coarser, dis, dis_suda, matches, suda, uniques
 
 CODES = uniform_files((0, 60), 5, 6, [0.0, 0.1])
 FRACTIONS = st.sampled_from([0.01, 0.1, 0.5, 0.9, 1.0])
+
+
+@examples(60)
+@given(codes=CODES, fraction=FRACTIONS)
+def test_general_dis_is_the_expectation_of_the_special_method_with_one_record_removed(codes, fraction):
+    """Every record removed in turn, copied back or not, and matched against the rest, as the source describes."""
+    records = [tuple(row) for row in codes.tolist() if min(row) >= 0]
+    f = Fraction(fraction)
+    correct = unique = Fraction(0)
+    for i, record in enumerate(records):
+        others = records[:i] + records[i + 1 :]
+        if others.count(record) + 1 == 1:  # copied back
+            correct, unique = correct + f, unique + f
+        if others.count(record) == 1:  # not copied back
+            unique += 1 - f
+    sizes = uniques.cell_sizes(codes)
+    formula = dis.general(uniques.n_unique(sizes), uniques.n_in_pairs(sizes), fraction)
+    assert formula == pytest.approx(float(correct / unique) if unique else float("nan"), nan_ok=True)
 
 
 @examples(60)
@@ -128,3 +147,12 @@ def test_every_sample_unique_has_a_score_and_levels_add_up(codes):
     by_level = suda.by_level(found, names, labels).groupby("variable")["contribution"].sum()
     by_variable = suda.by_variable(found, names).set_index("variable")["contribution"]
     assert by_variable[by_variable > 0].to_dict() == pytest.approx(by_level[by_level > 0].to_dict())
+
+
+@examples(40)
+@given(codes=CODES)
+def test_a_file_that_is_its_population_has_its_cells(codes):
+    reciprocal = dis_suda.population_reciprocal(codes, codes)
+    sizes = uniques.cell_sizes(codes)
+    assert np.isnan(reciprocal[sizes == 0]).all()
+    assert reciprocal[sizes > 0] == pytest.approx(1 / sizes[sizes > 0])

@@ -51,11 +51,21 @@ def comparisons(draw):
     return arrays, rules, options
 
 
-@given(comparisons(), st.integers(1, 2))
-def test_pairs_levels_and_ambiguous_records_are_those_of_the_definition(comparison, threads):
+@given(comparisons())
+def test_pairs_levels_and_ambiguous_records_are_those_of_the_definition(comparison):
     arrays, rules, options = comparison
-    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options, threads=threads)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
     assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
+
+
+@given(comparisons())
+@examples(50)
+def test_two_threads_give_the_same_result_as_one(comparison):
+    arrays, rules, options = comparison
+    rules = [kernel_rule(rule) for rule in rules]
+    one, two = nearest(*arrays, rules, **options), nearest(*arrays, rules, **options, threads=2)
+    for a, b in zip(one, two, strict=True):
+        assert np.array_equal(a, b)
 
 
 @given(

@@ -31,10 +31,10 @@ def comparisons(draw):
     return (*arrays, spread), options
 
 
-@given(comparisons(), st.integers(1, 2))
-def test_pairs_levels_and_ambiguous_records_are_those_of_the_definition(comparison, threads):
+@given(comparisons())
+def test_pairs_levels_and_ambiguous_records_are_those_of_the_definition(comparison):
     arrays, options = comparison
-    assert as_rows(nearest(*arrays, **options, threads=threads)) == oracle.nearest(*arrays, **options)
+    assert as_rows(nearest(*arrays, **options)) == oracle.nearest(*arrays, **options)
 
 
 @given(comparisons(), st.integers(0, 2**32))
@@ -56,3 +56,11 @@ def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
     )
     assert sorted((p[i], e[k], h) for i, k, h in shuffled) == sorted(rows)
     assert np.array_equal(ambiguous_too, np.array(ambiguous, bool)[p])
+
+
+@given(comparisons())
+@examples(50)
+def test_two_threads_give_the_same_result_as_one(comparison):
+    arrays, options = comparison
+    for one, two in zip(nearest(*arrays, **options), nearest(*arrays, **options, threads=2), strict=True):
+        assert np.array_equal(one, two)

@@ -71,3 +71,27 @@ def test_order_of_records_and_variables_does_not_matter(records, seed):
     assert np.array_equal(result.counts[order], other.counts)
     assert np.array_equal(result.order[order], other.order)
     assert all(np.array_equal(result.by_level[j], other.by_level[i]) for i, j in enumerate(variables))
+
+
+@examples(50)
+@given(records=FILES, record=st.integers(0, 200))
+def test_an_exact_copy_removes_all_sets_of_its_record(records, record):
+    if not len(records):
+        return
+    record %= len(records)
+    result = minimal_uniques(np.vstack([records, records[record]]))
+    assert not result.counts[[record, -1]].any()
+
+
+@examples(50)
+@given(records=FILES)
+def test_a_sample_unique_of_the_full_set_has_a_minimal_one_and_counts_bound_each_other(records):
+    """Sets that hold a variable, over variables, are sets times their size; MSUs hold no other MSU."""
+    result = minimal_uniques(records)
+    sizes = np.arange(result.counts.shape[1])
+    held = sum(levels.sum(axis=0) for levels in result.by_level)
+    assert np.array_equal(held, result.counts.sum(axis=0) * sizes)
+    complete = (records >= 0).all(axis=1)
+    _, inverse, copies = np.unique(records, axis=0, return_inverse=True, return_counts=True)
+    unique = complete & (copies[inverse.ravel()] == 1)
+    assert (result.order[unique] > 0).all()

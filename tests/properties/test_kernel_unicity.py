@@ -66,6 +66,15 @@ def test_equals_the_definition_with_sixteen_variables(seed, n, missing):
 
 
 @examples(50)
+@given(files=FILES, sets=SETS)
+def test_exchanging_the_files_exchanges_the_records(files, sets):
+    puf, eif = files
+    there = {(p, e, k, s) for p, e, k, s in rows(shared_uniques(puf, eif, sets=sets))}
+    back = {(p, e, k, s) for e, p, k, s in rows(shared_uniques(eif, puf, sets=sets))}
+    assert there == back
+
+
+@examples(50)
 @given(files=FILES, sets=SETS, seed=st.integers(0, 2**32))
 def test_order_of_records_and_names_of_categories_do_not_matter(files, sets, seed):
     puf, eif = files
@@ -76,3 +85,33 @@ def test_order_of_records_and_names_of_categories_do_not_matter(files, sets, see
     assert sorted((of_puf[p], of_eif[e], k, s) for p, e, k, s in other) == sorted(
         rows(shared_uniques(puf, eif, sets=sets))
     )
+
+
+@examples(50)
+@given(files=FILES, sets=SETS, seed=st.integers(0, 2**32))
+def test_order_of_variables_changes_no_pair_and_no_order(files, sets, seed):
+    puf, eif = files
+    variables = np.random.default_rng(seed).permutation(puf.shape[1])
+    other = rows(shared_uniques(puf[:, variables].copy(), eif[:, variables].copy(), sets=sets))
+    assert [row[:3] for row in other] == [row[:3] for row in rows(shared_uniques(puf, eif, sets=sets))]
+
+
+@examples(50)
+@given(files=FILES, record=st.integers(0, 200))
+def test_an_exact_copy_removes_the_pairs_of_its_record_and_changes_no_other(files, record):
+    puf, eif = files
+    if not len(puf):
+        return
+    record %= len(puf)
+    before = {row[:2]: row[2:] for row in rows(shared_uniques(puf, eif))}
+    after = {row[:2]: row[2:] for row in rows(shared_uniques(np.vstack([puf, puf[record]]), eif))}
+    assert not any(p in (record, len(puf)) for p, _ in after)
+    assert after == {pair: first for pair, first in before.items() if pair[0] != record}
+
+
+@examples(50)
+@given(files=FILES)
+def test_other_options_give_a_subset_of_the_pairs_of_all_sets(files):
+    every = {row[:2] for row in rows(shared_uniques(*files))}
+    for sets in ("full", "jointly_observed"):
+        assert {row[:2] for row in rows(shared_uniques(*files, sets=sets))} <= every

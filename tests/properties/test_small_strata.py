@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
+from oracles import pairs as oracle
+from oracles import unicity as unicity_oracle
 from reident.kernels import strata, taxicab, unicity
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import MAX_SMALL, Estimates, Setting
@@ -143,6 +145,47 @@ def test_the_pairs_of_many_strata_are_those_of_each_alone(name, data):
     assert found.score.dtype == np.float64
     for field, values in expected.items():
         assert ([] if getattr(found, field) is None else getattr(found, field).tolist()) == values, field
+
+
+CODES = st.integers(0, 2**32).map(np.random.default_rng)
+
+
+@given(sizes(), st.integers(1, 5), CODES, st.sampled_from([1, 2, 5]), st.integers(0, 6))
+def test_taxicab_of_small_strata_is_that_of_the_definition(both, v, rng, keep, limit):
+    starts = strata.Starts(
+        *(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1))
+    )
+    puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
+    found = taxicab.nearest(puf, eif, different=2, missing=1, limit=limit, keep=keep, starts=starts)
+    rows, ambiguous = [], []
+    for s in range(len(both)):
+        p, e = starts.puf[s], starts.eif[s]
+        own = puf[p : starts.puf[s + 1]], eif[e : starts.eif[s + 1]]
+        kept, full = oracle.nearest(*own, different=2, missing=1, limit=limit, keep=keep)
+        rows += [(i + p, k + e, h) for i, k, h in kept]
+        ambiguous += full
+    assert [*zip(*(column.tolist() for column in found[:3]), strict=True)] == rows
+    assert found[3].tolist() == ambiguous
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=5),
+    st.integers(1, 4),
+    CODES,
+    st.sampled_from([("all", None), ("all", 1), ("all", 2), ("full", None), ("jointly_observed", None)]),
+)
+def test_unicity_of_small_strata_is_that_of_the_definition(both, v, rng, kind):
+    starts = strata.Starts(
+        *(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1))
+    )
+    puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
+    found = unicity.shared_uniques_in_strata(puf, eif, starts, sets=kind[0], max_order=kind[1])
+    rows = []
+    for s in range(len(both)):
+        p, e = starts.puf[s], starts.eif[s]
+        own = puf[p : starts.puf[s + 1]], eif[e : starts.eif[s + 1]]
+        rows += [(i + p, k + e, *best) for i, k, *best in unicity_oracle.shared_uniques(*own, *kind)]
+    assert [*zip(*(column.tolist() for column in found), strict=True)] == rows
 
 
 @given(st.lists(st.lists(st.sampled_from([np.nan, 0.1, 0.3, -7.0, 1e15, 1e-9]), max_size=6), max_size=5))

@@ -206,3 +206,16 @@ def test_the_order_of_the_files_changes_no_number(drawn, order):
     for files in ("any", "all", "exactly"):
         left, right = by(one, files), by(two, files)
         pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+
+@examples(50)
+@given(drawn=held())
+def test_any_is_at_least_each_file_and_exactly_adds_up_to_any(drawn):
+    made = joined(attacked(*drawn))
+    keys = ["metric", "stratum"]
+    for name in ("n_suspected", "n_confirmed"):
+        joint = by(made, "any").set_index(keys)[name]
+        assert (joint >= by(made, "file").groupby(keys)[name].max().reindex(joint.index)).all()
+        assert (joint <= by(made, "file").groupby(keys)[name].sum().reindex(joint.index)).all()
+        assert (joint == by(made, "exactly").groupby(keys)[name].sum().reindex(joint.index)).all()
+        assert (by(made, "all").set_index(keys)[name] <= joint).all()

@@ -66,11 +66,19 @@ def test_ihsn_dis_suda():
 
 
 def test_ihsn_contributions():
-    codes, labels = codes_of(IHSN)
+    codes, _ = codes_of(IHSN)
     table = suda.by_variable(suda.scores(codes), IHSN_NAMES)
     assert (100 * table["contribution"]).round(2).tolist() == [23.53, 17.65, 64.71, 23.53]
-    levels = suda.by_level(suda.scores(codes), IHSN_NAMES, labels).set_index(["variable", "level"])
-    assert levels.at[("residence", "Rural"), "contribution"] == pytest.approx(6 / 34)
+
+
+def test_ihsn_contributions_of_levels_add_up_to_those_of_variables():
+    codes, labels = codes_of(IHSN)
+    scores = suda.scores(codes)
+    levels = suda.by_level(scores, IHSN_NAMES, labels)
+    by_variable = suda.by_variable(scores, IHSN_NAMES).set_index("variable")["contribution"]
+    assert levels.groupby("variable")["contribution"].sum().to_dict() == pytest.approx(by_variable.to_dict())
+    rural = levels.set_index(["variable", "level"]).loc[("residence", "Rural")]
+    assert rural["contribution"] == pytest.approx(6 / 34)
 
 
 def test_ihsn_smallest_sets_in_words():
