@@ -5,7 +5,8 @@ import os
 import re
 from pathlib import Path
 
-from making.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, puf, source, unreadable
+import pyarrow as pa
+from making.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, parquet, puf, source, unreadable
 
 FILES_OF_RECORDS = [
     # Incomplete and irregular files, and files that are not text
@@ -66,4 +67,77 @@ FILES_OF_RECORDS = [
             ("`files.puf.path`: puf.csv is a pipe or a device", "Write its content to a file")),
     Fixture("a file without read permission", {"puf.csv": unreadable},
             ("`files.puf.path`: puf.csv cannot be read", "Change its permissions")),
+    Fixture(
+        "one field more in every row",
+        {"puf.csv": PUF.replace("\nKEY", "\n1,KEY")},
+        ("puf.csv, row 2: the row must have as many fields as the header (4), but has 5", "Quote fields"),
+    ),
+    Fixture(
+        "a blank line",
+        puf("\nKEY-P3", "\n\nKEY-P3"),
+        (
+            "puf.csv, row 4: the row must have as many fields as the header (4), but has 0",
+            "remove blank lines",
+        ),
+    ),
+    Fixture(
+        "a NUL byte",
+        puf("7052.875", "70\x0052.875"),
+        ("puf.csv, line 3: the line contains a NUL byte", "Export the file again"),
+    ),
+    Fixture(
+        "an undeclared encoding",
+        {"eif.csv": EIF.replace("TRADE-b", "TRADE-é").encode("cp1252")},
+        ("eif.csv, line 3: the text is not utf-8", "Declare the `encoding`"),
+    ),
+    Fixture(
+        "the same encoding, declared",
+        {"eif.csv": EIF.replace("TRADE-b", "TRADE-é").encode("cp1252"), **puf("TRADE-b", "TRADE-é")},
+        account=COMPLETE,
+        study=source("eif", encoding="cp1252"),
+    ),
+    Fixture(
+        "UTF-16, declared",
+        {"puf.csv": PUF.encode("utf-16")},
+        account=COMPLETE,
+        study=source("puf", encoding="utf-16"),
+    ),
+    Fixture(
+        "a byte order mark that contradicts the declared encoding",
+        {"puf.csv": PUF.encode("utf-8-sig")},
+        ("puf.csv: the file has the byte order mark of UTF-8", "Correct the `encoding`"),
+        study=source("puf", encoding="cp1252"),
+    ),
+    Fixture(
+        "a truncated gzip file",
+        {"puf.csv": gzip.compress(PUF.encode())[:-12]},
+        ("puf.csv: the gzip file is truncated or damaged", "Copy the file again"),
+    ),
+    Fixture(
+        "a workbook with its own name",
+        {"puf.xlsx": b"PK\x03\x04"},
+        ("`files.puf.path`", "must not be a spreadsheet", "Save the sheet as CSV"),
+        study=source("puf", path="puf.xlsx"),
+    ),
+    Fixture(
+        "Parquet with the name of a CSV file",
+        {"puf.csv": parquet(pufid=pa.array(["KEY-P1"]))},
+        ("puf.csv: the file is not a `csv` file; it is a Parquet file", "Declare `format: parquet`"),
+    ),
+    Fixture(
+        "a header without a record",
+        {"puf.csv": "pufid,region,age,trade\n"},
+        ("puf.csv: the file has a header and no records", "Check the export"),
+    ),
+    Fixture(
+        "another delimiter, undeclared",
+        {"eif.csv": EIF.replace(",", ";")},
+        ("eif.csv, row 1: the file has no column `eifid`", "delimiter"),
+    ),
+    Fixture(
+        "a decimal comma, undeclared",
+        {"eif.csv": EIF.replace(",", ";").replace(".", ",")},
+        ("eif.csv, row 2, column `age`: the value of `age` is not a number",),
+        study=source("eif", delimiter=";"),
+    ),
 ]  # fmt: skip

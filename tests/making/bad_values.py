@@ -174,4 +174,164 @@ KEYS_AND_VALUES = [
     Fixture("a range that no code is in", {}, account=COMPLETE,
             study=variables(trade_recode={"puf": {"18-29": "TRADE-a"}}),
             warnings=("puf.csv, variable trade: 1 of the 1 codes in `recode` do not occur, while codes that are not",)),
+    Fixture(
+        "zeros in front of keys are other keys",
+        {**puf("KEY-P1", "0811111111"), "iuf.csv": IUF.replace("KEY-P1", "811111111")},
+        ("iuf.csv, row 2: the link names a record that is not in puf.csv",),
+    ),
+    Fixture(
+        "a key that is not composed in one file",
+        {**puf("KEY-P1", "KEY-e\u0301"), "iuf.csv": IUF.replace("KEY-P1", "KEY-é")},
+        ("iuf.csv, row 2: the link names a record that is not in puf.csv",),
+    ),
+    Fixture(
+        "keys beyond 2^53 and 2^64 as text",
+        {
+            "puf.csv": PUF.replace("KEY-P1", LONG)
+            .replace("KEY-P2", f"{LONG[:-1]}2")
+            .replace("KEY-P3", f"{LONG}55555"),
+            "iuf.csv": f"pufid,eifid\n{LONG},KEY-E1\n",
+        },
+        account={"puf used": 4, "iuf used": 1},
+        values={"iuf pufid": [LONG]},
+    ),
+    Fixture(
+        "keys beyond 2^53 as doubles",
+        {"puf.parquet": parquet(pufid=pa.array([8.1e15, 8.2e15]), **PARQUET)},
+        (
+            "puf.parquet, column `pufid`: a key must not be stored as floating point numbers",
+            "Store it as text or integers",
+        ),
+        study=source("puf", path="puf.parquet"),
+    ),
+    Fixture(
+        "composite keys that would collide if joined",
+        {"puf.csv": TWO_PARTS, "iuf.csv": "house,person,eifid\n80000000012,3,KEY-E3\n"},
+        account={"puf used": 2, "iuf used": 1},
+        values={"iuf person": ["3"]},
+        study=COMPOSITE,
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
+        ),
+    ),
+    Fixture(
+        "a composite key that is empty",
+        {"puf.csv": TWO_PARTS.replace("8000000001,23", ","), "iuf.csv": "house,person,eifid\n"},
+        ("puf.csv, row 2, columns house, person: the key must not be empty",),
+        study=COMPOSITE,
+    ),
+    Fixture(
+        "NA as a missing code",
+        {"puf.csv": PUF.replace("TRADE-b", "NA")},
+        account=COMPLETE,
+        values={"puf trade": ["TRADE-a", None, "TRADE-c", "TRADE-a"]},
+        study=variables(trade_missing=["NA"]),
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
+        ),
+    ),
+    Fixture(
+        "NA in a numeric variable",
+        puf("7052.875", "NA"),
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "Declare it as a missing code"),
+    ),
+    Fixture(
+        "codes 1, 1.0 and 01 are three",
+        {
+            "puf.csv": PUF.replace("TRADE-a", "1").replace("TRADE-b", "1.0").replace("TRADE-c", "01"),
+            "eif.csv": EIF.replace("TRADE-a", "1").replace("TRADE-b", "1.0").replace("TRADE-c", "1"),
+        },
+        account=COMPLETE,
+        values={"puf trade": ["1", "1.0", "01", "1"]},
+        warnings=("puf.csv, variable trade: 1 code does not occur in eif.csv, so 1 of 4 records (25.0 %)",),
+    ),
+    Fixture(
+        "codes 1, 1.0 and 01 are one, declared",
+        {
+            "puf.csv": PUF.replace("TRADE-a", "1").replace("TRADE-b", "1.0").replace("TRADE-c", "01"),
+            "eif.csv": EIF.replace("TRADE-a", "1").replace("TRADE-b", "2").replace("TRADE-c", "1"),
+        },
+        account=COMPLETE,
+        values={"puf trade": ["1", "1", "1", "1"]},
+        study=variables(trade_integer_coded=True),
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
+        ),
+    ),
+    Fixture(
+        "trailing blanks of codes",
+        {"eif.csv": EIF.replace("TRADE-a", "TRADE-a  ")},
+        account=COMPLETE,
+        values={"eif trade": ["TRADE-a", "TRADE-b", "TRADE-c", "TRADE-a"]},
+    ),
+    Fixture(
+        "composed and decomposed letters are one code",
+        {"puf.csv": PUF.replace("TRADE-b", "TRADE-é"), "eif.csv": EIF.replace("TRADE-b", "TRADE-e\u0301")},
+        account=COMPLETE,
+        values={"eif trade": ["TRADE-a", "TRADE-é", "TRADE-c", "TRADE-a"]},
+    ),
+    Fixture(
+        "fewer than half of the codes in common",
+        {"eif.csv": EIF.replace("TRADE-a", "TRADE-x").replace("TRADE-c", "TRADE-y")},
+        account=COMPLETE,
+        warnings=(
+            "puf.csv, variable trade: 2 codes do not occur in eif.csv",
+            "eif.csv, variable trade: 2 codes do not occur in puf.csv",
+            "Fewer than half of the codes of the linking variable trade occur in both files (1 of 5)",
+        ),
+    ),
+    Fixture(
+        "1.2E+15 is a number",
+        puf("7052.875", "1.2E+15"),
+        account=COMPLETE,
+        values={"puf age": [7041.625, 1.2e15, 7063.375, None]},
+    ),
+    Fixture(
+        "a number beyond all doubles",
+        puf("7052.875", "1e309"),
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number",),
+    ),
+    Fixture(
+        "a thousands separator",
+        {"puf.csv": PUF.replace("7052.875", '"7,052.875"')},
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "correct the file"),
+    ),
+    Fixture(
+        "dates in a numeric variable",
+        puf("7052.875", "2026-03-31"),
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number",),
+    ),
+    Fixture(
+        "an empty cell in a numeric variable",
+        puf("7052.875", ""),
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "Declare it as a missing code"),
+    ),
+    Fixture(
+        "a category outside the declared order",
+        eif("TRADE-c", "TRADE-d"),
+        ("eif.csv, row 4, column `trade`: the value of `trade` is not in the declared `order`", "recode it"),
+        study=variables(trade_order=["TRADE-a", "TRADE-b", "TRADE-c"]),
+    ),
+    Fixture(
+        "a pad of a column that is not read",
+        {},
+        ("study.yaml, line", "`files.puf.pad` must name columns that the study reads, and `age_` is not one"),
+        study=source("puf", pad={"age_": 2}),
+    ),
+    Fixture(
+        "something still to be decided",
+        {},
+        ("study.yaml, line", "`title` is still to be decided", "Replace the TODO with a value"),
+        study={"title": "TODO: a title"},
+    ),
+    Fixture(
+        "ranges that overlap",
+        {},
+        (
+            "study.yaml, line",
+            "`linking_variables[2].recode.puf` must not have ranges that overlap",
+            "Correct one",
+        ),
+        study=variables(trade_recode={"puf": {"1-5": "a", "5-": "b"}}),
+    ),
 ]  # fmt: skip
