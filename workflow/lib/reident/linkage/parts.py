@@ -19,6 +19,10 @@ COMPARED_RATES = (
 SIDES = ("before", "after")
 """The columns of the rates that are compared before and after protection, and how the two are named."""
 
+ANY, ALL, EXACTLY, ONE = "any", "all", "exactly", "file"
+"""What a line on several files is about: at least one of them, every one, exactly as many as its label says, or
+the file of its label alone."""
+
 
 @dataclass(frozen=True)
 class Variable:

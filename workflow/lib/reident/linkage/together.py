@@ -15,7 +15,7 @@ from reident.intake.records import PERSON
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import among
-from reident.linkage.parts import Joining
+from reident.linkage.parts import ALL, ANY, EXACTLY, ONE, Joining
 from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import Lines, conditional_rates, count_pairs, rates_of, shares
 from reident.linkage.strata import held_lines
@@ -29,9 +29,6 @@ COLUMNS = [
     "expected_correct_rate", "best_rank_correct", "best_rank_correct_rate", "n_corroborated",
     "n_corroborated_confirmed", "corroborated_rate", "corroborated_confirmed_rate",
 ]  # fmt: skip
-ANY, ALL, EXACTLY, ONE = "any", "all", "exactly", "file"
-"""What a line is about: at least one of the files, every one, exactly as many as its label says, or the file of its
-label alone."""
 
 
 class Claims(NamedTuple):

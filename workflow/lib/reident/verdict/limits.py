@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES
+from reident.linkage.parts import ANY
 from reident.linkage.ranking import WHOLE
-from reident.linkage.together import ANY
 from reident.sections.decision import Decision
 from reident.verdict import warnings
 from reident.verdict.parts import Judging

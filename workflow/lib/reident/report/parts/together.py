@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.linkage.together import ALL, ANY, EXACTLY, ONE
+from reident.linkage.parts import ALL, ANY, EXACTLY, ONE
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.live import columns
