@@ -114,6 +114,7 @@ def coverage(studies, households, correlation, seed):
     return {method: count / studies for method, count in covered.items()}
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_rate_of_clustered_records():
     """Few studies: of 95 %, 120 studies have between 88 % and 100 %."""
     assert 0.88 <= coverage(120, 150, 0.4, seed=1)["clustered"] <= 1

@@ -1,6 +1,7 @@
 """Minimal sample uniques against the definition, and what must not change them."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from making.examples import examples
@@ -48,6 +49,7 @@ def test_equals_the_definition(records, max_order, threads):
     assert_equals_the_definition(result, records, max_order)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     seed=st.integers(0, 2**32),

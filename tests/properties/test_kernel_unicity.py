@@ -53,6 +53,7 @@ def test_sets_as_lists_of_positions_equal_the_definition(files, max_order, threa
     assert result == oracle.shared_uniques(puf, eif, "all", max_order)
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(
     seed=st.integers(0, 2**32),

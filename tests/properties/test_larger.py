@@ -71,6 +71,7 @@ def test_a_part_is_attacked_as_a_study_with_that_part(drawn, share, draw):
         assert states.held.sum() == result.rates["ALL"]["n_findable"]
 
 
+@pytest.mark.slow
 @examples(40)
 @given(drawn=studies(fewest=1), budget=st.sampled_from([1, 20, 10**9]))
 def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):

@@ -95,6 +95,7 @@ def _without_intervals(monkeypatch):
     monkeypatch.setattr(log_linear, "MAX_DRAWN", 0)
 
 
+@pytest.mark.slow
 def test_a_bad_model_of_uniqueness_is_not_recommended():
     """The estimate at the edge is among those that are bad, so that the rule of Dankar et al. alone is not enough."""
     samples = [own for each in run(29, 4, 20_000, (9, 2, 4, 5, 6, 3), (0.03, 0.1)).values() for own in each]

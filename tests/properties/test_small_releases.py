@@ -110,6 +110,7 @@ def test_the_release_of_a_small_study_ends_and_tells_nothing_too_closely(seed, p
     assert too_close(known_of(seed), policy, records, made, tmp_path_factory.mktemp("edition")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 250])
 @settings(examples(20), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES[:-1]))
@@ -125,6 +126,7 @@ def test_a_search_that_reaches_its_limit_tells_nothing_too_closely(
     assert (protected["width"] >= protected["required"]).all()
 
 
+@pytest.mark.slow
 def test_a_limit_suppresses_more_and_a_search_within_it_is_the_one_without_a_limit(monkeypatch):
     monkeypatch.setattr(calls, "PER_CELL", 0)
     digests, suppressed, least = [], [], []
@@ -154,6 +156,7 @@ def elsewhere(seeds, cores):
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="the system does not choose the cores of a process"
 )
+@pytest.mark.slow
 def test_one_core_makes_the_same_edition_as_two():
     assert elsewhere([3], 1) == elsewhere([3], 2)
 

@@ -193,6 +193,7 @@ def test_one_file_and_the_same_file_twice_give_the_rates_of_the_study(drawn):
             same(single[single["label"] == f"file {label}"].reset_index(drop=True), rates)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(drawn=held(), order=st.randoms(use_true_random=False))
 def test_the_order_of_the_files_changes_no_number(drawn, order):
@@ -208,6 +209,7 @@ def test_the_order_of_the_files_changes_no_number(drawn, order):
         pd.testing.assert_frame_equal(left, right, check_exact=True)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(drawn=held())
 def test_any_is_at_least_each_file_and_exactly_adds_up_to_any(drawn):

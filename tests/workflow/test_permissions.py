@@ -107,7 +107,6 @@ def test_the_gathered_report_is_the_owner_s_alone(run):
     assert open_to_others(run.folder) == {}
 
 
-@pytest.mark.quick
 def test_open_results_are_refused_or_loudly_allowed(tmp_path):
     study, run = small.write(tmp_path / "in", STUDY, small.rows(6, 9)), tmp_path / "run"
     (run / "results").mkdir(parents=True)

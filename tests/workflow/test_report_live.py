@@ -15,7 +15,10 @@ from workflow.test_report_render import DAY, NOTEBOOK, TITLE
 
 from workflow import browser
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="there is no Chromium on this machine")
+pytestmark = [
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="there is no Chromium on this machine"),
+    pytest.mark.slow,
+]
 
 OWN, LAST = 5, 20
 
@@ -165,7 +168,6 @@ def test_a_table_is_sorted_by_keyboard_as_numbers_and_as_text(page):
     assert labels(page, "rates-by-stratum") == sorted(first)
 
 
-@pytest.mark.slow
 def test_a_page_in_german_reads_its_numbers_as_german(tab, tmp_path):
     folder = write_results(tmp_path / "results" / "mock")
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))

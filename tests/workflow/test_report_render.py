@@ -59,6 +59,7 @@ def report(tmp_path_factory):
     return report_on(tmp_path_factory.mktemp("here"), title=TITLE)
 
 
+@pytest.mark.slow
 def test_the_report_is_the_same_wherever_and_whenever_it_is_made(report, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     again = report_on(tmp_path / "elsewhere", title=TITLE)

@@ -120,7 +120,6 @@ def test_a_study_file_of_another_name_runs_nothing_again(again):
     assert "small: see reports/small/disclosure-review.html and .pdf" in ended.shown
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("lost", [True, False], ids=["records of the scheduler lost", "nothing lost"])
 def test_without_a_change_nothing_runs_even_where_the_records_are_lost(again, lost):
     if lost:

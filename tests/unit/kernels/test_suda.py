@@ -18,7 +18,7 @@ def test_any_number_of_categories(levels):
     assert result.by_level[1][:, 1].tolist() == [1] * levels
 
 
-@pytest.mark.parametrize("v", [15, 16, 31, 32, 57, 60])
+@pytest.mark.parametrize("v", [16, 32, *(pytest.param(v, marks=pytest.mark.slow) for v in (15, 31, 57, 60))])
 def test_many_variables_at_every_width_of_a_set(v):
     """Ever more bits for a set: two for 16, four for 32, eight for up to 60 variables."""
     rng = np.random.default_rng(v)

@@ -39,4 +39,4 @@ def test_the_section_is_shown_without_an_estimate(results, options):
     study = results(**options)
     assert larger.larger_curves_figure(study) is not None
     assert "–" in str(larger.larger_table(study))
-    assert cells(study)["larger"]
+    assert cells(study, "larger")["larger"]

@@ -28,7 +28,7 @@ def results(tmp_path):
 
 def test_without_variants_there_is_no_frontier(results):
     study = results(variants=False)
-    shown = cells(study)["utility"]
+    shown = cells(study, "utility")["utility"]
     assert shown
     assert utility.utility_frontier_figure(study) is None or "No." not in str(shown)
     assert utility.utility_choice(study) is None
