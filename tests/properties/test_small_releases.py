@@ -103,7 +103,7 @@ def test_no_count_of_a_thousand_studies_is_told_closer(batch, tmp_path):
         assert narrow(seed, policy, tmp_path / str(seed)) == [], seed
 
 
-@settings(examples(24), suppress_health_check=[HealthCheck.too_slow])
+@settings(examples(12), suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES))
 def test_the_release_of_a_small_study_ends_and_tells_nothing_too_closely(seed, policy, tmp_path_factory):
     records, made = gated.wide(seed, policy, largest=300)
@@ -112,7 +112,7 @@ def test_the_release_of_a_small_study_ends_and_tells_nothing_too_closely(seed, p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 250])
-@settings(examples(20), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(examples(8), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES[:-1]))
 def test_a_search_that_reaches_its_limit_tells_nothing_too_closely(
     limit, seed, policy, tmp_path_factory, monkeypatch

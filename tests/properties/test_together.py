@@ -121,7 +121,7 @@ def assert_line(line, expected):
             assert line[name] == pytest.approx(float(value), abs=1e-12), name
 
 
-@examples(150)
+@examples(100)
 @given(drawn=held(), persons=st.booleans())
 def test_several_files_find_what_their_sets_say(drawn, persons):
     study, puf, files = drawn
@@ -172,7 +172,7 @@ def same(one, other, names=SHARED):
     )
 
 
-@examples(50)
+@examples(20)
 @given(drawn=studies(fewest=1))
 def test_one_file_and_the_same_file_twice_give_the_rates_of_the_study(drawn):
     study, *rows = drawn
@@ -194,7 +194,7 @@ def test_one_file_and_the_same_file_twice_give_the_rates_of_the_study(drawn):
 
 
 @pytest.mark.slow
-@examples(50)
+@examples(20)
 @given(drawn=held(), order=st.randoms(use_true_random=False))
 def test_the_order_of_the_files_changes_no_number(drawn, order):
     tables = attacked(*drawn)
@@ -210,7 +210,7 @@ def test_the_order_of_the_files_changes_no_number(drawn, order):
 
 
 @pytest.mark.slow
-@examples(50)
+@examples(20)
 @given(drawn=held())
 def test_any_is_at_least_each_file_and_exactly_adds_up_to_any(drawn):
     made = joined(attacked(*drawn))

@@ -102,8 +102,19 @@ def run(folder, page):
         assert ended.returncode == 0, f"{page}\n{text}\n{ended.stdout}"
 
 
+REPEATED = ("docs/how-to/audit.md", "docs/how-to/publish.md")
+"""Pages with the commands of the tutorial's last page."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if page != FIRST and list(commands(page))])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.long] if page in REPEATED else [])
+        for page in PAGES
+        if page != FIRST and list(commands(page))
+    ],
+)
 def test_the_commands_of_a_page_run(folder, page):
     run(folder, page)
 
