@@ -3,9 +3,11 @@
 import json
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
+from reident.study import model
 from workflow.commands import CHECKOUT, open_to_others, reident
 
 pytestmark = pytest.mark.slow
@@ -42,6 +44,17 @@ def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
     else:
         assert ended.code == 1
         assert reason(changelog, bag.stem), ended.shown
+
+
+@pytest.mark.quick
+def test_the_golden_study_means_what_it_meant(tmp_path):
+    """A new key with a default changes the digest of every older study, unless `exclude_if` leaves the default out."""
+    (bag,) = GOLDEN
+    with zipfile.ZipFile(bag) as archive:
+        names = {name.rpartition("/")[2]: name for name in archive.namelist() if "/data/study/" in name}
+        file = tmp_path / "golden.yaml"
+        file.write_bytes(archive.read(names["golden.yaml"]))
+        assert model.canonical_json(model.load(file)).encode() == archive.read(names["study.json"])
 
 
 NAME = "golden-0123456789abcdef"
