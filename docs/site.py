@@ -139,7 +139,7 @@ def pdf(text: str) -> bytes:
     design = (ROOT / "docs" / "summary.typ").read_text(encoding="utf-8")
     return typst.compile(
         f"{design}\n{body}".encode(),
-        font_paths=[str(DEJAVU.path.parent)],
+        font_paths=[str(DEJAVU.parent)],
         ignore_system_fonts=True,
         pdf_standards=["ua-1"],
         timestamp=0,

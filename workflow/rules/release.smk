@@ -1,6 +1,7 @@
 """What of a study may leave (METHODS §11).
 
-Reads  the aggregate tables of results/{study}/ whose columns say how they leave, the rounding policy, earlier editions
+Reads  the aggregate tables of results/{study}/ whose columns say how they leave, the rounding policy, earlier editions,
+       the font that the study names
 Makes  results/{study}/release/: the published tables and the record of the rules; audit.csv, which never leaves;
        reports/{study}/releasable/: the same tables and record, and the edition as HTML and PDF, made from them alone
 """
@@ -49,6 +50,7 @@ rule edition:
         limits="results/{study}/release/limits.csv",
         record="results/{study}/release/release.json",
         edition_notebook=str(EDITION),
+        font=PLAN.font,
     output:
         notebook="results/{study}/releasable.ipynb",
         html=report(
@@ -84,5 +86,6 @@ rule edition:
     params:
         **PLAN.params("edition"),
         notebook=lambda wildcards: sha256(EDITION),
+        font=PLAN.font_digest,
     script:
         "../scripts/edition.py"

@@ -1,6 +1,7 @@
 """The disclosure review (METHODS §6, §8; what the sources leave open, §4).
 
-Reads  the aggregate tables of results/{study}/ that the study asks for and its ledger, through workflow/notebooks/disclosure-review.ipynb
+Reads  the aggregate tables of results/{study}/ that the study asks for and its ledger, through workflow/notebooks/disclosure-review.ipynb;
+       the font that the study names
 Makes  results/{study}/disclosure-review.ipynb: the executed notebook;
        reports/{study}/disclosure-review.{html,pdf}: what the board reads
 """
@@ -12,6 +13,7 @@ rule report:
         unpack(PLAN.reported),
         resolved="results/{study}/study.json",
         notebook=str(NOTEBOOK),
+        font=PLAN.font,
     output:
         notebook="results/{study}/disclosure-review.ipynb",
         html=report(
@@ -40,5 +42,6 @@ rule report:
     params:
         **PLAN.params("report"),
         notebook=lambda wildcards: sha256(NOTEBOOK),
+        font=PLAN.font_digest,
     script:
         "../scripts/report.py"

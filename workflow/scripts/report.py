@@ -12,7 +12,9 @@ from reident.report import execute
 with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
     step.check_chain()
     render = beside.submit(import_module, "reident.report.render")
-    notebook = execute.execute(step.path("notebook"), {"results": step.folder})
+    font = next(iter(step.inputs["font"]), None)
+    notebook = execute.execute(step.path("notebook"), {"results": step.folder}, font)
     step.write("notebook", nbformat.writes(notebook))
     page, heading = render.result(), dataclasses.asdict(step.part)
-    step.write_all(page.render(page.read(notebook), page.About(study=step.called, live=True, **heading)))
+    about = page.About(study=step.called, live=True, **heading)
+    step.write_all(page.render(page.read(notebook), about, font, step.say))

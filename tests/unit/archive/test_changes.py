@@ -146,6 +146,7 @@ def test_options_are_named_by_their_path_and_files_without_their_folder(make):
         content["metrics"]["taxicab"]["alpha"] = "1/3"
         content["files"]["puf"]["path"] = "/confidential/2027/puf.csv"
         content["files"]["eif"]["path"] = "brokers.csv"
+        content["font"] = "/confidential/letters.ttf"
         content["decision"] = None
 
     found = changes.options(make(), study(make(), change))
@@ -153,6 +154,7 @@ def test_options_are_named_by_their_path_and_files_without_their_folder(make):
     assert known["rank_filter.max_pairs"] == (5, 7)
     assert known["metrics.taxicab.alpha"][1] == "1/3"
     assert known["files.eif.path"] == ("eif.csv", "brokers.csv")
+    assert known["font"] == (None, "letters.ttf")
     assert known["decision.conditional_rate_at_most"] == (0.05, None)
     assert "files.puf.path" not in known
     assert not any("confidential" in str(line) for line in found)

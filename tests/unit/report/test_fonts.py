@@ -1,43 +1,65 @@
-"""Labels in every script are shown with the report's own fonts, in pages, PDF and figures."""
+"""Labels in every script are shown with the report's own fonts and that of the study, in pages, PDF and figures."""
 
 from __future__ import annotations
 
 import base64
 import io
 import re
+from pathlib import Path
 
 import pytest
-from fontTools.ttLib import TTFont
+from fontTools.ttLib import TTCollection, TTFont
+from making import fonts as made
 from pypdf import PdfReader
 from reident.report import fonts, style
 from reident.report.layout import Column, Text, table
 from reident.report.render import About, gather, render
 from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 
-LABELS = {
-    "Chinese": "北京市",
-    "Japanese": "東京かな",
-    "Korean": "서울",
-    "Devanagari": "उत्तर",
-    "Thai": "กรุงเทพ",
+OWN = {
     "Arabic": "القاهرة",
     "Hebrew": "תל אביב",
     "Greek": "Αθήνα",
     "Cyrillic": "Москва",
     "accented Latin": "Đặng Łódź",
 }
+"""Labels whose letters are in the report's own fonts."""
+
+OTHERS = {
+    "Chinese": "北京市",
+    "Japanese": "東京かな",
+    "Korean": "서울",
+    "Devanagari": "उत्तर",
+    "Thai": "กรุงเทพ",
+}
+"""Labels whose letters are in the font of the study alone."""
+
+LABELS = {**OWN, **OTHERS}
 BY_READER = {"Greek", "Cyrillic", "accented Latin"}
 """Scripts for which every reader of a page has fonts."""
 
 FACE = re.compile(r'@font-face \{[^}]*base64,([^)]+)\) format\("woff"\); unicode-range: ([^;]+); \}')
 
 
-def page(*labels: str):
+@pytest.fixture(scope="module")
+def font(tmp_path_factory) -> Path:
+    """A font with the letters that the report's own fonts lack."""
+    return made.write(tmp_path_factory.mktemp("fonts") / "letters.otf", "".join(OTHERS.values()))
+
+
+@pytest.fixture
+def in_kernel(font, monkeypatch) -> None:
+    """As in the kernel of a study with a font."""
+    monkeypatch.setenv(fonts.VARIABLE, str(font))
+
+
+def page(*labels: str, font: Path | None = None, title: str = "Title", said: list[str] | None = None):
     upright = [escape(label) for label in labels]
     slanted = [f"*{label}*" for label in upright]
     text = Text(table("Caption.", Column("Label", upright, "l"), Column("Slanted", slanted, "l")))
     data, about = bundle if isinstance(bundle := text._repr_mimebundle_(), tuple) else (bundle, {})
-    return render(gather([(False, data, about)]), About("Title"))
+    said = [] if said is None else said
+    return render(gather([(False, data, about)]), About(title), font, said.append)
 
 
 def drawn(label: str) -> str:
@@ -55,27 +77,54 @@ def embedded(html: str) -> set[int]:
     return points
 
 
+def letters(*scripts: str) -> set[int]:
+    return {ord(letter) for script in scripts for letter in LABELS[script] if letter != " "}
+
+
 @pytest.mark.parametrize("script", LABELS)
-def test_a_font_has_the_letters_of_every_script(script):
-    points = set(map(ord, LABELS[script]))
-    assert points <= set().union(*(fonts._glyphs(font) for font in (fonts.DEJAVU, *fonts.FONTS)))
-    assert script not in BY_READER or not fonts.faces(LABELS[script])
+def test_the_font_of_the_study_is_needed_for_other_scripts_alone(script):
+    assert (fonts.lacking(LABELS[script]) == letters(script)) == (script in OTHERS)
+    assert bool(fonts.faces(LABELS[script])) == (script in OWN.keys() - BY_READER)
 
 
-def test_pages_embed_the_letters_that_a_reader_may_lack_and_no_others():
-    shown = page(*LABELS.values())
-    assert page(*LABELS.values()) == shown
-    letters = {ord(letter) for script in LABELS.keys() - BY_READER for letter in LABELS[script]}
-    assert letters - {0x20} <= embedded(shown.html)
-    assert ord("京") + 1 not in embedded(shown.html)
+def test_pages_embed_the_letters_that_a_reader_may_lack_and_no_others(font):
+    shown = page(*LABELS.values(), font=font)
+    assert page(*LABELS.values(), font=font) == shown
+    assert letters(*LABELS.keys() - BY_READER) <= embedded(shown.html)
+    assert letters("Thai").isdisjoint(embedded(page(LABELS["Chinese"], font=font).html))
     assert "style-src 'unsafe-inline'; font-src data:\"" in shown.html
     assert f'--sans: "{fonts.FAMILY}", ' in shown.html
+    without = page(*LABELS.values())
+    assert embedded(without.html).isdisjoint(letters(*OTHERS))
+    assert "LastResort" in "".join(families(without.pdf)), "a box for each letter"
+
+
+def test_the_pdf_has_the_letters_in_the_font_of_the_study(font):
+    shown = page(*LABELS.values(), font=font)
     sheets = PdfReader(io.BytesIO(shown.pdf)).pages
     text = " ".join(sheet.extract_text() for sheet in sheets)
     assert all(LABELS[script] in text for script in ("Chinese", "Japanese", "Korean", "Greek", "Cyrillic"))
-    used = {name for sheet in sheets for name in fonts_of(sheet)}
+    used = families(shown.pdf)
+    assert {made.POSTSCRIPT, "DejaVuSans"} <= used
     assert not any("LastResort" in name for name in used)
-    assert {"NotoSansCJKsc", "NotoSansDevanagari", "NotoSansThai", "DejaVuSans"} <= used
+
+
+def test_of_a_collection_the_first_font_is_taken(font, tmp_path, monkeypatch):
+    file, collection = tmp_path / "letters.ttc", TTCollection()
+    collection.fonts = [TTFont(font), TTFont(made.write(tmp_path / "other.ttf", "京都", first="K"))]
+    collection.save(file)
+    assert fonts.lacking("京都", file) == {ord("都")}
+    assert ord("北") in embedded(page("北", font=file).html)
+    assert made.POSTSCRIPT in families(page("北", font=file).pdf)
+    figures = []
+    for one in (file, font):
+        monkeypatch.setenv(fonts.VARIABLE, str(one))
+        figures.append(drawn("北京"))
+    assert figures[0] == figures[1]
+
+
+def families(pdf: bytes) -> set[str]:
+    return {name for sheet in PdfReader(io.BytesIO(pdf)).pages for name in fonts_of(sheet)}
 
 
 def fonts_of(sheet) -> set[str]:
@@ -83,13 +132,44 @@ def fonts_of(sheet) -> set[str]:
     return {name.split("+")[1].split("-")[0] for name in names}
 
 
+def test_a_font_that_no_label_needs_changes_no_byte(font):
+    assert page(*OWN.values(), font=font) == page(*OWN.values())
+
+
+@pytest.mark.usefixtures("in_kernel")
 @pytest.mark.parametrize("script", ["Chinese", "Devanagari", "Arabic"])
-def test_figures_have_the_letters_of_every_script(script, recwarn):
-    """A letter without a glyph is the same box as any other, so two such labels would look the same."""
+def test_figures_have_the_letters_of_every_script(script, recwarn, font):
+    """A letter without a glyph is the same box as any other of its script, so two labels would look the same."""
     label = LABELS[script]
     assert drawn(label) == drawn(label)
     assert "Glyph" not in "".join(str(warning.message) for warning in recwarn)
-    assert drawn(label[:2]) != drawn("\U0001bc00\U0001bc00")
+    assert drawn(label[:2]) != drawn(label[1::-1])
+    assert (made.POSTSCRIPT in drawn(label)) == (script in OTHERS)
+    assert str(font) not in drawn(label)
+
+
+def test_figures_without_a_font_show_boxes():
+    assert drawn("北京") == drawn("京北")
+
+
+def test_letters_that_no_font_has_are_told_once_with_their_number(font):
+    said: list[str] = []
+    page(*OWN.values(), said=said)
+    page(*LABELS.values(), font=font, said=said)
+    assert said == []
+    page("北京", "北京市", title="서울", said=said)
+    (sentence,) = said
+    assert sentence.startswith("Warning: 5 letters of the labels are in no font of the report: ")
+    assert "by `font` in the study file" in sentence
+    assert sentence.isascii()
+    assert fonts.warnings("京都", font)[0].startswith("Warning: 1 letter of the labels is in no font")
+
+
+def test_the_sentences_of_the_report_need_no_other_font():
+    folder = Path(fonts.__file__).parent / "sentences"
+    texts = "".join(file.read_text(encoding="utf-8") for file in folder.rglob("*.yaml"))
+    assert not texts.isascii()
+    assert fonts.warnings(texts, None) == []
 
 
 def test_a_label_from_right_to_left_does_not_turn_its_neighbours():

@@ -208,6 +208,7 @@ SAME = [
     ("α in another spelling", plain(metrics={"taxicab": {"alpha": "1/2"}})),
     ("α with another zero", plain(metrics={"taxicab": {"alpha": "0.50"}})),
     ("a list of one", plain(files=files(puf={"path": "puf.csv", "id": ["p"]}))),
+    ("no font", plain(font=None)),
 ]
 
 

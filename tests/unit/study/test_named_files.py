@@ -1,9 +1,12 @@
 """A file that a study names must exist, beside the study file."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
+from making import fonts
 from making.examples import cases
 from making.studies import files, plain, saved
 from reident.errors import InputError
@@ -47,3 +50,43 @@ def test_a_file_that_cannot_be_read_although_it_may_be_is_refused(tmp_path):
         r"Name another file, or check the disk\.",
         problem,
     ), problem
+
+
+def compressed(file: Path) -> None:
+    with TTFont(file) as font:
+        font.flavor = "woff"
+        font.save(file)
+
+
+def without(table: str) -> Callable[[Path], None]:
+    def drop(file: Path) -> None:
+        with TTFont(file) as font:
+            del font[table]
+            font.save(file)
+
+    return drop
+
+
+DAMAGES = [
+    ("nothing is wrong", lambda _: None, True),
+    ("empty", lambda file: file.write_bytes(b""), False),
+    ("a text", lambda file: file.write_text("letters"), False),
+    ("cut", lambda file: file.write_bytes(file.read_bytes()[:-500]), False),
+    ("for browsers", compressed, False),
+    ("without outlines", without("glyf"), False),
+    ("without letters", without("cmap"), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("damage", "is_font"), cases(DAMAGES))
+def test_a_font_must_be_one(tmp_path, damage, is_font):
+    path = saved(tmp_path, plain(font="letters.ttf"))
+    for name in ("puf.csv", "eif.csv", "iuf.csv"):
+        (tmp_path / name).touch()
+    damage(fonts.write(tmp_path / "letters.ttf", "北京"))
+    line = path.read_text().splitlines().index("font: letters.ttf") + 1
+    says = (
+        "letters.ttf is not a TrueType or OpenType font. Name another file that ends in .ttf, .otf or .ttc."
+    )
+    expected = [] if is_font else [f"{path}, line {line}: `font`: {says}"]
+    assert list(named_files.problems(studies.load(path), path)) == expected

@@ -137,7 +137,8 @@ class LogHandler(LogHandlerBase):
 
     def _on_job_finished(self, record: Any) -> None:
         if (job := self._jobs.pop(record.job_id, None)) and not job.prints:
-            self._show(f"{job.text} ({progress.duration(max(time.monotonic() - job.began, 1))})")
+            warnings = [line for line in _log_end(job.log).splitlines() if line.startswith("Warning: ")]
+            self._show(f"{job.text} ({progress.duration(max(time.monotonic() - job.began, 1))})", *warnings)
 
     def _on_job_error(self, record: Any) -> None:
         for info in getattr(record, "job_error_info", None) or [vars(record)]:

@@ -21,7 +21,7 @@ from reident.pipeline.tables import WHOLE
 
 _Key = TypeVar("_Key")
 
-PATHS = ("path", "sign_with", "policy")
+PATHS = ("path", "sign_with", "policy", "font")
 """Options that name a file: its folder is confidential and differs between machines."""
 
 MANIFEST, CATEGORIES = "strata/manifest.csv", "filerisk/categories.csv"
@@ -240,6 +240,7 @@ def settings(lines: list[Change]) -> list[str]:
 _WITHOUT_EFFECT = (
     "id", "title", "agency", "date", "files", "simulate", "microaggregate", "decision", "variants", "matching",
     "file_risk", "attribute_disclosure", "seal", "checklist", "release", "confirmed_csv", "why",
+    "font",
 )  # fmt: skip
 """Sections that leave the rates of the attack as they are; files,
 also those that the study makes, are compared by their content."""

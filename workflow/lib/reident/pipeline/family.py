@@ -34,6 +34,9 @@ from reident.study.model import Study
 CHECKLIST = "checklist"
 """The side of the questions of the board, a source that is no data."""
 
+FONT = "font"
+"""The side of the font of labels, which the pages alone need."""
+
 REFERENCE = "study"
 """The name, among the variants, of a study that does not equal any of its variants."""
 
@@ -334,8 +337,10 @@ def sources(study: Study, path: Path) -> dict[str, Path]:
 
 
 def settings_files(study: Study, path: Path) -> dict[str, Path]:
-    """Return the files without data that a study reads, by side: checklist, rounding policy, earlier editions."""
+    """Return the files without data that a study reads, by side: checklist, font, rounding policy, earlier editions."""
     files = {} if study.checklist is None else {CHECKLIST: checklists.path_of(study.checklist, path)}
+    if study.font is not None:
+        files[FONT] = path.parent / study.font
     return files if study.release is None else files | rounding.sources(study.release, path)
 
 

@@ -16,7 +16,7 @@ from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
 from reident.pipeline.canonical import settings
-from reident.pipeline.family import CHECKLIST, Family
+from reident.pipeline.family import CHECKLIST, FONT, Family
 from reident.pipeline.parts import weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
@@ -314,10 +314,13 @@ class Plan:
         return behind | rounding_files | {"tables": tables}
 
     def chain_sources(self, wildcards: Any) -> dict[str, str]:
-        """Return every source of a study, its settings files too, by which a step checks the chain before it."""
+        """Return every source of a study, its settings files too, by which a step checks the chain before it.
+
+        No step before the pages reads the font.
+        """
         study = self.study(wildcards)
         settings = family.settings_files(study, self.family(wildcards.study)[0].path)
-        files = {f"source_{side}": _outside(path) for side, path in settings.items()}
+        files = {f"source_{side}": _outside(path) for side, path in settings.items() if side != FONT}
         return self._sides(study.sources, wildcards, "source_") | files
 
     # Sources
@@ -355,6 +358,15 @@ class Plan:
     def checklist_digest(self, wildcards: Any) -> str:
         """Return the digest of the questions of the board, as :meth:`source_digests`."""
         return digests.sha256(Path(self.checklist(wildcards)))
+
+    def font(self, wildcards: Any) -> list[str]:
+        """Return the font of labels, where the study names one."""
+        font = self.study(wildcards).font
+        return [] if font is None else [_outside(self.family(wildcards.study)[0].path.parent / font)]
+
+    def font_digest(self, wildcards: Any) -> list[str]:
+        """Return the digest of the font of labels, as :meth:`source_digests`."""
+        return [digests.sha256(Path(path)) for path in self.font(wildcards)]
 
     def rounding(self, wildcards: Any) -> dict[str, str]:
         """Return the rounding policy of a study and its earlier editions, by side."""

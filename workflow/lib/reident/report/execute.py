@@ -19,11 +19,13 @@ import nbformat
 import papermill
 from jupyter_client.manager import AsyncKernelManager
 
+from reident.report import fonts
+
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""
 
 
-def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
+def execute(notebook: Path, parameters: Mapping[str, Any], font: Path | None = None) -> nbformat.NotebookNode:
     """Execute a notebook with parameters, and return it in canonical form.
 
     Parameters
@@ -33,6 +35,8 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
     parameters : mapping
         Of the paths, only the last parts are passed, and the kernel works in the one folder that holds them: neither
         the notebook nor its outputs name that folder.
+    font : pathlib.Path or None
+        The study's font, with which figures show labels.
 
     Raises
     ------
@@ -45,7 +49,7 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
         raise ValueError("the paths among the parameters of a notebook must be in the same folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
     # The file has no name: nothing remains of it if the process is killed.
-    with _kernel_environment() as folder, tempfile.TemporaryFile() as stream:
+    with _kernel_environment(font) as folder, tempfile.TemporaryFile() as stream:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -79,7 +83,7 @@ def _manager(stream: IO[bytes], folder: Path) -> type[AsyncKernelManager]:
 
 
 @contextmanager
-def _kernel_environment() -> Iterator[Path]:
+def _kernel_environment(font: Path | None) -> Iterator[Path]:
     """Set the environment that the kernel inherits: fixed seeds, no settings of the user.
 
     Yields a folder that only the owner can enter, and that ends with it.
@@ -93,6 +97,7 @@ def _kernel_environment() -> Iterator[Path]:
             SOURCE_DATE_EPOCH="0",
             PYDEVD_DISABLE_FILE_VALIDATION="1",
             JUPYTER_PREFER_ENV_PATH="1",
+            **{fonts.VARIABLE: str(font.resolve()) if font else ""},
             **dict.fromkeys(
                 ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), settings
             ),

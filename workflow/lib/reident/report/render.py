@@ -13,7 +13,7 @@ import html
 import re
 import string
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
@@ -118,8 +118,16 @@ PLAIN = ("title", "subtitle", "agency", "study", "footer", "front", "banner")
 """The texts about a report that may have any character."""
 
 
-def render(content: Content, about: About) -> Rendered:
-    """Render what a notebook shows: the same bytes for the same content and texts."""
+def render(
+    content: Content,
+    about: About,
+    font: Path | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> Rendered:
+    """Render what a notebook shows: the same bytes for the same content, texts and font of the study.
+
+    ``say(warning)`` takes a sentence on letters that no font has.
+    """
     with languages.use(about.language):
         usual = {"subtitle": TEXT("subtitle"), "footer": TEXT("footer"), "front": TEXT("front")}
         fields = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
@@ -127,10 +135,12 @@ def render(content: Content, about: About) -> Rendered:
             name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in fields.items()
         }
         about = about._replace(**texts)
+        for warning in fonts.warnings("".join((content.front, content.body, *texts.values())), font):
+            say(warning)
         # Mostly programs of others, which work side by side.
         with ThreadPoolExecutor(1) as executor:
-            document = executor.submit(copy_context().run, to_pdf, content, about)
-            return Rendered(to_html(content, about), document.result())
+            document = executor.submit(copy_context().run, to_pdf, content, about, font)
+            return Rendered(to_html(content, about, font), document.result())
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:
@@ -172,7 +182,7 @@ def _pandoc(markdown: str, to: str, *options: str) -> str:
     )
 
 
-def to_html(content: Content, about: About) -> str:
+def to_html(content: Content, about: About, font: Path | None = None) -> str:
     """Return one page that makes no request: it contains the style sheet, the figures and at most its own script."""
     page = string.Template((HERE / "page.html").read_text(encoding="utf-8"))
     options = ["--mathml", f"--lua-filter={HERE / 'wrap.lua'}", "--shift-heading-level-by=1"]
@@ -211,7 +221,7 @@ def to_html(content: Content, about: About) -> str:
         "front": _pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
         "body": body,
     }
-    faces = fonts.faces(html.unescape("".join(fields.values())))
+    faces = fonts.faces(html.unescape("".join(fields.values())), font)
     css = (HERE / "page.css").read_text(encoding="utf-8")
     if faces:  # they have the letters for which a reader may lack a font
         for family in ("--sans: ", "--serif: "):
@@ -270,8 +280,8 @@ def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
     )
 
 
-def to_pdf(content: Content, about: About) -> bytes:
-    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, in fonts that come with packages."""
+def to_pdf(content: Content, about: About, font: Path | None = None) -> bytes:
+    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, in fonts of packages and that of the study."""
     options = [f"--lua-filter={HERE / 'filter.lua'}"]
     front, body = (_pandoc(text, "typst", *options) for text in (content.front, content.body))
     values = {
@@ -299,13 +309,14 @@ def to_pdf(content: Content, about: About) -> bytes:
     )
     # Compiled from memory: temporary files with the content of the report would outlive a killed process.
     files = {"main.typ": source} | {name: drawn.wide for name, drawn in content.figures.items()}
-    return typst.compile(  # type: ignore[call-overload] # its stubs do not allow files by name
-        {name: text.encode() for name, text in files.items()},
-        font_paths=[str(fonts.DEJAVU.path.parent), *fonts.folders(source)],
-        ignore_system_fonts=True,
-        pdf_standards=["ua-1", "a-2a"] if date else ["ua-1"],
-        timestamp=0,
-    )
+    with fonts.folders(source, font) as folders:
+        return typst.compile(  # type: ignore[call-overload] # its stubs do not allow files by name
+            {name: text.encode() for name, text in files.items()},
+            font_paths=folders,
+            ignore_system_fonts=True,
+            pdf_standards=["ua-1", "a-2a"] if date else ["ua-1"],
+            timestamp=0,
+        )
 
 
 def _literal(text: str) -> str:

@@ -302,11 +302,11 @@ def _svg(
     height: float,
     between: float,
     subplots: Look,
-    more_fonts: tuple[str, ...] = (),
+    font: str = "",
 ) -> tuple[str, Sheet]:
     """Return a drawing as SVG without date, program name, comments or effects of the user's settings, and its sheet.
 
-    Where a letter has no glyph in the font of the figures, they are drawn again with the fonts of labels.
+    Where a letter has no glyph in the font of the figures, they are drawn again with that of the study too.
     """
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
@@ -315,7 +315,7 @@ def _svg(
         warnings.simplefilter("always")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        mpl.rcParams["font.family"] = [*_STYLE["font.family"], *more_fonts]
+        mpl.rcParams["font.family"] = [*_STYLE["font.family"], *filter(None, [font])]
         engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
         drawn = Drawing(figsize=(form.width, height), dpi=POINTS, layout=engine)
         FigureCanvasSVG(drawn)  # measures text as it is drawn
@@ -331,9 +331,8 @@ def _svg(
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)
     missing = [bool(_MISSING.match(str(warning.message))) for warning in messages]
-    if any(missing) and not more_fonts:
-        fonts.register()
-        return _svg(draw, form, panels, grid, height, between, subplots, fonts.FAMILIES)
+    if any(missing) and not font and (more := fonts.of_kernel()):
+        return _svg(draw, form, panels, grid, height, between, subplots, fonts.registered(more))
     for warning, is_missing in zip(messages, missing, strict=True):
         # Letters without a glyph in any font are drawn as placeholders; the table shows the letters themselves.
         if not is_missing:

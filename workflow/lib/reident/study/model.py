@@ -20,7 +20,7 @@ from reident.sections.base import Day, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
-from reident.sections.files import SIMULATED, Files, SourceFile
+from reident.sections.files import SIMULATED, Files, Name, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.larger import LargerIntruder
@@ -75,6 +75,10 @@ class Study(Section):
     language: Code = DEFAULT_LANGUAGE
     """The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables and messages
     stay in English."""
+    font: Name | None = Field(None, exclude_if=operator.not_)
+    """A font file, TrueType or OpenType, with the letters of labels that the fonts of the report lack, such as Chinese;
+    of a collection, its first font. Relative to the study file. If absent: figures and the PDF have boxes in place of
+    such letters, and a warning says so."""
     files: Files | None = None
     """The three files that `metrics` compare. Exactly one of this, `microaggregate` and `simulate`."""
     microaggregate: Microaggregate | None = None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Location = tuple[str | int, ...]
 """Where the study file names a file: keys, and positions in lists from 0."""
 
+FONT: Location = ("font",)
+
 MAX_SHOWN = 300
 """The number of characters of a path that a message shows."""
 
@@ -38,6 +40,8 @@ def named_files(study: Study) -> dict[Location, str]:
     named = dict(_source_files(study, ()))
     if study.checklist is not None and study.checklist.path is not None:
         named["checklist", "file"] = study.checklist.path
+    if study.font is not None:
+        named[FONT] = study.font
     if study.release is not None:
         named |= study.release.named_files
     options = study.chosen.get("adhoc")
@@ -76,6 +80,8 @@ def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda 
     """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`."""
     for location, name in named_files(study).items():
         problem = path_problem(name) or _access_problem(path.parent / name)
+        if problem is None and location == FONT:
+            problem = _font_problem(path.parent / name)
         if problem is not None and not is_made(path.parent / name):
             line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
             text = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
@@ -117,3 +123,19 @@ def _access_problem(file: Path) -> Problem | None:
     except OSError as error:  # for example, a file of the kernel, or a damaged disk
         return Problem(f"cannot be read ({error.strerror})", "Name another file, or check the disk")
     return None
+
+
+def _font_problem(file: Path) -> Problem | None:
+    """Return why a file is not a font with which figures, pages and PDF can show letters; None if it is one."""
+    from fontTools.ttLib import TTFont  # noqa: PLC0415 - few studies name a font
+
+    size = file.stat().st_size
+    try:
+        with file.open("rb") as stream, TTFont(stream, fontNumber=0, lazy=True) as font:
+            whole = all(table.offset + table.length <= size for table in font.reader.tables.values())
+            drawn = not font.flavor and {"glyf", "CFF ", "CFF2"} & set(font.keys()) and font["name"]
+            if whole and drawn and font.getBestCmap():
+                return None
+    except Exception:  # noqa: BLE001, S110 - a damaged font may raise anything
+        pass
+    return Problem("is not a TrueType or OpenType font", "Name another file that ends in .ttf, .otf or .ttc")

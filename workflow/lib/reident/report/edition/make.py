@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,10 +28,16 @@ class Made(NamedTuple):
     pages: Rendered
 
 
-def make(folder: Path, notebook: Path) -> Made:
+def make(
+    folder: Path,
+    notebook: Path,
+    font: Path | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> Made:
     """Execute the notebook ``releasable.ipynb`` on a copy of the public files in a folder alone, and render it.
 
-    The same public files give the same bytes. If they are not those of an edition, an :class:`InputError` says why.
+    The same public files and font give the same bytes. If the files are not those of an edition, an :class:`InputError`
+    says why. ``say(warning)`` takes a sentence on letters that no font has.
     """
     edition = Edition(folder)
     with tempfile.TemporaryDirectory(prefix="reident-edition-") as place:
@@ -38,11 +45,16 @@ def make(folder: Path, notebook: Path) -> Made:
         copy.mkdir()
         for name in (*FORMS, RECORD):
             shutil.copyfile(folder / name, copy / name)
-        executed = execute(notebook, {"edition": copy})
-    return Made(executed, pages(executed, edition))
+        executed = execute(notebook, {"edition": copy}, font)
+    return Made(executed, pages(executed, edition, font, say))
 
 
-def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
+def pages(
+    notebook: nbformat.NotebookNode,
+    edition: Edition,
+    font: Path | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> Rendered:
     """Return the pages of an executed notebook of an edition."""
     record, policy = edition.record, edition.policy
     with language.use(edition.language):
@@ -61,4 +73,4 @@ def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
             style=STYLE.read_text(encoding="utf-8"),
             language=edition.language,
         )
-        return render(read(notebook), about)
+        return render(read(notebook), about, font, say)
