@@ -30,9 +30,10 @@ FEW, BATCH = 4, 15
 SEED = int(os.environ.get("REIDENT_SEED", "12"))
 
 READ_ELSEWHERE = re.compile(
-    r"id|seal(\..*)?|release\.after|files|(files|matching|file_risk|microaggregate|attribute_disclosure)\..*\.(format|quote)"
+    r"id|font|seal(\..*)?|release\.after|files|(files|matching|file_risk|microaggregate|attribute_disclosure)\..*\.(format|quote)"
 )
-"""Keys that no transition needs: the id names the folder, earlier editions are made by other studies."""
+"""Keys that no transition needs: the id names the folder, earlier editions are made by other studies, and a font is in
+the pages alone (`test_font`)."""
 
 
 def targets(study: dict) -> list[str]:
