@@ -8,7 +8,7 @@ import yaml
 from making.studies import plain
 from reident import ledger
 from reident.ledger import chain
-from reident.pipeline import digests
+from reident.pipeline import digests, steps
 from reident.pipeline.family import Family
 
 SIDES = ("puf", "eif", "iuf")
@@ -46,6 +46,7 @@ class Workshop:
             input={"study": str(self.file), **{key: str(path) for key, path in inputs.items()}},
             output={**made, "ledger": str(self.root / "ledger" / f"{name}.json")},
             params={
+                "part": steps.Handed("what the step takes"),
                 "study": self.part_digest(rule, metric),
                 "library": digests.library_digest(rule, metric),
             },

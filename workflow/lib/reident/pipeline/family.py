@@ -80,11 +80,11 @@ class Family:
 
     def __init__(self, path: Path, content: tuple[dict[str, Any], Any] | None = None) -> None:
         self.path = path
-        self.study = studies.load(path) if content is None else Study.model_validate(content[0])
-        self._complete = studies.plain(self.study)
         self._data: dict[str, Any]
         self._node: Any
         self._data, self._node = studyfile.read(path) if content is None else content
+        self.study = studyfile.validated(path, Study, self._data, self._node)
+        self._complete = studies.plain(self.study)
         self.at, self.home, self.digest = cache(self._at), cache(self._home), cache(self._digest)
         self._chain = cache(self._find_chain)
 

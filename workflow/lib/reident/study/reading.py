@@ -330,7 +330,11 @@ def load(path: Path, model: type[SectionT], *keys: str) -> SectionT:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    data, node = read(path, *keys)
+    return validated(path, model, *read(path, *keys))
+
+
+def validated(path: Path, model: type[SectionT], data: Any, node: yaml.Node) -> SectionT:
+    """Check what :func:`read` returned as a section; raises as :func:`load`."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
