@@ -116,7 +116,8 @@ class Step:
         for path, content in self._read.items():
             if self.root in path.parents:
                 chain.check_input(path, content.sha256)
-        if STEPS[self.rule].compiled and self.part is not None:  # ranks take nothing, unless pairs are assigned
+        # Ranks take nothing of the study, and run no kernel, unless pairs are assigned.
+        if STEPS[self.rule].compiled and self.part is not None:
             from reident.kernels.compiling import Clock  # noqa: PLC0415 - other steps must not wait for numba
 
             self._compiling = Clock(lambda runs: self.say(progress.compiling(self.name, runs=runs)))
