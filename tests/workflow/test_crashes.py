@@ -141,24 +141,26 @@ def alive(process: int) -> bool:
     return state != "Z"
 
 
+def command_of(process: int) -> bytes:
+    with contextlib.suppress(OSError):  # it has ended
+        return Path("/proc", str(process), "cmdline").read_bytes()
+    return b""
+
+
 def kernel_of(scheduler: int) -> int | None:
     """The kernel of the notebook behind the report, once it runs."""
-    for job in jobs_of(scheduler):
-        with contextlib.suppress(OSError):
-            if b"ipykernel" in Path("/proc", str(job), "cmdline").read_bytes():
-                return job
-    return None
+    return next((job for job in jobs_of(scheduler) if b"ipykernel" in command_of(job)), None)
 
 
 def disturb(running: subprocess.Popen, who: str, number: signal.Signals, draw: Random) -> None:
     """Send a signal to one process of a run, or to all of them, and wait until all have ended."""
     reached: int | None = None
     while running.poll() is None and reached is None:
-        jobs = jobs_of(running.pid)
+        jobs = [job for job in jobs_of(running.pid) if b"/.snakemake/scripts/" in command_of(job)]
         candidates = {
             "scheduler": running.pid,
             "all": running.pid,
-            "job": draw.choice(jobs) if jobs else None,
+            "job": draw.choice(jobs) if jobs else None,  # not git, which is asked for the commit
             "kernel": kernel_of(running.pid),
         }
         reached = candidates[who]

@@ -1,6 +1,7 @@
 """Snakemake's `logger: reident`: a line for each step, how far long steps are, and a failure in one sentence."""
 
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -83,6 +84,8 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         Handler.__init__(self)  # older versions of the interface do not
+        # On a full disk, Snakemake's own log cannot be written: a traceback for each of its lines would hide the rest.
+        logging.raiseExceptions = False
         given = self.common_settings
         words = bool(given.verbose or given.debug_dag or given.printshellcmds)
         quiet = any(level.name in {"ALL", "RULES", "PROGRESS"} for level in given.quiet or ())
@@ -104,7 +107,7 @@ class LogHandler(LogHandlerBase):
             elif take := getattr(self, f"_on_{getattr(record, 'event', None) or 'error'}", None):
                 take(record)
         except Exception:  # noqa: BLE001 - as every handler: a record that cannot be shown stops no run
-            self.handleError(record)
+            sys.excepthook(*sys.exc_info())
 
     def _on_error(self, record: LogRecord) -> None:
         text, name = record.getMessage(), getattr(record, "exception", None) or "Error"
@@ -113,6 +116,8 @@ class LogHandler(LogHandlerBase):
         elif record.levelno >= ERROR:
             lines = [line for line in text.splitlines() if not line.lstrip().startswith('File "')]
             message = "\n".join(lines[1:] if lines[0].startswith(name) and lines[1:] else lines)
+            if "Traceback (most" in message:  # an error of Python; Snakemake's log has the rest
+                message = text.rstrip().splitlines()[-1]
             if message.startswith(_NO_FILE):
                 message = "a rule of a study is asked for by one of its files. Name one, such as results/ID/rates.csv."
             if not any(words in text for words in _SUMMARIES):
