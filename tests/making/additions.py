@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from making.report import write_verdict
+from making.report import write_table, write_verdict
 from making.studies import in_strata
 from reident.intake.severity import table as warnings_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
 from reident.larger.parts import Extrapolating
-from reident.linkage.explanation import RECODINGS, VARIABLES
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.parts import Joining, Variable
 from reident.linkage.together import join
+from reident.pipeline.tables import TABLES
 from reident.sections.larger import LargerIntruder
 from reident.sections.linkage import Rates
 from reident.sections.utility import Utility
@@ -57,8 +57,7 @@ def write_larger(
     limits = {name: 5 if REGISTRY[name].ranked else None for name in metrics}
     part = Extrapolating(metrics, limits, fixed, 20, section.times, section.population, 0.95)
     table = extrapolate(part, {name: counts(rivals, limit=limits[name] or 1) for name in metrics})
-    (folder / "larger").mkdir()
-    table.to_csv(folder / "larger/rates.csv", index=False)
+    write_table(folder / "larger/rates.csv", table)
     return amend(folder, larger_intruder=section.model_dump(mode="json"))
 
 
@@ -75,7 +74,7 @@ def counts(rivals: tuple[int, ...], n_puf: int = 3000, n_eif: int = 2000, limit:
         others = n_puf - int(held.sum())
         lines += [(share, draw, round(share * n_eif), 0, 20, 0, 0, at, at, 0, others // 2) for at in (0, 1)]
         lines.append((share, draw, round(share * n_eif), 0, 20, 0, 0, 21, 0, 0, others - 2 * (others // 2)))
-    table = pd.DataFrame(lines, columns=thinning.COLUMNS)
+    table = pd.DataFrame(lines, columns=TABLES["thin"][0].names)
     return table[table["n_records"] > 0]
 
 
@@ -104,8 +103,7 @@ def write_together(
         dict.fromkeys(metrics, pairs),
         names if persons else (),
     )
-    (folder / "together").mkdir()
-    table.to_csv(folder / "together/rates.csv", index=False)
+    write_table(folder / "together/rates.csv", table)
     varied = {label: {"files.eif.path": f"{label}.csv"} for label in files}
     amend(
         folder,
@@ -168,6 +166,7 @@ def write_why(
         variables.append((variable["name"], n, lost[0], lost[0] / n if n else None, n, n // 2, *sets))
     (folder / "why").mkdir()
     for metric in metrics_of(folder):
-        for kind, rows, columns in (("recodings", recodings, RECODINGS), ("variables", variables, VARIABLES)):
-            pd.DataFrame(rows, columns=columns).to_csv(folder / "why" / f"{metric}.{kind}.csv", index=False)
+        for table, rows in zip(TABLES["explain"][1:], (recodings, variables), strict=True):
+            path = folder / "why" / f"{metric}.{table.output}.csv"
+            pd.DataFrame(rows, columns=table.names).to_csv(path, index=False)
     return amend(folder, why={"recodings": None, "max_size": 4})

@@ -155,9 +155,7 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
     )
     names = ["about", "limit", "metric", "value", "bound", "outcome"]
     return {
-        results / "rates.csv": pd.DataFrame(rates).reindex(
-            columns=[column.name for column in TABLES["rate"][0].columns]
-        ),
+        results / "rates.csv": pd.DataFrame(rates).reindex(columns=TABLES["rate"][0].names),
         results / "strata/manifest.csv": manifest,
         results / "verdict/limits.csv": pd.DataFrame(outcomes, columns=names),
         **{results / f"confirmed/{metric}.limits.csv": frame for metric, frame in limits.items()},

@@ -21,8 +21,7 @@ import numpy as np
 import pandas as pd
 from reident.intake import severity
 from reident.ledger.chain import sealed
-from reident.ledger.stored import encoded, read_csv
-from reident.linkage import clusters
+from reident.ledger.stored import arranged, encoded, read_csv
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
 from reident.pipeline.tables import TABLES
@@ -145,29 +144,29 @@ def _make_results(folder: Path, shape: Shape) -> None:
     by_limit = {metric: _limits(shape, metric, manifest, rng) for metric in shape.metrics}
     rates = pd.concat([_rates(shape, metric, manifest, by_limit[metric]) for metric in shape.metrics])
     _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
-    _csv(folder / "strata/manifest.csv", manifest)
-    _csv(folder / "prepared/account.csv", _prepared_account(shape, manifest))
-    _csv(folder / "strata/account.csv", _strata_account(shape, manifest))
-    _csv(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
-    _csv(folder / "rates.csv", rates)
-    _csv(folder / "clusters.csv", _clusters(shape, rates))
+    write_table(folder / "strata/manifest.csv", manifest)
+    write_table(folder / "prepared/account.csv", _prepared_account(shape, manifest))
+    write_table(folder / "strata/account.csv", _strata_account(shape, manifest))
+    write_table(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
+    write_table(folder / "rates.csv", rates)
+    write_table(folder / "clusters.csv", _clusters(shape, rates))
     if shape.original:
-        _csv(folder / "protection/rates.csv", _protection(shape, manifest, rates))
+        write_table(folder / "protection/rates.csv", _protection(shape, manifest, rates))
     for metric in shape.metrics:
         ranked = metric in RANKED
         table = by_limit[metric] if ranked else by_limit[metric].iloc[:0]
-        _csv(folder / f"confirmed/{metric}.limits.csv", table)
-        _csv(
+        write_table(folder / f"confirmed/{metric}.limits.csv", table)
+        write_table(
             folder / f"suspected/{metric}.distribution.csv",
             _distribution(shape, metric, by_limit[metric], rng),
         )
     if "fellegi_sunter" in shape.metrics:
         for name, table in _weights(shape, manifest).items():
-            _csv(folder / f"weights/{name}.csv", table)
+            write_table(folder / f"weights/{name}.csv", table)
     variables, agreement = _agreement(shape, manifest, rates, rng)
-    _csv(folder / "description/variables.csv", variables)
-    _csv(folder / "description/agreement.csv", agreement)
-    _csv(folder / "description/overlap.csv", _overlap(shape, rates))
+    write_table(folder / "description/variables.csv", variables)
+    write_table(folder / "description/agreement.csv", agreement)
+    write_table(folder / "description/overlap.csv", _overlap(shape, rates))
     lines = [
         line if isinstance(line, severity.Line) else severity.Line("notable", line) for line in shape.warnings
     ]
@@ -204,7 +203,7 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
     }
     judged = limits.judge(Judging(decision, len(names), default), tables | warnings)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
-        _csv(folder / f"verdict/{name}.csv", table)
+        write_table(folder / f"verdict/{name}.csv", table)
 
 
 def rows(markdown: object) -> list[list[str]]:
@@ -232,8 +231,9 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 
-def _csv(path: Path, table: pd.DataFrame) -> None:
-    _write(path, table.to_csv(index=False, lineterminator="\n"))
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as its step would write it."""
+    _write(path, arranged(table, path).to_csv(index=False, lineterminator="\n"))
 
 
 def _study(shape: Shape) -> dict:
@@ -441,12 +441,12 @@ def _protection(shape: Shape, manifest: pd.DataFrame, rates: pd.DataFrame) -> pd
 def _clusters(shape: Shape, rates: pd.DataFrame) -> pd.DataFrame:
     """Return rates of clusters: two records each, of which one is suspected."""
     if not shape.cluster:
-        return pd.DataFrame(columns=clusters.COLUMNS)
+        return pd.DataFrame()
     return rates.assign(
         n_clusters=rates["n_puf"] // 2,
         suspected_rate=2 * rates["suspected_rate"],
         confirmed_rate=2 * rates["confirmed_rate"],
-    )[clusters.COLUMNS]
+    )[TABLES["rate"][1].names]
 
 
 def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -475,7 +475,7 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
     bound = None if informed else prior if shape.at_bound else 2 * prior
     model = n, prior, bound, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
     return {
-        name: pd.DataFrame(rows, columns=[column.name for column in table.columns])
+        name: pd.DataFrame(rows, columns=table.names)
         for (name, rows), table in zip(
             {"levels": lines, "model": [model], "calibration": classes}.items(),
             (*TABLES["weigh"], *TABLES["calibrate"]),
@@ -543,7 +543,7 @@ def _agreement(
                 "eif_missing": round(2 * records * rng.uniform(0, 0.07)),
                 "puf_distinct": distinct,
                 "eif_distinct": distinct + (300 if kind == "numeric" else 0),
-                "common_codes": "" if kind == "numeric" else distinct,
+                "common_codes": None if kind == "numeric" else distinct,
                 "links": links,
                 "links_agree": truth[4],
                 "links_differ": truth[5],
@@ -623,7 +623,7 @@ def write_computed(
     _write(folder / "study.json", study)
     for table, content in tables.items():
         if isinstance(content, pd.DataFrame):
-            _csv(folder / name / f"{table}.csv", content)
+            write_table(folder / name / f"{table}.csv", content)
     write_verdict(folder, **warnings)
     outputs = {"summary": {"path": f"{name}/summary.csv", "sha256": "0" * 64, "size": 1}}
     write_entry(folder, {"step": step, "inputs": {}, "versions": {"numpy": "2.4.6"}, "outputs": outputs})

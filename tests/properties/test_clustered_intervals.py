@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from making.studies import in_clusters, in_strata, manifest, pairs, spread, study
 from oracles import rating as oracle
 from reident.linkage import batches, cluster_sums, intervals, rates
-from reident.linkage.confirmation import LIMITS
 from reident.pipeline import parts
 
 RECORDS = st.lists(
@@ -105,7 +104,7 @@ def coverage(studies, households, correlation, seed):
             }
         )
         tables = pairs(), {"puf": in_strata(*[0] * n), "eif": in_strata(0)}, manifest(("s1", n, 1, 0))
-        limit = {"unicity": pd.DataFrame(columns=LIMITS)}
+        limit = {"unicity": pd.DataFrame()}
         for method, part in methods.items():
             line = rates.rate(part, {}, *tables, {"unicity": suspected}, limit, in_clusters(*household)).iloc[
                 0

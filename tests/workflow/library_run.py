@@ -135,7 +135,7 @@ def through_csv(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """A table as the next step reads it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
-        stored.write(path, stored.encoded(table))
+        stored.write(path, stored.encoded(table, path))
         return stored.read(path)
 
 

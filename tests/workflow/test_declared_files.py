@@ -108,6 +108,24 @@ HOUSEHOLDS = Case(
         "{strata variables}": [],
         "{linking variables}": ["sex"],
     },
+    frozenset({"studies without `simulate.last_year`"}),
+)
+WAVES = Case(
+    {
+        "id": "waves",
+        "simulate": {
+            "kind": "household-survey",
+            "puf_records": 30,
+            "eif_records": 40,
+            "overlap": 0.5,
+            "last_year": {},
+        },
+        "linking_variables": [{"name": "SEX", "type": "categorical"}],
+        "metrics": {"taxicab": {}},
+    },
+    ("simulated/puf.csv",),
+    {},
+    frozenset({"studies with `simulate.last_year`"}),
 )
 AMOUNTS = Case(
     {
@@ -220,7 +238,13 @@ BROKERS = Case(
         "{strata variables}": [],
         "{linking variables}": ["sex"],
     },
-    frozenset({"studies with `files.eif.person`", "studies with `simulate.brokers.person`"}),
+    frozenset(
+        {
+            "studies with `files.eif.person`",
+            "studies with `simulate.brokers.person`",
+            "studies without `simulate.last_year`",
+        }
+    ),
 )
 SMALL_NAMES = {
     "{key of the PUF}": ["house", "person"],
@@ -228,7 +252,7 @@ SMALL_NAMES = {
     "{strata variables}": ["region"],
     "{linking variables}": ["age", "income", "rooms", "sex", "education", "tenure"],
 }
-CASES = (HOUSEHOLDS, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS)
+CASES = (HOUSEHOLDS, WAVES, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS)
 
 
 @pytest.fixture(scope="module")

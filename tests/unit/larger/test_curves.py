@@ -12,6 +12,7 @@ from reident.larger.parts import Extrapolating
 from reident.larger.rivals import NEVER, _link_rivals
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Setting
+from reident.pipeline.tables import TABLES
 
 
 def part(**changes):
@@ -28,7 +29,8 @@ def part(**changes):
 
 
 def lines(table, quantity="confirmed_rate"):
-    return table[table["quantity"] == quantity].set_index("times")
+    declared = table.reindex(columns=TABLES["extrapolate"][0].names)
+    return declared[table["quantity"] == quantity].set_index("times")
 
 
 def test_observed_rates_are_means_over_the_draws():
@@ -139,7 +141,7 @@ def test_counts_add_up_to_the_records_of_the_file():
     population = draw(SMALL, 1)
     study, ranked = population.study, ranked_pairs(population)
     table = thinning.thin(population.part, REGISTRY["taxicab"], study, ranked, Setting())
-    assert list(table) == thinning.COLUMNS
+    assert set(table) == set(TABLES["thin"][0].names)
     assert set(table.groupby(["share", "draw"])["n_records"].sum()) == {60}
     whole = table[table["share"] == 1]
     own = thinning.attacked(population.part, REGISTRY["taxicab"], population.study, Setting())

@@ -17,6 +17,7 @@ from reident import ledger
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.pipeline import digests
+from reident.pipeline.tables import TABLES
 
 
 @pytest.fixture
@@ -52,7 +53,9 @@ def test_a_table_is_recorded_with_its_rows_and_read_again_as_it_was(shop):
         step.write("frame", frame)
         step.write("table", table)
     assert [shop.entry("bin")["outputs"][name]["rows"] for name in ("frame", "table")] == [3, 2]
-    pd.testing.assert_frame_equal(stored.read(shop.root / "rates.csv"), frame.astype({"metric": object}))
+    rates = stored.read(shop.root / "rates.csv")
+    assert list(rates) == TABLES["rate"][0].names
+    pd.testing.assert_frame_equal(rates[list(frame)], frame.astype({"metric": object}))
     assert stored.read(shop.root / "t.parquet").equals(table)
 
 

@@ -5,8 +5,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from reident.linkage import batches
-from reident.linkage.calibration import COLUMNS, calibrate
+from reident.linkage.calibration import calibrate
 from reident.linkage.metrics.fellegi_sunter import log_odds
+from reident.pipeline.tables import TABLES
 
 PRIOR = 0.01
 MODEL = pd.DataFrame({"prior": [PRIOR]})
@@ -27,7 +28,7 @@ def test_pairs_are_counted_by_class_of_their_probability():
     table = calibrate(
         pairs((0.55, True), (0.58, False), (0.995, True), (0.9999, True), (0.9999, False)), MODEL
     )
-    assert table.columns.tolist() == COLUMNS
+    assert table.columns.tolist() == TABLES["calibrate"][0].names
     assert table[["above", "up_to", "n_pairs", "n_confirmed"]].to_numpy().tolist() == [
         [0.5, 0.6, 2, 1], [0.99, 0.999, 1, 1], [0.999, 1.0, 2, 1],
     ]  # fmt: skip

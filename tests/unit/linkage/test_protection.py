@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making.studies import manifest
 from reident.linkage.parts import COMPARED_RATES
-from reident.linkage.protection import COLUMNS, Attack, compare
+from reident.linkage.protection import Attack, compare
+from reident.pipeline.tables import TABLES
 
 
 def attack(strata, shift, width=1, metrics=("unicity", "taxicab")):
@@ -28,7 +29,7 @@ def test_a_stratum_of_the_file_before_protection_alone_moves_the_others():
     """Region E occurs only before protection, W only after it."""
     after, before = attack([("N",), ("W",)], 0), attack([("E",), ("N",)], 1000)
     found = compare(("v0",), after, before)
-    assert list(found.columns) == COLUMNS
+    assert list(found.columns) == TABLES["compare_protection"][0].names
     ids = found.loc[found["metric"] == "taxicab", ["stratum", "stratum_before"]].to_numpy().tolist()
     assert ids == [["ALL", "ALL"], ["", "s0001"], ["s0001", "s0002"], ["s0002", ""]]
     north = found[(found["metric"] == "taxicab") & (found["stratum"] == "s0001")].iloc[0]

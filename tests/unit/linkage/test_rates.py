@@ -10,6 +10,7 @@ import pytest
 from making.studies import in_strata, manifest, pairs, study
 from reident.linkage import batches, intervals, rates
 from reident.pipeline import parts
+from reident.pipeline.tables import TABLES
 
 # A study by hand. Stratum s1: PUF 0, 1, 2 and EIF 0…3; s2: PUF 3 and EIF 4; s3: PUF 5 alone; PUF 4 is in no stratum.
 # Links: 0–0 and 0–1 (both within s1), 1–4 (lost: other strata), 3–4, 4–2 (lost: no stratum).
@@ -44,7 +45,7 @@ def rated(*rows, **ambiguous):
     """The lines of rates for suspected pairs ``puf eif``, with ``!`` if confirmed, by stratum."""
     part, limit = parts.rating(study()), {"taxicab": limits(**ambiguous)}
     found = rates.rate(part, {}, IUF, STRATA, MANIFEST, {"taxicab": checked(*rows)}, limit)
-    assert list(found.columns) == rates.COLUMNS
+    assert set(found.columns) == set(TABLES["rate"][0].names)
     assert list(found["stratum"]) == ["ALL", "s1", "s2", "s3"]
     return {
         line["stratum"]: {name: None if pd.isna(value) else value for name, value in line.items()}

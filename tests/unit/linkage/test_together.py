@@ -42,8 +42,9 @@ def joined(own, *pairs, persons=(), clusters=None):
 
 
 def test_the_table_has_the_columns_that_are_declared():
-    assert [column.name for column in TABLES["join_files"][0].columns] == together.COLUMNS
-    assert list(joined(part("one"), FIRST).reset_index()["metric"].unique()) == ["adhoc"]
+    found = joined(part("one"), FIRST).reset_index()
+    assert set(found) <= set(TABLES["join_files"][0].names)
+    assert list(found["metric"].unique()) == ["adhoc"]
 
 
 def test_records_are_counted_by_the_files_that_find_them():

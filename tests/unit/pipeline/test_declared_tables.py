@@ -115,6 +115,23 @@ def test_integers_beside_an_empty_cell_stay_exact(tmp_path):
     assert read(tmp_path, t=["a", "b"], i=["", "5.0"])["i"][1] == 5
 
 
+def test_a_table_is_written_with_the_declared_columns_in_their_order(tmp_path):
+    table = pd.DataFrame({"n": [1.0, 2.0], "t": ["a", "b"], "i": [3.0, None]})
+    lines = ["t,i,n,b", "a,3,1.0,", "b,,2.0,"]
+    assert stored.encoded(table, tmp_path / "typed.csv").decode().splitlines() == lines
+    empty = stored.encoded(pd.DataFrame(), tmp_path / "typed.csv")
+    assert empty.decode().splitlines() == lines[:1]
+    with pytest.raises(ValueError, match="these columns are not declared: other"):
+        stored.arranged(table.assign(other=1), tmp_path / "typed.csv")
+
+
+def test_a_column_of_some_studies_is_written_where_the_study_has_it():
+    waves = {"pufid": ["1"], "REGION": ["2"], "last_pufid": ["3"]}
+    table = stored.arranged(pd.DataFrame(waves), Path("results/s/simulated/iuf.csv"))
+    assert list(table)[:3] == ["pufid", "last_pufid", "REGION"]
+    assert not {"broker", "serial"} & set(table)
+
+
 @pytest.mark.parametrize(
     ("column", "cell"),
     [("i", "1.5"), ("i", "one"), ("n", "one"), ("b", "yes"), ("b", ""), ("b", "1"), ("n", "0x10")],

@@ -134,13 +134,10 @@ def prepare_files(
     else:
         give(sinks["holdout"], columns[files.holdout], np.arange(texts[files.holdout].num_rows))
     return {
-        "categories": pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(columns=CATEGORIES),
+        "categories": pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(),
         "account": _account(files, texts),
         "warnings": table(warnings),
     }
-
-
-CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
 
 
 def _missing_throughout(

@@ -78,13 +78,7 @@ def compare(
         for name, group in (("surviving", surviving), ("other", unique & ~surviving)):
             line[f"truth_{name}"] = np.nan if reciprocal is None else match_probability(reciprocal[group])
         lines.append(line)
-    columns = ["variable", "change", "n_levels", "n_surviving", "share_surviving", *HALF, *TRUTH]
-    table = pd.DataFrame(lines, columns=columns).astype({"n_levels": "Int64"})
-    return Coarser(table, special, n_surviving)
-
-
-HALF = ("half_surviving", "half_other", "still_surviving", "still_other")
-TRUTH = ("truth_surviving", "truth_other")
+    return Coarser(pd.DataFrame(lines), special, n_surviving)
 
 
 def _keys(

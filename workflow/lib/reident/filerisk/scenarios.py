@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -57,7 +57,6 @@ class _Measured(NamedTuple):
 
 
 FRONT = ["scenario", "keys", "size"]
-CONTRIBUTIONS = ["variable", "n_sets", "n_with_unique", "n_unique", "unique_share", "added_share"]
 
 
 def assess(
@@ -106,7 +105,7 @@ def assess(
     return Assessed(
         _scenarios(lines, results),
         _diversity(lines, results),
-        pd.DataFrame(_contributions(rules, measurements, unique), columns=CONTRIBUTIONS),
+        pd.DataFrame(_contributions(rules, measurements, unique)),
     )
 
 
@@ -173,8 +172,7 @@ def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
         (name, set_name(keys), len(keys), *measured.risk)
         for (name, keys), measured in zip(lines, results, strict=True)
     ]
-    table = pd.DataFrame(rows, columns=[*FRONT, *Risk._fields])
-    return table.astype({"smallest": "Int64", "true_uniques": "Int64"})
+    return pd.DataFrame(rows, columns=[*FRONT, *Risk._fields])
 
 
 def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
@@ -183,13 +181,12 @@ def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
         for (name, keys), measured in zip(lines, results, strict=True)
         for target, diverse in measured.diverse.items()
     ]
-    table = pd.DataFrame(rows, columns=[*FRONT, "target", *Diverse._fields])
-    return table.astype({"distinct_l": "Int64"})
+    return pd.DataFrame(rows, columns=[*FRONT, "target", *Diverse._fields])
 
 
 def _contributions(
     rules: IntruderRules, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
-) -> Iterator[tuple[str, int, int, int, float, float]]:
+) -> Iterator[dict[str, Any]]:
     """Yield for each variable what it does to the sets with it.
 
     How many they are, how many have a unique, the records that are unique on at least one of them, the mean of their
@@ -201,14 +198,14 @@ def _contributions(
         sets = [frozenset(keys) for keys in rules.sets if name in keys]
         with_variable = [shares[keys] for keys in sets]
         added = [shares[keys] - shares[keys - {name}] for keys in sets]
-        yield (
-            name,
-            len(sets),
-            sum(measurements[keys].risk.n_unique > 0 for keys in sets),
-            int(records.sum()),
-            _mean(with_variable),
-            _mean(added),
-        )
+        yield {
+            "variable": name,
+            "n_sets": len(sets),
+            "n_with_unique": sum(measurements[keys].risk.n_unique > 0 for keys in sets),
+            "n_unique": int(records.sum()),
+            "unique_share": _mean(with_variable),
+            "added_share": _mean(added),
+        }
 
 
 def _mean(values: Sequence[float]) -> float:

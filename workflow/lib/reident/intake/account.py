@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-COLUMNS = ["step", "file", "cause", "rows"]
-
 
 class Account:
     """The account of one step; a file's account that does not close raises."""
@@ -44,4 +42,4 @@ class Account:
 
     def table(self) -> pd.DataFrame:
         """Return the account with columns step, file, cause, rows."""
-        return pd.DataFrame(self.lines, columns=COLUMNS)
+        return pd.DataFrame(self.lines, columns=["step", "file", "cause", "rows"])

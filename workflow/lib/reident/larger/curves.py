@@ -13,7 +13,6 @@ from scipy.special import chdtri, comb, ndtri
 from reident.larger.parts import Extrapolating
 from reident.larger.rarity import Rarity, confirmation_chances, likely, rarity, smooth
 
-COLUMNS = ["metric", "quantity", "times", "n_eif", "draws", "observed", "estimate", "low", "high", "status"]
 FITTED = ("confirmed_rate", "best_guess_rate")
 """The quantities that are extrapolated."""
 
@@ -87,9 +86,9 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`: by metric, quantity and size. ``observed`` is the mean over the draws of this size, and
-        ``estimate`` the fitted curve with its interval beyond the size of the file; rates are fractions, missing where
-        undefined or not estimated.
+        The columns of `larger/rates.csv`: by metric, quantity and size. ``observed`` is the mean over the draws of this
+        size, and ``estimate`` the fitted curve with its interval beyond the size of the file; rates are fractions,
+        missing where undefined or not estimated.
     """
     lines: list[dict[str, Any]] = []
     for metric in part.metrics:
@@ -112,7 +111,7 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
                     line |= {"times": row["times"], "n_eif": row["n_eif"], "draws": row["draws"]}
                     line["observed"] = row[quantity]
                 lines.append(line | (estimate or {}))
-    return pd.DataFrame(lines, columns=COLUMNS).astype({"n_eif": "Int64", "draws": "Int64"})
+    return pd.DataFrame(lines)
 
 
 def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:

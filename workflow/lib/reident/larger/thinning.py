@@ -36,10 +36,6 @@ DRAWS = {1 / 16: 4, 1 / 8: 4, 1 / 4: 2, 1 / 2: 2, 3 / 4: 1}
 PAIRS_PER_SHARD = 2 * 10**9
 """The budget of pairs that are scored at a time; the results do not depend on it."""
 
-COLUMNS = [
-    "share", "draw", "n_eif", "held", "rivals", "better", "own", "first", "candidates", "links", "n_records",
-]  # fmt: skip
-
 
 class Tables(NamedTuple):
     """The tables of a study, or those of a part of its external intruder file; files are prepared."""
@@ -75,8 +71,8 @@ def thin(part: Thinning, metric: Metric, tables: Tables, suspected: Source, sett
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`: the share of the file and the number of the draw, the EIF records in it, the fields of
-        :class:`States`, and the number of PUF records with these. The whole file comes first.
+        The columns of `larger/{metric}.counts.csv`: the share of the file and the number of the draw, the EIF records
+        in it, the fields of :class:`States`, and the number of PUF records with these. The whole file comes first.
     """
     counts = [counted(whole(part, metric, tables, suspected), 1.0, 0, tables)]
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
@@ -218,7 +214,7 @@ def _rivals(part: Thinning, tables: Tables, states: States) -> np.ndarray:
 
 
 def counted(states: States, share: float, draw: int, tables: Tables) -> pd.DataFrame:
-    """Count the records by their states, with this share and draw of the file; :data:`COLUMNS`."""
+    """Count the records by their states, with this share and draw of the file."""
     values, counts = np.unique(np.stack(states, axis=1), axis=0, return_counts=True)
     table = pd.DataFrame(values, columns=list(States._fields)).assign(n_records=counts)
-    return table.assign(share=share, draw=draw, n_eif=tables.files["eif"].num_rows)[COLUMNS]
+    return table.assign(share=share, draw=draw, n_eif=tables.files["eif"].num_rows)

@@ -201,9 +201,33 @@ class Sink:
         self._stream.path.unlink(missing_ok=True)
 
 
+def arranged(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a table as its file is declared: the columns in their order, and counts that may be missing as integers.
+
+    What the table lacks is empty in the file, unless the file has it in some studies only.
+
+    Raises
+    ------
+    ValueError
+        A column that is not declared, which would be lost.
+    """
+    declared = {column.name: column for column in table_of(path).columns}
+    if any("{" in name for name in declared):  # the study names some of them
+        return table
+    if lost := sorted(set(table) - set(declared)):
+        raise ValueError(f"{path.name}: these columns are not declared: {', '.join(lost)}")
+    counts = [name for name in table if declared[name].type == "integer" and table[name].dtype.kind != "i"]
+    names = [name for name, column in declared.items() if name in table or not column.only]
+    return table.astype(dict.fromkeys(counts, "Int64")).reindex(columns=names)
+
+
 def encoded(content: pd.DataFrame | str | bytes, path: Path | None = None) -> bytes:
-    """Return the bytes of a text, or of a table as CSV: safe in a spreadsheet unless only steps read `path`."""
+    """Return the bytes of a text, or of a table as CSV: safe in a spreadsheet unless only steps read `path`.
+
+    With the path of a result, the table is as that is declared, see :func:`arranged`.
+    """
     if isinstance(content, pd.DataFrame):
+        content = content if path is None else arranged(content, path)
         for_people = path is None or spreadsheets.is_for_people(path)
         lines = cells.text_of(content, spreadsheets.guarded_text if for_people else str)
         if lines is not None:

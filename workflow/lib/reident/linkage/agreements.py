@@ -19,11 +19,6 @@ METRIC = "winkler"
 FEW = 3
 """Winkler (2002): a record matches at most this number of records on a variable."""
 
-COLUMNS = [
-    "stratum", "min_agree", "n_puf", "n_pairs", "n_suspected", "n_confirmed", "n_confirmed_pairs", "suspected_rate",
-    "confirmed_rate", "conditional_rate", "n_alone", "n_among_three", "alone_rate", "among_three_rate",
-]  # fmt: skip
-
 
 def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataFrame:
     """Compute the rates of the whole study for every `min_agree` from the study's to the number of variables.
@@ -38,9 +33,9 @@ def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`, the stratum always ``ALL``; rates are fractions in [0, 1], missing where undefined. The
-        first line is that of the study itself; if no agreements are counted, it is the only one, without a
-        `min_agree`.
+        The columns of `agreements.csv`, the stratum always ``ALL``; rates are fractions in [0, 1], missing where
+        undefined. The first line is that of the study itself; if no agreements are counted, it is the only one, without
+        a `min_agree`.
     """
     line = rates[(rates["metric"] == METRIC) & (rates["stratum"] == WHOLE)]
     n_puf = int(line["n_puf"].iloc[0])
@@ -54,8 +49,22 @@ def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataF
             len(np.unique(puf[kept & chosen]))
             for chosen in (True, confirmed, confirmed & (candidates == 1), confirmed & (candidates <= FEW))
         )
-        counts = n_puf, n_pairs, n_suspected, n_confirmed, n_confirmed_pairs
-        shares = share(n_suspected, n_puf), share(n_confirmed, n_puf), share(n_confirmed, n_suspected)
-        first = n_alone, n_few, share(n_alone, n_puf), share(n_few, n_puf)
-        lines.append((WHOLE, min_agree, *counts, *shares, *first))
-    return pd.DataFrame(lines, columns=COLUMNS).astype({"min_agree": "Int64"})
+        lines.append(
+            {
+                "stratum": WHOLE,
+                "min_agree": min_agree,
+                "n_puf": n_puf,
+                "n_pairs": n_pairs,
+                "n_suspected": n_suspected,
+                "n_confirmed": n_confirmed,
+                "n_confirmed_pairs": n_confirmed_pairs,
+                "suspected_rate": share(n_suspected, n_puf),
+                "confirmed_rate": share(n_confirmed, n_puf),
+                "conditional_rate": share(n_confirmed, n_suspected),
+                "n_alone": n_alone,
+                "n_among_three": n_few,
+                "alone_rate": share(n_alone, n_puf),
+                "among_three_rate": share(n_few, n_puf),
+            }
+        )
+    return pd.DataFrame(lines)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 OUTSIDE = 0
 """The bin of a value that is not compared with any other."""
 
-COLUMNS = ["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"]
-
 
 class Binned(NamedTuple):
     """The binned tables ``puf`` and ``eif``, and the cut points with the count of each bin."""
@@ -161,7 +159,7 @@ class Bins:
         return pa.array(bins.astype(np.int32), mask=bins < 0)
 
     def cutpoints(self) -> pd.DataFrame:
-        """Return :data:`COLUMNS`, with the counts of what has been binned."""
+        """Return the columns of `binned/cutpoints.csv`, with the counts of what has been binned."""
         names = np.array(self._scopes, object)
         lines = [
             pd.concat(
@@ -169,7 +167,7 @@ class Bins:
             ).sort_index(kind="stable")
             for variable, cuts in self._cuts.items()
         ]
-        return _joined(lines)
+        return pd.concat(lines, ignore_index=True) if lines else pd.DataFrame()
 
 
 def cut(
@@ -225,15 +223,6 @@ def _sizes(options: Binning, source: Source, strata: Source, n_scopes: int) -> n
         stratum = lines(batch)
         sizes += np.bincount(stratum[stratum >= 0], minlength=n_scopes)
     return sizes
-
-
-def _joined(cut_lines: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the lines of all variables; a column of whole numbers is one unless it has an empty cell."""
-    if not cut_lines:
-        return pd.DataFrame(columns=COLUMNS)
-    lines = pd.concat(cut_lines, ignore_index=True)[COLUMNS]
-    whole = [name for name in ("bin", "n_puf", "n_eif") if lines[name].notna().all()]
-    return lines.astype(dict.fromkeys(whole, np.int64))
 
 
 def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:

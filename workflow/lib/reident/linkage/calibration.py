@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 """Where the classes of probabilities begin, and where the last one ends."""
 
-COLUMNS = ["above", "up_to", "n_pairs", "n_confirmed", "probability", "confirmed_share"]
-
 
 def calibrate(pairs: Source, model: pd.DataFrame) -> pd.DataFrame:
     """Compare the match probabilities of the suspected pairs with the share that is right, class by class.
@@ -28,8 +26,8 @@ def calibrate(pairs: Source, model: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`, one line per class that has pairs. Pairs of equal weight have equal probabilities and are
-        summed up once, by their weights, so that no order of the pairs matters.
+        The columns of `weights/calibration.csv`, one line per class that has pairs. Pairs of equal weight have equal
+        probabilities and are summed up once, by their weights, so that no order of the pairs matters.
     """
     tables = [
         batch.select(["score", "confirmed"]).to_pandas().groupby("score")["confirmed"].agg(["size", "sum"])
@@ -43,5 +41,6 @@ def calibrate(pairs: Source, model: pd.DataFrame) -> pd.DataFrame:
         n_pairs, n_confirmed = (counts[name].to_numpy(np.int64)[at == cell] for name in ("size", "sum"))
         n, right = int(n_pairs.sum()), int(n_confirmed.sum())
         mean = round(math.fsum(probability[at == cell] * n_pairs) / n, 12)
-        lines.append((EDGES[cell], EDGES[cell + 1], n, right, mean, right / n))
-    return pd.DataFrame(lines, columns=COLUMNS)
+        line = {"above": EDGES[cell], "up_to": EDGES[cell + 1], "n_pairs": n, "n_confirmed": right}
+        lines.append(line | {"probability": mean, "confirmed_share": right / n})
+    return pd.DataFrame(lines)

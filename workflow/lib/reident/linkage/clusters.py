@@ -18,11 +18,6 @@ from reident.linkage.rates import conditional_rates, rates_of
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
-COLUMNS = [
-    "metric", "stratum", "n_clusters", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate",
-    "conditional_rate", "conditional_low", "conditional_high", "conditional_bound",
-]  # fmt: skip
-
 
 def rate(
     part: Rating,
@@ -47,12 +42,12 @@ def rate(
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`; no line without clusters. A cluster with records in several strata counts in each of them,
-        with its records there, and once in ``ALL``.
+        The columns of `clusters.csv`; no line without clusters. A cluster with records in several strata counts in each
+        of them, with its records there, and once in ``ALL``.
     """
     n_puf = batches.size(numbers)
     if not n_puf:
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame()
     clusters = Clusters(numbers, strata, len(manifest))
     n_clusters = _counts(clusters.spreads(), "clusters")
     tables = []
@@ -68,7 +63,7 @@ def rate(
         table = rates_of(n_clusters, *counts) | conditional_rates(part.rates, *counts)
         names = {"metric": metric, "stratum": [WHOLE, *manifest["stratum"]], "n_clusters": n_clusters}
         tables.append(pd.DataFrame(names | table))
-    return pd.concat(tables, ignore_index=True)[COLUMNS]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _counts(spreads: Sequence[Spread], field: str) -> np.ndarray:

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
     from reident.linkage.metrics.contract import Metric
 
-LIMITS = [
-    "stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs",
-    "expected_correct",
-]  # fmt: skip
-
 
 def confirm(
     part: Confirming,
@@ -66,7 +61,7 @@ def confirm(
     Returns
     -------
     pandas.DataFrame
-        :data:`LIMITS`: counts at every rank limit from 1 to `keep`, those of the whole study (``ALL``) first; no
+        Counts at every rank limit from 1 to `keep`, those of the whole study (``ALL``) first; no
         line for unicity, which has no rank limit.
     """
     names = pa.array(manifest["stratum"].astype(object), pa.string())
@@ -87,7 +82,7 @@ def confirm(
             positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
             confirmed(_keyed(pairs, keys, names))
-    return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame(columns=LIMITS)
+    return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame()
 
 
 def export(confirmed: pa.Table) -> pd.DataFrame:
@@ -150,7 +145,7 @@ class _Limits:
         self.ambiguous += np.bincount(records["stratum"].to_numpy(), minlength=len(self.ambiguous))
 
     def table(self, strata: list[str]) -> pd.DataFrame:
-        """Return the counts as :data:`LIMITS`."""
+        """Return the counts of the whole study, then those of each stratum, at every rank limit."""
         claims = self.claims.table()
         whole = claims.assign(stratum=0)
         expected = np.vstack([self._expected(whole, 1), self._expected(claims, len(strata))])
@@ -172,8 +167,7 @@ class _Limits:
                 "max_pairs": np.tile(np.arange(1, self.keep + 1), 1 + len(strata)),
                 **{name: values.reshape(-1) for name, values in counts.items()},
                 "expected_correct": expected.reshape(-1),
-            },
-            columns=LIMITS,
+            }
         )
 
     def _expected(self, claims: pd.DataFrame, n_strata: int) -> np.ndarray:

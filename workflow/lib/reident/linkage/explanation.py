@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from reident.linkage.batches import Source
     from reident.linkage.metrics.contract import Metric, Setting
 
-RECODINGS = [
-    "variable", "recoding", "n_confirmed", "n_prevented", "prevented_rate", "n_newly_confirmed", "net_change",
-]  # fmt: skip
-VARIABLES = [
-    "variable", "n_confirmed", "n_carried", "carried_rate", "n_pairs", "n_agree", "n_unique", "unique_share",
-]  # fmt: skip
-
 
 class Explanation(NamedTuple):
     """Tables: the confirmed pairs with what carries them; coarser values; linking variables."""
@@ -141,7 +134,7 @@ def _effects(
 ) -> tuple[np.ndarray, pd.DataFrame]:
     """Return what each change does to the confirmed pairs, and to those records that are marked.
 
-    Which pairs it prevents, bool (m, changes); and :data:`RECODINGS`, one line per change: how many of the confirmed
+    Which pairs it prevents, bool (m, changes); and one line per change: how many of the confirmed
     records it prevents, and how many others it confirms.
     """
     before, links = _marked(files, pairs.puf), Links(files.iuf)
@@ -158,10 +151,18 @@ def _effects(
             n_prevented, n_new = int((before & ~after).sum()), int((after & ~before).sum())
             if setting.progress is not None:
                 setting.progress((at + 1) / len(tried))
-        rate = share(n_prevented, n_confirmed)
-        names = change.variable, change.title
-        table.append((*names, n_confirmed, n_prevented, rate, n_new, n_new - n_prevented))
-    return lost, pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
+        table.append(
+            {
+                "variable": change.variable,
+                "recoding": change.title,
+                "n_confirmed": n_confirmed,
+                "n_prevented": n_prevented,
+                "prevented_rate": share(n_prevented, n_confirmed),
+                "n_newly_confirmed": n_new,
+                "net_change": n_new - n_prevented,
+            }
+        )
+    return lost, pd.DataFrame(table).astype({"prevented_rate": float})
 
 
 def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
@@ -215,6 +216,5 @@ def _variables(
             "n_agree": agree.sum(axis=0),
             "n_unique": int(unique.sum()),
             "unique_share": [share(math.fsum(column), int(unique.sum())) for column in shares.T.tolist()],
-        },
-        columns=VARIABLES,
+        }
     ).astype({"unique_share": float})

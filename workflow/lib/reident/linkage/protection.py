@@ -10,13 +10,6 @@ import pandas as pd
 from reident.linkage.parts import COMPARED_RATES, SIDES
 from reident.linkage.ranking import WHOLE
 
-COLUMNS = [
-    "metric",
-    "stratum",
-    "stratum_before",
-    *(f"{name}_{side}" for name in COMPARED_RATES for side in SIDES),
-]
-
 _Values: TypeAlias = tuple[str, ...] | None
 """The values of the strata variables of a stratum; None for the whole study."""
 
@@ -41,8 +34,8 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`, by metric and then by the values of the strata, the whole study (``ALL``) first. Strata with
-        the same values are on one line; what a stratum of only one file lacks is missing.
+        The columns of `protection/rates.csv`, by metric and then by the values of the strata, the whole study (``ALL``)
+        first. Strata with the same values are on one line; what a stratum of only one file lacks is missing.
     """
     attacks = {side: _by_values(strata, attack) for side, attack in zip(SIDES, (before, after), strict=True)}
     lines = []
@@ -60,8 +53,7 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
                     **{f"{name}_{side}": rows[side].get(name) for name in COMPARED_RATES for side in SIDES},
                 }
             )
-    table = pd.DataFrame(lines, columns=COLUMNS)
-    return table.astype({name: "Int64" for name in COLUMNS if name.startswith("n_")})
+    return pd.DataFrame(lines)
 
 
 def _by_values(strata: Sequence[str], attack: Attack) -> dict[tuple[str, _Values], dict]:

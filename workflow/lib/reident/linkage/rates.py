@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from reident.linkage.batches import Source
     from reident.sections.linkage import Rates
 
-COLUMNS = [
-    "metric", "stratum", "n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed", "n_ambiguous",
-    "n_confirmed_pairs", "suspected_rate", "confirmed_rate", "conditional_rate", "conditional_low",
-    "conditional_high", "pair_precision", "reach", "baseline_rate", "expected_correct", "expected_correct_rate",
-    "best_rank_correct", "best_rank_correct_rate", "n_single", "n_single_confirmed", "single_rate", "n_false_outside",
-    "n_compared", "passing_rate", "tolerance", "n_findable", "conditional_bound",
-]  # fmt: skip
 LIMITS = ["stratum", "max_pairs", "n_ambiguous"]
 """What is read of the counts at every rank limit, which are many with many strata."""
 
@@ -165,8 +158,8 @@ def rate(
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`; counts are of distinct PUF records except n_links, n_pairs and n_confirmed_pairs; rates
-        are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
+        The columns of `rates.csv`; counts are of distinct PUF records except n_links, n_pairs and n_confirmed_pairs;
+        rates are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
     n_strata = len(manifest)
     truth = partial(Truth, iuf, strata["puf"], held_lines(strata["eif"], n_strata))
@@ -191,7 +184,7 @@ def rate(
         tallies = _suspected(source, truth(), manifest, of_clusters)
         table = _rates(part, tallies, counts)
         tables.append(table.assign(metric=metric, stratum=names, tolerance=tolerance))
-    return pd.concat(tables, ignore_index=True)[COLUMNS]
+    return pd.concat(tables, ignore_index=True).drop(columns="n_linked")  # which is in `reach` alone
 
 
 def _count_linked(iuf: Source, truth: Truth, n_strata: int) -> dict[str, np.ndarray]:
@@ -380,5 +373,7 @@ def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source], model:
 
 def _ambiguous(limits: pd.DataFrame, names: list[str], max_pairs: int) -> np.ndarray:
     """Return the records whose best score is shared by too many pairs, by line; 0 for a metric without ranks."""
+    if limits.empty:
+        return np.zeros(len(names), np.int64)
     lines = limits[limits["max_pairs"] == max_pairs].set_index("stratum")["n_ambiguous"]
     return lines.reindex(names, fill_value=0).to_numpy(np.int64)

@@ -23,13 +23,6 @@ from reident.linkage.strata import held_lines
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
-COLUMNS = [
-    "metric", "stratum", "files", "label", "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate",
-    "conditional_rate", "conditional_low", "conditional_high", "conditional_bound", "expected_correct",
-    "expected_correct_rate", "best_rank_correct", "best_rank_correct_rate", "n_corroborated",
-    "n_corroborated_confirmed", "corroborated_rate", "corroborated_confirmed_rate",
-]  # fmt: skip
-
 
 class Claims(NamedTuple):
     """What the attacks with each of k files find of each PUF record of a metric; all arrays are (k, n_puf).
@@ -74,7 +67,8 @@ def join(
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`; counts are of distinct PUF records, rates fractions in [0, 1], missing where undefined.
+        The columns of `together/rates.csv`; counts are of distinct PUF records, rates fractions in [0, 1], missing
+        where undefined.
 
     Raises
     ------
@@ -96,8 +90,7 @@ def join(
         shared = corroborated(sources, codes, len(stratum)) if codes else None
         rates = pd.concat(lines.of(claims, shared)).sort_index(kind="stable")
         tables.append(rates.assign(metric=metric, stratum=names[rates.index]))
-    table = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
-    return table.astype({name: "Int64" for name in COLUMNS if name.startswith("n_")})
+    return pd.concat(tables, ignore_index=True)
 
 
 def by_metric(part: Joining, pairs: Sequence[Source]) -> dict[str, Sequence[Source]]:

@@ -35,23 +35,6 @@ PERCENT = 5
 
 MISSING = -1
 
-_COUNTS = (
-    "n_identical_holdout",
-    "n_nearer",
-    "n_tied",
-    "n_clusters",
-    "n_alone_confidential",
-    "n_alone_holdout",
-)
-_WHOLE = dict.fromkeys(_COUNTS, "Int64")
-COLUMNS = [
-    "file", "n_synthetic", "n_confidential", "n_holdout", "distance_confidential", "distance_holdout",
-    "ratio_confidential", "ratio_holdout", "n_identical", "n_identical_unique", "n_identical_holdout", "n_nearer",
-    "n_tied", "share", "expected", "low", "high", "n_clusters", "n_alone_confidential", "n_alone_holdout",
-    "alone_probability", "nearer", "copied",
-]  # fmt: skip
-"""The columns of the line of a synthetic file; counts that need a holdout may be empty."""
-
 
 class Records(NamedTuple):
     """The distinct records of a file, in the order of their values.
@@ -154,8 +137,7 @@ def measure(
         rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
         records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
-    closest = pd.DataFrame(lines).reindex(columns=COLUMNS)
-    return Distances(pa.concat_tables(records), closest.astype(_WHOLE), pd.concat(percentiles))
+    return Distances(pa.concat_tables(records), pd.DataFrame(lines), pd.concat(percentiles))
 
 
 def encode(rules: ClosestRules, tables: Sequence[pa.Table]) -> list[Records]:

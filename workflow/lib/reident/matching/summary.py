@@ -206,7 +206,7 @@ def _distribution(scenario: str, matches: Matches) -> pd.DataFrame:
             n_own = int((inside & t).sum())
             lines.append((scenario, file, low, high, int(inside.sum()), n_own, line.expected_match_risk))
     columns = ["scenario", "file", "matches_from", "matches_to", "n_records", "n_own", "risk"]
-    return pd.DataFrame(lines, columns=columns).astype({"matches_to": "Int64"})
+    return pd.DataFrame(lines, columns=columns)
 
 
 def _variables(

@@ -99,6 +99,11 @@ class Table(NamedTuple):
     released: Lines | bool = False
     exported: bool = False  # whether it is a copy for people, which no step reads
 
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [column.name for column in self.columns]
+
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
     with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as stream:

@@ -153,4 +153,4 @@ def _cut(policy: Policy, value: float) -> str:
 def columns(output: str) -> list[str]:
     """Return the names of the declared columns of a table of the edition."""
     table = next(table for table in tables.RELEASE if table.output == output)
-    return [column.name for column in table.columns]
+    return table.names

@@ -15,10 +15,6 @@ from reident.sections.decision import Decision
 from reident.suggestion.search import MAX_RUNS, Tried, dominated
 from reident.verdict.limits import COLUMNS
 
-SUGGESTIONS = [
-    "place", "recodings", "n_recodings", "verdict", "n_broken", "excess", "risk", "values_changed", "pmse", "loss",
-    "dominated",
-]  # fmt: skip
 RATES = ["place", "metric", *COLUMNS.values(), "conditional_low", "conditional_high", "n_suspected"]
 MAX_VARIANTS = 10
 """The largest number of variants to paste."""
@@ -40,26 +36,26 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
     worse = dominated(tried, lambda trial: math.inf if trial.n_open else risk(trial, decision))
     lines = [
-        (
-            place,
-            words(trial, changes),
-            len(trial.chosen),
-            OPEN if trial.n_open else ABOVE if trial.n_broken else WITHIN,
-            trial.n_broken,
-            trial.excess,
-            rate,
-            trial.result.losses["values_changed"],
-            trial.result.losses["pmse"],
-            trial.loss,
-            "yes" if less else "no",
-        )
+        {
+            "place": place,
+            "recodings": words(trial, changes),
+            "n_recodings": len(trial.chosen),
+            "verdict": OPEN if trial.n_open else ABOVE if trial.n_broken else WITHIN,
+            "n_broken": trial.n_broken,
+            "excess": trial.excess,
+            "risk": rate,
+            "values_changed": trial.result.losses["values_changed"],
+            "pmse": trial.result.losses["pmse"],
+            "loss": trial.loss,
+            "dominated": "yes" if less else "no",
+        }
         for place, (trial, rate, less) in enumerate(zip(tried, risks, worse, strict=True), start=1)
     ]
     rates = pd.concat(
         [trial.result.rates.assign(place=place) for place, trial in enumerate(tried, start=1)],
         ignore_index=True,
     )
-    return Outcome(pd.DataFrame(lines, columns=SUGGESTIONS), rates[RATES], variants(tried, worse, changes))
+    return Outcome(pd.DataFrame(lines), rates[RATES], variants(tried, worse, changes))
 
 
 def words(one: Tried, changes: Mapping[str, Sequence[Change]]) -> str:
