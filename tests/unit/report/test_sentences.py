@@ -104,6 +104,9 @@ def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
             called, below = node.func, ""
             if isinstance(called, ast.Name) and called.id == "columns":
                 group = "".join(f"{option.value.value}." for option in node.keywords)
+                assert isinstance(node.args[2], ast.Constant), (
+                    f"line {node.lineno}: write the columns as a literal"
+                )
                 for words in node.args[2].value.split():
                     yield names[node.args[1].id], re.escape(group + re.split("[=:@]", words)[0])
             if isinstance(called, ast.Attribute) and called.attr == "group":
