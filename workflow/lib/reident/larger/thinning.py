@@ -63,7 +63,7 @@ def thin(part: Thinning, metric: Metric, tables: Tables, suspected: Source, sett
 
     Parameters
     ----------
-    suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
+    suspected : Source
         The ranked pairs of the study, as :func:`reident.linkage.ranking.rank` leaves them.
     setting : Setting
         What follows from the part and the files is filled in.

@@ -84,16 +84,7 @@ def bins_of(values: np.ndarray, scope: np.ndarray, cuts: np.ndarray) -> np.ndarr
 def bin_files(
     part: Cutting, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
 ) -> Binned:
-    """Bin the numeric linking variables of both files.
-
-    Parameters
-    ----------
-    files : mapping of pyarrow.Table
-        The prepared tables ``puf`` and ``eif``.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
+    """Bin the numeric linking variables of both prepared files.
 
     Returns
     -------

@@ -38,17 +38,7 @@ def describe(
 ) -> Description:
     """Describe the files and the pairs of a study.
 
-    Parameters
-    ----------
-    prepared, binned : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        ``puf`` and ``eif``; agreement is that of the binned tables. Of files, memory holds a column at a time and the
-        codes of the binned ones.
-    iuf : pyarrow.Table
-        The prepared links.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number.
+    Agreement is that of the binned tables. Of files, memory holds a column at a time and the codes of the binned ones.
 
     Returns
     -------

@@ -38,12 +38,8 @@ def explain(
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
-    Parameters
-    ----------
-    files : Files
-        The prepared tables with their keys.
-    positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number as :func:`reident.linkage.confirmation.confirm` leaves them.
+    The prepared tables have their keys; `positions` are the suspected pairs by metric, as
+    :func:`reident.linkage.confirmation.confirm` leaves them.
 
     Returns
     -------

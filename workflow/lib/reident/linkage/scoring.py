@@ -43,13 +43,11 @@ def score_shard(
 
     Parameters
     ----------
-    files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        The whole files ``puf`` and ``eif``, prepared or binned as the metric reads them. Of those that are read from
-        the disk, memory holds the records of the shard's strata.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest, blocks : pandas.DataFrame
-        The strata, and the blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
+    files : mapping of Source
+        The whole files, prepared or binned as the metric reads them. Of those that are read from the disk, memory holds
+        the records of the shard's strata.
+    blocks : pandas.DataFrame
+        The blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
     setting : Setting
         What follows from the part and the files is filled in.
     pairs

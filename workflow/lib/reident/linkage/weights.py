@@ -62,20 +62,9 @@ def estimate(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Estimates:
-    """Estimate the weights of the levels over all pairs of all strata.
+    """Estimate the weights of the levels over all pairs of all strata of the whole binned files.
 
-    Parameters
-    ----------
-    files : mapping of pyarrow.Table
-        The whole binned files ``puf`` and ``eif``.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
-    iuf : pyarrow.Table, optional
-        The prepared links, which an informed intruder knows.
-    threads : int
-        The result does not depend on it.
+    An informed intruder knows the links.
 
     Raises
     ------
