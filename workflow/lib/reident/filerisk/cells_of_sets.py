@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from reident.filerisk import individual, wildcards
 from reident.filerisk.parts import IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.kernels import keysets
+from reident.linkage import sums
 from reident.linkage.categories import codes_of, key_columns
 
 
@@ -152,7 +152,6 @@ def _overlapping(files: Files, codes: np.ndarray) -> Cells:
 
 def shared(members: np.ndarray, sizes: np.ndarray) -> float:
     """Return Σ members / size, whatever the order; a size of 0 adds nothing."""
-    counts = np.bincount(sizes, members)
-    occurring = np.flatnonzero(counts)
-    occurring = occurring[occurring > 0]
-    return math.fsum((counts[occurring] / occurring).tolist())
+    totals = np.bincount(sizes, members)
+    totals[:1] = 0
+    return sums.of_shares(totals)
