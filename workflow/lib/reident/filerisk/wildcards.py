@@ -28,11 +28,7 @@ def matches(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
     int64 (n,)
         From 0 to m.
     """
-    if not len(codes) or not len(others):
-        return np.zeros(len(codes), np.int64)
-    order = _by_distinction(others)
-    others, times = np.unique(others[:, order] + 1, axis=0, return_counts=True)
-    return _sums(codes[:, order] + 1, others, times).astype(np.int64)
+    return weighted_matches(codes, others, np.ones(len(others))).astype(np.int64)
 
 
 def weighted_matches(codes: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
