@@ -5,9 +5,9 @@ Sources: Elliot, Manning and Ford 2002 (`elliot`); sdcMicro's first implementati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import comb, prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -126,17 +126,18 @@ def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
         ``variable``, ``n_msu``, ``contribution`` in [0, 1], NaN if the total score is 0. Shares add up to more
         than 1, since an MSU counts for each of its variables.
     """
+    counts = ((name, levels.sum(axis=0)) for name, levels in zip(names, suda.msus.by_level, strict=True))
+    return _contributions(suda, ["variable"], counts)
+
+
+def _contributions(suda: Suda, columns: list[str], lines: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return the number and the share of the total score of the MSUs of each line, which ends with them by size."""
     total = total_score(suda)
-    rows = []
-    for name, levels in zip(names, suda.msus.by_level, strict=True):
-        counts = levels.sum(axis=0)
-        rows.append((name, int(counts.sum()), _share(counts, suda.weights, total)))
-    return pd.DataFrame(rows, columns=["variable", "n_msu", "contribution"])
-
-
-def _share(counts: np.ndarray, weights: np.ndarray, total: float) -> float:
-    """Return the share of the total score that some MSUs carry, given their counts by size."""
-    return float(_weighed(counts[None, :], weights)[0]) / total if total > 0 else np.nan
+    rows = [
+        (*names, int(n.sum()), float(_weighed(n[None, :], suda.weights)[0]) / total if total > 0 else np.nan)
+        for *names, n in lines
+    ]
+    return pd.DataFrame(rows, columns=[*columns, "n_msu", "contribution"])
 
 
 def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFrame:
@@ -154,12 +155,12 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
     DataFrame
         ``variable``, ``level``, ``n_msu``, ``contribution``; a variable's levels add up to its own.
     """
-    total = total_score(suda)
-    rows = []
-    for name, variable_labels, levels in zip(names, labels, suda.msus.by_level, strict=True):
-        for label, counts in zip(variable_labels, levels, strict=False):
-            rows.append((name, label, int(counts.sum()), _share(counts, suda.weights, total)))
-    return pd.DataFrame(rows, columns=["variable", "level", "n_msu", "contribution"])
+    counts = (
+        (name, label, n)
+        for name, variable_labels, levels in zip(names, labels, suda.msus.by_level, strict=True)
+        for label, n in zip(variable_labels, levels, strict=False)
+    )
+    return _contributions(suda, ["variable", "level"], counts)
 
 
 def in_words(variables: np.ndarray, names: list[str]) -> list[str]:
