@@ -157,7 +157,8 @@ def suspected(
     """
     if recoded is None or not records.any():
         return NO_PAIRS
-    comparison = Comparison(recoded.variables, recoded.tables, files.strata, len(files.manifest), part.scope)
+    scope = part.binning.scope
+    comparison = Comparison(recoded.variables, recoded.tables, files.strata, len(files.manifest), scope)
     setting = Setting(
         part.max_pairs, setting.threads, comparison.any_missing, setting.functions, None, recoded.weights
     )
