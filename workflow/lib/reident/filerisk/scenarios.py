@@ -187,11 +187,7 @@ def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
 def _contributions(
     rules: IntruderRules, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
 ) -> Iterator[dict[str, Any]]:
-    """Yield for each variable what it does to the sets with it.
-
-    How many they are, how many have a unique, the records that are unique on at least one of them, the mean of their
-    shares of uniques, and the mean of what it adds to the share of the set without it, where both are defined.
-    """
+    """Yield for each variable what it does to the sets with it."""
     shares = {keys: result.risk.unique_share for keys, result in measurements.items()}
     shares[frozenset()] = float(any(result.risk.n_records == 1 for result in measurements.values()))
     for name, records in unique.items():

@@ -101,23 +101,12 @@ def bin_files(
 
 
 class _Cut(NamedTuple):
-    """The cut points of a variable.
+    """The cut points of a variable."""
 
-    Attributes
-    ----------
-    cutter : str
-        The files whose values cut.
-    cuts : float64 (n_scopes, bins − 1)
-    held : bool (n_scopes,)
-        Whether these files have a record in the scope.
-    counts : dict of int64 (n_scopes, bins)
-        By file that is cut, the values in each bin, of the records that have been binned.
-    """
-
-    cutter: str
-    cuts: np.ndarray
-    held: np.ndarray
-    counts: dict[str, np.ndarray]
+    cutter: str  # the files whose values cut
+    cuts: np.ndarray  # float64 (n_scopes, bins − 1)
+    held: np.ndarray  # bool (n_scopes,): whether these files have a record in the scope
+    counts: dict[str, np.ndarray]  # by file that is cut, the records binned so far; int64 (n_scopes, bins)
 
 
 class Bins:

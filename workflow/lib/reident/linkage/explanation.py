@@ -128,11 +128,7 @@ def _effects(
     setting: Setting,
     records: np.ndarray,
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return what each change does to the confirmed pairs, and to those records that are marked.
-
-    Which pairs it prevents, bool (m, changes); and one line per change: how many of the confirmed
-    records it prevents, and how many others it confirms.
-    """
+    """Return which confirmed pairs each change prevents, bool (m, changes), and its line about the marked records."""
     before, links = _marked(files, pairs.puf), Links(files.iuf)
     n_confirmed, lost = int(before.sum()), np.zeros((len(pairs.puf), len(tried)), bool)
     table = []

@@ -85,20 +85,13 @@ def score_shard(
 
 
 class _Held(NamedTuple):
-    """The records that a shard compares.
-
-    Attributes
-    ----------
-    comparison : Comparison
-    rows : dict of int64 (n,)
-        By file, the row number of each of its records in the whole file.
-    any_missing : bool
-        Whether a linking variable is missing anywhere in the whole files.
-    """
+    """The records that a shard compares."""
 
     comparison: Comparison
-    rows: dict[str, np.ndarray]
-    any_missing: bool
+    rows: dict[
+        str, np.ndarray
+    ]  # by file, the row number of each of its records in the whole file; int64 (n,)
+    any_missing: bool  # whether a linking variable is missing anywhere in the whole files
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
         """Return the pairs of a pairing whose records have these positions among those held."""
