@@ -47,15 +47,7 @@ def assess(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
-    """Measure the risk of a file.
-
-    Parameters
-    ----------
-    file, population, original, categories
-        As :func:`reident.filerisk.prepare.prepare` gives them.
-    threads : int
-        The result does not depend on it.
-    """
+    """Measure the risk of a file."""
     names, wildcard = list(options.key), options.wildcard
     codes = codes_of(file, names)
     fraction, _ = weighted(file, options.sampling_fraction)

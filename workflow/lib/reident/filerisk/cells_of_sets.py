@@ -87,13 +87,7 @@ class Cells(NamedTuple):
 
 
 def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: Iterable[str]) -> Files:
-    """Return the columns of the file and its population that the sets consist of.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The key variables of all sets.
-    """
+    """Return the columns of the file and its population that the sets consist of, given all their key variables."""
     fraction, weights = weighted(file, rules.sampling_fraction)
     return Files(
         file.num_rows,
@@ -114,13 +108,7 @@ def _target(codes: np.ndarray) -> Target:
 
 
 def cells_of(files: Files, keys: Sequence[str]) -> Cells:
-    """Return the cells of a set of key variables.
-
-    Parameters
-    ----------
-    keys : sequence of str
-        At least one.
-    """
+    """Return the cells of a set of at least one key variable."""
     codes, levels = zip(*(files.columns[name] for name in keys), strict=True)
     if files.wildcard and any((column < 0).any() for column in codes):
         return _overlapping(files, np.stack(codes, axis=1))

@@ -50,8 +50,6 @@ def compare(
 
     Parameters
     ----------
-    names : sequence of str
-        The variables.
     collapsed : sequence of (int, array)
         For each collapse the position of its variable and the coarser code of each code.
     reciprocal : float64 (n,), optional

@@ -67,17 +67,7 @@ def assess(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
-    """Measure the risk of a file for every scenario and every set of key variables.
-
-    Parameters
-    ----------
-    file, population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare` gives them.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Takes the share of the sets that are done.
-    """
+    """Measure the risk of a file for every scenario and every set of key variables."""
     lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
     # A scenario that is one of the sets is measured as this set, which comes last.
     distinct = {frozenset(keys): keys for _, keys in lines}

@@ -36,7 +36,7 @@ def suggest(
 
     Parameters
     ----------
-    positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+    positions : mapping of Source
         By metric, the suspected pairs by row number.
     folder : Path
         The folder that keeps what came of each set, so that an interrupted search goes on from there.
