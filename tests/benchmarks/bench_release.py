@@ -12,10 +12,11 @@ import resource
 import time
 
 import numpy as np
+from reident.release.calls import Calls, limit
 from reident.release.cells import Cell, Published
 from reident.release.facts import Facts
 from reident.release.relations import relations
-from reident.release.suppression import protect
+from reident.release.suppression import default_weights, protect
 
 METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "winkler")
 LIMIT, KEEP = 5, 20
@@ -97,7 +98,8 @@ def main() -> None:
     strata = tuple(sorted({cell.stratum for cell in cells} - {"ALL"}))
     rows = relations(cells, Facts(strata=strata))
     related = time.perf_counter() - start
-    found = protect(cells, rows, known, {cell: required(one) for cell, one in cells.items()})
+    widths = {cell: required(one) for cell, one in cells.items()}
+    found = protect(cells, rows, known, widths, default_weights(cells), Calls(limit(len(cells))))
     line = {
         "work": "release-audit",
         "strata": options.strata,

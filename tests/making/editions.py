@@ -6,10 +6,12 @@ import math
 from pathlib import Path
 
 import numpy as np
+from reident.release.calls import Calls, limit
 from reident.release.cells import ATTACK, FILES, Cell
 from reident.release.earlier import COLUMNS
 from reident.release.facts import Facts
 from reident.release.policies import publish
+from reident.release.suppression import default_weights, protect
 from reident.study import rounding
 
 CENSUS, SAFELY = (rounding.load(rounding.FOLDER / f"{name}.yaml") for name in ("census-drb", "opensafely"))
@@ -18,6 +20,12 @@ CENSUS, SAFELY = (rounding.load(rounding.FOLDER / f"{name}.yaml") for name in ("
 def required(cells):
     """Small counts keep their whole interval, others half of it."""
     return {cell: (one.high - one.low) / (1 if one.low == 0 else 2) for cell, one in cells.items()}
+
+
+def protected(cells, rows, public_counts, widths):
+    """The suppressions in one edition, as in several."""
+    calls = Calls(limit(len(cells)))
+    return protect(cells, rows, public_counts, widths, default_weights(cells), calls)
 
 
 LIMIT = 5

@@ -70,10 +70,9 @@ def test_special_dis_is_exact_only_where_matches_of_one_kind_can_occur(cells, re
 def test_elliot_manning_adds_up_to_the_risk_of_the_file(codes, fraction, max_order):
     sizes = uniques.cell_sizes(codes)
     score = suda.scores(codes, max_order=max_order).score
-    found = dis_suda.elliot_manning(score, sizes, fraction)
-    total = (
-        found.n_unique * dis.general(found.n_unique, found.n_in_pairs, fraction) if found.n_unique else 0.0
-    )
+    general = dis.general(uniques.n_unique(sizes), uniques.n_in_pairs(sizes), fraction)
+    found = dis_suda.elliot_manning(score, sizes, fraction, general)
+    total = found.n_unique * general if found.n_unique else 0.0
     assert found.risk.sum() == pytest.approx(total)
     assert ((found.risk >= 0) & (found.risk <= 1)).all()
     assert not found.risk[sizes != 1].any()
@@ -85,10 +84,9 @@ def test_a_higher_score_never_has_less_risk(codes, fraction):
     sizes, score = uniques.cell_sizes(codes), suda.scores(codes).score
     unique = np.flatnonzero(sizes == 1)
     ranked = unique[np.argsort(score[unique], kind="stable")]
-    for found in (
-        dis_suda.elliot_manning(score, sizes, fraction),
-        dis_suda.user_guide(score, sizes, fraction, codes.shape[1]),
-    ):
+    general = dis.of_file(codes, sizes, fraction)
+    definitions = dis_suda.by_definition(score, sizes, fraction, codes.shape[1], general)
+    for found in definitions.values():
         assert (np.diff(found.risk[ranked]) >= -1e-12).all()
 
 
@@ -101,7 +99,7 @@ def test_user_guide_is_its_formula(codes, fraction):
     adjust = sum(score[i] ** -q for i in of)
     pairs = int((sizes == 2).sum())
     expected = [1 / (1 + pairs * (1 - fraction) / (fraction * score[i] ** q * adjust)) for i in of]
-    found = dis_suda.user_guide(score, sizes, fraction, codes.shape[1])
+    found = dis_suda.user_guide(score, sizes, fraction, codes.shape[1], dis.of_file(codes, sizes, fraction))
     assert found.risk[of] == pytest.approx(expected)
 
 

@@ -59,7 +59,7 @@ def test_no_pattern_of_less_weight_protects(case, shuffle, data):
     dear = data.draw(st.sets(st.sampled_from(sorted(intervals)), max_size=1))
     free = {cell: weight for cell, weight in weights.items() if cell not in dear}
     asked = {cell: data.draw(st.integers(0, 4)) for cell in intervals}
-    found = protect(published, rows, {}, asked, free, LARGEST)
+    found = protect(published, rows, {}, asked, free, Calls(), LARGEST)
     required = oracle.attainable(intervals, rows, asked, free, LARGEST)
     assert {cell: one.required for cell, one in found.audit.items()} == required
     assert oracle.protects(intervals, rows, set(found.suppressed), required, LARGEST)
@@ -70,7 +70,7 @@ def test_no_pattern_of_less_weight_protects(case, shuffle, data):
         assert one.width.proven >= required[cell]
     turned = list(published.items())
     shuffle.shuffle(turned)
-    assert protect(dict(turned), rows[::-1], {}, asked, free, LARGEST) == found
+    assert protect(dict(turned), rows[::-1], {}, asked, free, Calls(), LARGEST) == found
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -82,7 +82,7 @@ def test_a_search_that_ends_early_protects_too(monkeypatch, case, data, limit, n
     published = {cell: Published(f"{low}", low, low, high) for cell, (low, high) in intervals.items()}
     asked = {cell: data.draw(st.integers(0, 4)) for cell in intervals}
     free = dict.fromkeys(intervals, 1.0)
-    found = protect(published, rows, {}, asked, free, LARGEST, Calls(limit))
+    found = protect(published, rows, {}, asked, free, Calls(limit), LARGEST)
     required = oracle.attainable(intervals, rows, asked, free, LARGEST)
     assert oracle.protects(intervals, rows, set(found.suppressed), required, LARGEST)
     widths = oracle.widest(oracle.suppressed(intervals, set(found.suppressed), LARGEST), rows)

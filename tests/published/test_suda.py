@@ -60,7 +60,7 @@ def test_ihsn_dis_suda():
     """Table 4.5: the formula of the user guide with the weights `normalised`, a sampling fraction of 1 %."""
     codes, _ = codes_of(IHSN)
     score = suda.scores(codes, weighting="normalised").score
-    found = dis_suda.user_guide(score, uniques.cell_sizes(codes), 0.01, 4).risk
+    found = dis_suda.user_guide(score, uniques.cell_sizes(codes), 0.01, 4, np.nan).risk
     assert found[score > 0].round(4).tolist() == [0.0051, 0.0107, 0.0051, 0.0088]
     assert not found[score == 0].any()
 

@@ -1,12 +1,11 @@
 """Feasible intervals of published counts, in one piece and in parts (METHODS §11)."""
 
 import pytest
-from making.editions import CENSUS, SAFELY, drawn, facts, required
+from making.editions import CENSUS, SAFELY, drawn, facts, protected, required
 from reident.release import feasibility, suppression
 from reident.release.feasibility import narrow, propagate, witness
 from reident.release.policies import publish
 from reident.release.relations import relations
-from reident.release.suppression import protect
 from reident.release.system import System
 
 SIZES = {"s1": 60, "s2": 12, "s3": 35, "s4": 3, "s5": 120}
@@ -61,9 +60,9 @@ def test_suppression_in_parts_has_the_weight_of_the_whole(monkeypatch, seed):
     counts = drawn(SIZES, seed=seed, keep=7)
     cells = {cell: publish(SAFELY, count) for cell, count in counts.items()}
     rows = relations(cells, facts(counts))
-    whole = protect(cells, rows, known(counts), required(cells))
+    whole = protected(cells, rows, known(counts), required(cells))
     in_parts(monkeypatch)
-    parts = protect(cells, rows, known(counts), required(cells))
+    parts = protected(cells, rows, known(counts), required(cells))
     assert parts.weight == whole.weight
     assert {cell: one.required for cell, one in parts.audit.items()} == {
         cell: one.required for cell, one in whole.audit.items()

@@ -3,13 +3,12 @@
 import math
 
 import pytest
-from making.editions import CENSUS, drawn, facts, required
+from making.editions import CENSUS, drawn, facts, protected, required
 from reident.release.cells import Cell, Published
 from reident.release.facts import Facts
 from reident.release.linear import Relation
 from reident.release.policies import publish
 from reident.release.relations import relations
-from reident.release.suppression import protect
 
 A, B, C, TOTAL = (Cell("n", stratum=stratum) for stratum in ("a", "b", "c", "ALL"))
 SUM = [Relation({A: 1.0, B: 1.0, C: 1.0, TOTAL: -1.0}, 0, 0, "sum")]
@@ -22,7 +21,7 @@ def exact(count):
 def test_a_suppressed_count_is_not_the_difference_of_the_others():
     """One small count among exact ones: a second stratum is suppressed, not the dear total."""
     cells = {A: Published("<15", None, 0, 14), B: exact(20), C: exact(30), TOTAL: exact(57)}
-    found = protect(cells, SUM, {}, {A: 14})
+    found = protected(cells, SUM, {}, {A: 14})
     assert found.suppressed in {(B,), (C,)}
     assert found.weight == 1
     assert found.audit[A].width.proven >= 14
@@ -30,7 +29,7 @@ def test_a_suppressed_count_is_not_the_difference_of_the_others():
 
 def test_counts_that_contradict_the_relations_are_refused():
     with pytest.raises(ValueError, match="contradict"):
-        protect({A: exact(1), B: exact(1), C: exact(1), TOTAL: exact(4)}, SUM, {}, {})
+        protected({A: exact(1), B: exact(1), C: exact(1), TOTAL: exact(4)}, SUM, {}, {})
 
 
 def test_studies_that_round_alike_are_protected_alike():
@@ -38,8 +37,8 @@ def test_studies_that_round_alike_are_protected_alike():
     counts = drawn({"s1": 60, "s2": 12, "s3": 35})
     cells = {cell: publish(CENSUS, count) for cell, count in counts.items()}
     rows = relations(cells, facts(counts))
-    one = protect(cells, rows, {}, required(cells))
-    other = protect(dict(reversed(cells.items())), rows[::-1], {}, required(cells))
+    one = protected(cells, rows, {}, required(cells))
+    other = protected(dict(reversed(cells.items())), rows[::-1], {}, required(cells))
     assert one == other
 
 

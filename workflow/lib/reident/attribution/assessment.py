@@ -101,13 +101,7 @@ def assess(
         parts.append(_records(rules, original, target, keys, disclosed))
         baseline = measures.mean_of(results[0][at])
         lines.append(_target_line(target, keys, disclosed, baseline, categories))
-    return Assessed(pa.concat_tables(parts), summary, pd.DataFrame(lines, columns=list(TARGETS)))
-
-
-TARGETS = (
-    "target", "type", "within", "n_values", "n_missing", "cap", "guess", "keys", "level", "level_share", "dominated",
-)  # fmt: skip
-"""Columns of the table of targets."""
+    return Assessed(pa.concat_tables(parts), summary, pd.DataFrame(lines))
 
 
 def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
@@ -263,24 +257,23 @@ def _target_line(
     disclosed: Sequence[Disclosures],
     baseline: Measures,
     categories: pd.DataFrame,
-) -> tuple[object, ...]:
+) -> dict[str, object]:
     """Return the line of a target: its baselines, its most dangerous set, and the value that dominates DiSCO there."""
     disclosed_values = np.sum([file.by_value for file in disclosed], axis=0)
     total, level, share = int(disclosed_values.sum()), "", float("nan")
     if total:
         labels = categories[categories["variable"] == target.name].set_index("code")["label"]
         level, share = str(labels[int(disclosed_values.argmax())]), int(disclosed_values.max()) / total
-    missing = int((target.ranks[0] < 0).sum())
-    return (
-        target.name,
-        "categorical" if target.radius is None else "numeric",
-        "" if target.radius is None else target.radius.text,
-        target.n_values,
-        missing,
-        baseline.cap,
-        baseline.guess,
-        set_name(keys),
-        level,
-        share,
-        bool(total >= MIN_LEVEL * len(disclosed) and share > LEVEL_SHARE),
-    )
+    return {
+        "target": target.name,
+        "type": "categorical" if target.radius is None else "numeric",
+        "within": "" if target.radius is None else target.radius.text,
+        "n_values": target.n_values,
+        "n_missing": int((target.ranks[0] < 0).sum()),
+        "cap": baseline.cap,
+        "guess": baseline.guess,
+        "keys": set_name(keys),
+        "level": level,
+        "level_share": share,
+        "dominated": bool(total >= MIN_LEVEL * len(disclosed) and share > LEVEL_SHARE),
+    }

@@ -47,15 +47,7 @@ def assess(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
-    """Measure the risk of a file.
-
-    Parameters
-    ----------
-    file, population, original, categories
-        As :func:`reident.filerisk.prepare.prepare` gives them.
-    threads : int
-        The result does not depend on it.
-    """
+    """Measure the risk of a file."""
     names, wildcard = list(options.key), options.wildcard
     codes = codes_of(file, names)
     fraction, _ = weighted(file, options.sampling_fraction)
@@ -196,11 +188,12 @@ def _definitions(
 
 def _variables(codes: np.ndarray, scores: Suda, names: list[str]) -> pd.DataFrame:
     table = suda.by_variable(scores, names)
-    n_alone = [int(levels[:, 1].sum()) for levels in scores.msus.by_level]
-    table.insert(1, "n_levels", [len(np.unique(column[column >= 0])) for column in codes.T])
-    table.insert(2, "n_missing", (codes < 0).sum(axis=0))
-    table.insert(3, "n_alone", n_alone)
-    return table.assign(contribution=table["contribution"].round(DIGITS))
+    return table.assign(
+        n_levels=[len(np.unique(column[column >= 0])) for column in codes.T],
+        n_missing=(codes < 0).sum(axis=0),
+        n_alone=[int(levels[:, 1].sum()) for levels in scores.msus.by_level],
+        contribution=table["contribution"].round(DIGITS),
+    )
 
 
 def _levels(scores: Suda, names: list[str], categories: pd.DataFrame) -> pd.DataFrame:
@@ -210,9 +203,9 @@ def _levels(scores: Suda, names: list[str], categories: pd.DataFrame) -> pd.Data
         for name, levels in zip(names, scores.msus.by_level, strict=True)
     ]
     table = suda.by_level(scores, names, [list(levels["label"]) for levels in tables])
-    table.insert(2, "n_records", pd.concat(tables)["n_file"].astype(int).to_numpy())
-    table = table[table["n_records"] > 0]
-    return table.assign(contribution=table["contribution"].round(DIGITS)).reset_index(drop=True)
+    n_records = pd.concat(tables)["n_file"].astype(int).to_numpy()
+    table = table.assign(n_records=n_records, contribution=table["contribution"].round(DIGITS))
+    return table[n_records > 0].reset_index(drop=True)
 
 
 def _scores(score: np.ndarray) -> pd.DataFrame:
@@ -233,8 +226,6 @@ def _classes(definitions: dict[Definition, DisSuda], reciprocal: np.ndarray | No
         pooled = dis_suda.calibration(
             result.risk, np.full(len(result.risk), np.nan) if reciprocal is None else reciprocal
         )
-        for column in ("mean_reciprocal", "match_probability"):
-            table[column] = pooled[column]
-        table.insert(0, "definition", name)
-        parts.append(table)
+        rates = pooled[["mean_reciprocal", "match_probability"]]
+        parts.append(table.assign(definition=name, **rates))
     return pd.concat(parts, ignore_index=True).round(DIGITS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from reident.filerisk import individual, wildcards
 from reident.filerisk.parts import IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.kernels import keysets
+from reident.linkage import sums
 from reident.linkage.categories import codes_of, key_columns
 
 
@@ -87,13 +87,7 @@ class Cells(NamedTuple):
 
 
 def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: Iterable[str]) -> Files:
-    """Return the columns of the file and its population that the sets consist of.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The key variables of all sets.
-    """
+    """Return the columns of the file and its population that the sets consist of, given all their key variables."""
     fraction, weights = weighted(file, rules.sampling_fraction)
     return Files(
         file.num_rows,
@@ -114,13 +108,7 @@ def _target(codes: np.ndarray) -> Target:
 
 
 def cells_of(files: Files, keys: Sequence[str]) -> Cells:
-    """Return the cells of a set of key variables.
-
-    Parameters
-    ----------
-    keys : sequence of str
-        At least one.
-    """
+    """Return the cells of a set of at least one key variable."""
     codes, levels = zip(*(files.columns[name] for name in keys), strict=True)
     if files.wildcard and any((column < 0).any() for column in codes):
         return _overlapping(files, np.stack(codes, axis=1))
@@ -152,7 +140,6 @@ def _overlapping(files: Files, codes: np.ndarray) -> Cells:
 
 def shared(members: np.ndarray, sizes: np.ndarray) -> float:
     """Return Σ members / size, whatever the order; a size of 0 adds nothing."""
-    counts = np.bincount(sizes, members)
-    occurring = np.flatnonzero(counts)
-    occurring = occurring[occurring > 0]
-    return math.fsum((counts[occurring] / occurring).tolist())
+    totals = np.bincount(sizes, members)
+    totals[:1] = 0
+    return sums.of_shares(totals)

@@ -50,8 +50,6 @@ def compare(
 
     Parameters
     ----------
-    names : sequence of str
-        The variables.
     collapsed : sequence of (int, array)
         For each collapse the position of its variable and the coarser code of each code.
     reciprocal : float64 (n,), optional
@@ -95,11 +93,7 @@ def _keys(
 
 
 def _half_sample(sizes: np.ndarray, coarse_sizes: np.ndarray) -> dict[str, float]:
-    """Return what would become of the uniques of a half of the file if it grew to the file, as ratios of expectations.
-
-    A record with m matches is in a subsample of the share t, without another of them, with the probability
-    t·(1 − t)^(m − 1).
-    """
+    """Return what would become of the uniques of a half of the file if it grew to the file (METHODS §7)."""
     inside = sizes > 0
     unique = TAKEN * (1 - TAKEN) ** (sizes[inside] - 1.0)
     surviving = TAKEN * (1 - TAKEN) ** (coarse_sizes[inside] - 1.0)

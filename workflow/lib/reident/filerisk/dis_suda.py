@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.filerisk import dis, wildcards
+from reident.filerisk import wildcards
 from reident.filerisk.uniques import cell_numbers
 
 Definition = Literal["elliot-manning", "user-guide"]
@@ -62,17 +62,15 @@ def by_definition(
     }
 
 
-def elliot_manning(
-    score: np.ndarray, sizes: np.ndarray, fraction: float, probability: float | None = None
-) -> DisSuda:
+def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float, probability: float) -> DisSuda:
     """Share T = pr(cm|um)·U in proportion to ln(score), never above 1; what is over goes to those below 1.
 
     Parameters
     ----------
     score : float64 (n,)
         SUDA scores. A score of 1 or less has the logarithm 0 here: no share before all others have theirs.
-    probability : float, optional
-        pr(cm|um); by default the general form of DIS for these sizes.
+    probability : float
+        pr(cm|um).
 
     Returns
     -------
@@ -85,8 +83,6 @@ def elliot_manning(
     directly. If all that is left have the logarithm 0, they share equally.
     """
     unique, n_unique, n_in_pairs = _counts(sizes)
-    if probability is None:
-        probability = dis.general(n_unique, n_in_pairs, fraction)
     values = np.zeros(len(sizes))
     hazards = _shared_hazards(score, sizes)
     if n_unique and not np.isfinite(probability):
@@ -112,7 +108,7 @@ def elliot_manning(
 
 
 def user_guide(
-    score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int, probability: float | None = None
+    score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int, probability: float
 ) -> DisSuda:
     """1 / (1 + P·(1 − f) / (f·s^Q·Σ s^−Q)) for a unique with score s, Q = 1 + (8 − ATT)/20, Σ over the uniques.
 
@@ -121,7 +117,6 @@ def user_guide(
     in sdcMicro, and is counted among the hazards.
     """
     unique, n_unique, n_in_pairs = _counts(sizes)
-    general = dis.general(n_unique, n_in_pairs, fraction)  # checks f
     q = 1 + (8 - n_keys) / 20
     hazards = _shared_hazards(score, sizes)
     if n_unique and n_in_pairs == 0:
@@ -144,7 +139,6 @@ def user_guide(
         with np.errstate(over="ignore"):
             odds = np.exp(logarithm) * np.exp(-logarithm).sum()
         values[scored] = 1 / (1 + n_in_pairs * (1 - fraction) / (fraction * odds))
-    probability = general if probability is None else probability
     return DisSuda(probability, np.round(values, DIGITS), n_unique, n_in_pairs, fraction, q, tuple(hazards))
 
 

@@ -49,12 +49,7 @@ class Matches(NamedTuple):
 def by_cell(codes: np.ndarray, original: np.ndarray | None = None) -> Matches:
     """Match records that are equal on every variable; those that miss a known value cannot be removed.
 
-    Parameters
-    ----------
-    codes : int32 (n, v)
-        Category codes of the file, -1 for missing.
-    original : int32 (n, v), optional
-        The values by which each record is matched; by default those of the file.
+    By default each record is matched by its values in the file, with `original` by these codes, int32 (n, v).
     """
     numbers = cell_numbers(codes if original is None else np.concatenate([codes, original]))
     cells, original_cells = numbers[: len(codes)], numbers[-len(codes) :]

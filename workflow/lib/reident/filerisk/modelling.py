@@ -57,13 +57,7 @@ class Estimate(NamedTuple):
 
 
 def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
-    """Estimate the risk of a file in its population.
-
-    Parameters
-    ----------
-    file, population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare` gives them; without a population, no row.
-    """
+    """Estimate the risk of a file in its population, a table without a row where the study has none."""
     names = list(options.key)
     codes, people = codes_of(file, names), codes_of(population, names)
     fraction, weights = weighted(file, options.sampling_fraction)

@@ -52,12 +52,7 @@ def run(
 ) -> Repeated:
     """Draw the samples of the study, and compare DIS and DIS-SUDA with the reciprocals of the population cells.
 
-    Parameters
-    ----------
-    population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare` gives it.
-    threads : int
-        Samples at a time; the result does not depend on it, as each sample has a generator of its own.
+    `threads` samples are taken at a time, each with a generator of its own.
     """
     codes, strata = codes_of(population, list(options.key)), population[STRATUM].to_numpy()
     reciprocals = dis_suda.population_reciprocal(codes, codes, wildcard=options.wildcard)

@@ -67,17 +67,7 @@ def assess(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
-    """Measure the risk of a file for every scenario and every set of key variables.
-
-    Parameters
-    ----------
-    file, population : pyarrow.Table
-        As :func:`reident.filerisk.prepare.prepare` gives them.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Takes the share of the sets that are done.
-    """
+    """Measure the risk of a file for every scenario and every set of key variables."""
     lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
     # A scenario that is one of the sets is measured as this set, which comes last.
     distinct = {frozenset(keys): keys for _, keys in lines}
@@ -187,11 +177,7 @@ def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
 def _contributions(
     rules: IntruderRules, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
 ) -> Iterator[dict[str, Any]]:
-    """Yield for each variable what it does to the sets with it.
-
-    How many they are, how many have a unique, the records that are unique on at least one of them, the mean of their
-    shares of uniques, and the mean of what it adds to the share of the set without it, where both are defined.
-    """
+    """Yield for each variable what it does to the sets with it."""
     shares = {keys: result.risk.unique_share for keys, result in measurements.items()}
     shares[frozenset()] = float(any(result.risk.n_records == 1 for result in measurements.values()))
     for name, records in unique.items():

@@ -5,9 +5,9 @@ Sources: Elliot, Manning and Ford 2002 (`elliot`); sdcMicro's first implementati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import comb, prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,21 +40,12 @@ def size_weights(n_keys: int, largest: int, weighting: Weighting) -> np.ndarray:
 
     `elliot`: ∏_{i=k}^{M} (ATT − i), where M is ``largest`` or ATT − 1, whichever is less; an MSU of all
     ATT variables weighs 1. `normalised`: (2^{ATT−k} − 1)·k!·(ATT − k)! / ATT!, which is 0 for all variables.
-
-    Raises
-    ------
-    ValueError
-        If ``largest`` is not in 1 … ``n_keys``, or the weighting is unknown.
     """
-    if not 1 <= largest <= n_keys:
-        raise ValueError(f"largest size {largest} of {n_keys} key variables")
     sizes = range(1, largest + 1)
     if weighting == "elliot":
         end = min(largest, n_keys - 1)
         return np.array([0.0, *(float(prod(n_keys - i for i in range(k, end + 1))) for k in sizes)])
-    if weighting == "normalised":
-        return np.array([0.0, *((2 ** (n_keys - k) - 1) / comb(n_keys, k) for k in sizes)])
-    raise ValueError(f"weighting {weighting}: it is `elliot` or `normalised`")
+    return np.array([0.0, *((2 ** (n_keys - k) - 1) / comb(n_keys, k) for k in sizes)])
 
 
 def scores(
@@ -78,7 +69,7 @@ def scores(
     Raises
     ------
     ValueError
-        As `size_weights` and `kernels.suda.minimal_uniques`.
+        As `kernels.suda.minimal_uniques`.
     """
     largest = codes.shape[1] if max_order is None else min(max_order, codes.shape[1])
     weights = size_weights(codes.shape[1], largest, weighting)
@@ -126,17 +117,18 @@ def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
         ``variable``, ``n_msu``, ``contribution`` in [0, 1], NaN if the total score is 0. Shares add up to more
         than 1, since an MSU counts for each of its variables.
     """
+    counts = ((name, levels.sum(axis=0)) for name, levels in zip(names, suda.msus.by_level, strict=True))
+    return _contributions(suda, ["variable"], counts)
+
+
+def _contributions(suda: Suda, columns: list[str], lines: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return the number and the share of the total score of the MSUs of each line, which ends with them by size."""
     total = total_score(suda)
-    rows = []
-    for name, levels in zip(names, suda.msus.by_level, strict=True):
-        counts = levels.sum(axis=0)
-        rows.append((name, int(counts.sum()), _share(counts, suda.weights, total)))
-    return pd.DataFrame(rows, columns=["variable", "n_msu", "contribution"])
-
-
-def _share(counts: np.ndarray, weights: np.ndarray, total: float) -> float:
-    """Return the share of the total score that some MSUs carry, given their counts by size."""
-    return float(_weighed(counts[None, :], weights)[0]) / total if total > 0 else np.nan
+    rows = [
+        (*names, int(n.sum()), float(_weighed(n[None, :], suda.weights)[0]) / total if total > 0 else np.nan)
+        for *names, n in lines
+    ]
+    return pd.DataFrame(rows, columns=[*columns, "n_msu", "contribution"])
 
 
 def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFrame:
@@ -154,12 +146,12 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
     DataFrame
         ``variable``, ``level``, ``n_msu``, ``contribution``; a variable's levels add up to its own.
     """
-    total = total_score(suda)
-    rows = []
-    for name, variable_labels, levels in zip(names, labels, suda.msus.by_level, strict=True):
-        for label, counts in zip(variable_labels, levels, strict=False):
-            rows.append((name, label, int(counts.sum()), _share(counts, suda.weights, total)))
-    return pd.DataFrame(rows, columns=["variable", "level", "n_msu", "contribution"])
+    counts = (
+        (name, label, n)
+        for name, variable_labels, levels in zip(names, labels, suda.msus.by_level, strict=True)
+        for label, n in zip(variable_labels, levels, strict=False)
+    )
+    return _contributions(suda, ["variable", "level"], counts)
 
 
 def in_words(variables: np.ndarray, names: list[str]) -> list[str]:

@@ -301,16 +301,7 @@ def _single_rate(beta: float, fraction: float, ratio: float) -> float:
 def chosen(fraction: float, models: dict[str, Uniques]) -> str | None:
     """Return the model that the rule of Dankar et al. (2012) chooses, or None if a model that it needs has no estimate.
 
-    Parameters
-    ----------
-    fraction : float
-        The sampling fraction.
-    models : dict
-        The estimates by `pitman`, `zayatz` and `snb`.
-
-    Notes
-    -----
-    Up to :data:`SMALL_FRACTION` it is Pitman's, above it the one of the others with the smaller estimate.
+    Up to :data:`SMALL_FRACTION` it is `pitman`, above it the one of `zayatz` and `snb` with the smaller estimate.
     """
     compared = ("pitman",) if fraction <= SMALL_FRACTION else ("snb", "zayatz")
     if any(models[name].status != OK for name in compared):

@@ -28,11 +28,7 @@ def matches(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
     int64 (n,)
         From 0 to m.
     """
-    if not len(codes) or not len(others):
-        return np.zeros(len(codes), np.int64)
-    order = _by_distinction(others)
-    others, times = np.unique(others[:, order] + 1, axis=0, return_counts=True)
-    return _sums(codes[:, order] + 1, others, times).astype(np.int64)
+    return weighted_matches(codes, others, np.ones(len(others))).astype(np.int64)
 
 
 def weighted_matches(codes: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -81,24 +77,12 @@ def _by_distinction(codes: np.ndarray) -> np.ndarray:
 
 
 class _Followed(NamedTuple):
-    """Rows that are followed together, and the records that match their beginnings.
+    """Rows that are followed together, and the records that match their beginnings."""
 
-    Attributes
-    ----------
-    at : int
-        Variables in the beginnings.
-    start : int
-        The first of the rows, which are sorted.
-    beginning : int64 (rows,)
-        The number of each row's beginning, from 0.
-    group, record : int32
-        Each beginning with each record that matches it.
-    """
-
-    at: int
-    start: int
-    beginning: np.ndarray
-    group: np.ndarray
+    at: int  # variables in the beginnings
+    start: int  # the first of the rows, which are sorted
+    beginning: np.ndarray  # the number of each row's beginning, from 0; int64 (rows,)
+    group: np.ndarray  # each beginning with each record that matches it; int32
     record: np.ndarray
 
 

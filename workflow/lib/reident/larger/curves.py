@@ -93,17 +93,20 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
     lines: list[dict[str, Any]] = []
     for metric in part.metrics:
         table = counts[metric]
-        at_sizes = observed(table, ranked=part.limits[metric] is not None)
+        ranked = part.limits[metric] is not None
+        at_sizes = observed(table, ranked=ranked)
         held = describe(part, metric, table)
         for quantity in QUANTITIES:
             status = "observed"
             curve: list[dict[str, Any] | None] = [None] * len(at_sizes)
             if quantity in FITTED:
-                curve_options = _fitted(part, metric, quantity, held)
-                status, curve = (
-                    curve_options.status,
-                    list(_curve(part, curve_options, [*at_sizes["times"], *_sizes(part, held)])),
-                )
+                fitted, limit, status = held.rivals, part.limits[metric] or 1, held.status
+                if quantity == "best_guess_rate":
+                    # Unicity, which does not rank its candidates, has one curve.
+                    status = held.status if ranked else "unranked"
+                    fitted, limit = held.before, 1
+                times = [*at_sizes["times"], *_sizes(part, held)]
+                curve = list(_curve(part, held, fitted, limit, status, times))
             for at, estimate in enumerate(curve):
                 line: dict[str, Any] = {"metric": metric, "quantity": quantity, "status": status}
                 if at < len(at_sizes):
@@ -190,36 +193,20 @@ def _sizes(part: Extrapolating, held: Held) -> list[float]:
     return sorted({*part.times, *([population_multiple] if population_multiple > 1 else [])})
 
 
-class Fitted(NamedTuple):
-    """What the curve of a quantity is fitted to.
+def _curve(
+    part: Extrapolating, held: Held, counts: np.ndarray, limit: int, status: str, times: list[float]
+) -> Iterator[dict[str, Any] | None]:
+    """Yield the estimate at each multiple of the file, with its interval beyond the file.
 
-    The held records are counted by the rivals that count for the quantity, float64 (keep + 1,); a record is found if it
-    has fewer of them than `limit`. The status is `ok`, or says why no curve is fitted.
+    `counts` are the held records by the rivals that count for the quantity, float64 (keep + 1,); a record is found if
+    it has fewer of them than `limit`.
     """
-
-    held: Held
-    counts: np.ndarray
-    limit: int
-    status: str
-
-
-def _fitted(part: Extrapolating, metric: str, quantity: str, held: Held) -> Fitted:
-    """Return what the curve of a quantity is fitted to; unicity, which does not rank its candidates, has one curve."""
-    limit = part.limits[metric]
-    if quantity == "confirmed_rate":
-        return Fitted(held, held.rivals, limit or 1, held.status)
-    return Fitted(held, held.before, 1, "unranked" if limit is None else held.status)
-
-
-def _curve(part: Extrapolating, fitted: Fitted, times: list[float]) -> Iterator[dict[str, Any] | None]:
-    """Yield the estimate at each multiple of the file, with its interval beyond the file."""
-    held = fitted.held
-    if fitted.status != "ok":
+    if status != "ok":
         for multiple in times:
             beyond = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
             yield beyond if multiple > 1 else None
         return
-    rarity_ = rarity(fitted.counts, held.share)
+    rarity_ = rarity(counts, held.share)
     weight = smooth(rarity_)
     for multiple in times:
         line: dict[str, Any] = {}
@@ -228,16 +215,15 @@ def _curve(part: Extrapolating, fitted: Fitted, times: list[float]) -> Iterator[
         if multiple * held.share > 1 + 1e-9:
             yield line | {"status": "beyond_population"}
             continue
-        yield line | _estimate(part, fitted, rarity_, weight, multiple)
+        yield line | _estimate(part, held, limit, rarity_, weight, multiple)
 
 
 def _estimate(
-    part: Extrapolating, fitted: Fitted, rarity_: Rarity, weight: np.ndarray, times: float
+    part: Extrapolating, held: Held, limit: int, rarity_: Rarity, weight: np.ndarray, times: float
 ) -> dict[str, float]:
     """Return the rate with a file of a multiple of the size, and its interval where that is above 1."""
-    held = fitted.held
     linked = held.linked(times, part.population)
-    values = confirmation_chances(rarity_, times * held.share, fitted.limit)
+    values = confirmation_chances(rarity_, times * held.share, limit)
     estimate = linked * float(values @ weight)
     if times <= 1:
         return {"estimate": round(estimate, DECIMALS)}

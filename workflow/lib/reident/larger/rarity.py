@@ -168,8 +168,6 @@ def _most_likely(
 ) -> tuple[np.ndarray, float]:
     """Return the distribution of the largest likelihood, of those with a mean of `values`, and its logarithm.
 
-    Notes
-    -----
     Rounds of least squares with weights of at least 0 (Wang 2007); the mean is held by rows of large weight.
     """
     occurring = rarity_.counts > 0

@@ -20,7 +20,7 @@ from reident.linkage import bins, ranking, weights
 from reident.linkage.batches import merge
 from reident.linkage.links import Links
 from reident.linkage.metrics import unicity
-from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_part
+from reident.linkage.metrics.contract import Metric, Setting, progress_of_part
 from reident.linkage.pairing import Comparison
 from reident.linkage.rates import Truth
 from reident.linkage.scoring import score_shard
@@ -63,7 +63,7 @@ def thin(part: Thinning, metric: Metric, tables: Tables, suspected: Source, sett
 
     Parameters
     ----------
-    suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
+    suspected : Source
         The ranked pairs of the study, as :func:`reident.linkage.ranking.rank` leaves them.
     setting : Setting
         What follows from the part and the files is filled in.
@@ -123,7 +123,10 @@ def attacked(
     files: Mapping[str, pa.Table] = tables.files
     if metric.reads == "binned":
         files = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest).files
-    estimates = _estimates(part, files, tables, setting.threads)
+    estimates = None
+    if part.weighing is not None:
+        of_study = files, tables.strata, tables.manifest, tables.iuf
+        estimates = weights.estimate(part.weighing, *of_study, setting.threads)
     pairs = max(int(tables.manifest["pairs"].sum()), 1)
     shards = pack(tables.manifest, -(-pairs // budget)).groupby("shard")
     scored, done = [], 0.0
@@ -148,14 +151,6 @@ def attacked(
             yield from _ranked(part, metric, [pa.concat_tables(scored)], tables)
 
     return _states(part, metric, tables, ranked())
-
-
-def _estimates(
-    part: Thinning, files: Mapping[str, pa.Table], tables: Tables, threads: int
-) -> Estimates | None:
-    if part.weighing is None:
-        return None
-    return weights.estimate(part.weighing, files, tables.strata, tables.manifest, tables.iuf, threads)
 
 
 def _ranked(part: Thinning, metric: Metric, batches: list[pa.Table], tables: Tables) -> list[pa.Table]:

@@ -115,7 +115,7 @@ def merge(sources: Sequence[Source], rows: int | None = None) -> Iterator[pa.Tab
 
     Parameters
     ----------
-    sources : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+    sources : sequence of Source
         At least one, each sorted by the column `puf`; no record is in two of them.
     rows : int, optional
         About twice this number of rows is in memory at a time, more if a single record has more pairs.

@@ -84,16 +84,7 @@ def bins_of(values: np.ndarray, scope: np.ndarray, cuts: np.ndarray) -> np.ndarr
 def bin_files(
     part: Cutting, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
 ) -> Binned:
-    """Bin the numeric linking variables of both files.
-
-    Parameters
-    ----------
-    files : mapping of pyarrow.Table
-        The prepared tables ``puf`` and ``eif``.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
+    """Bin the numeric linking variables of both prepared files.
 
     Returns
     -------
@@ -110,23 +101,12 @@ def bin_files(
 
 
 class _Cut(NamedTuple):
-    """The cut points of a variable.
+    """The cut points of a variable."""
 
-    Attributes
-    ----------
-    cutter : str
-        The files whose values cut.
-    cuts : float64 (n_scopes, bins − 1)
-    held : bool (n_scopes,)
-        Whether these files have a record in the scope.
-    counts : dict of int64 (n_scopes, bins)
-        By file that is cut, the values in each bin, of the records that have been binned.
-    """
-
-    cutter: str
-    cuts: np.ndarray
-    held: np.ndarray
-    counts: dict[str, np.ndarray]
+    cutter: str  # the files whose values cut
+    cuts: np.ndarray  # float64 (n_scopes, bins − 1)
+    held: np.ndarray  # bool (n_scopes,): whether these files have a record in the scope
+    counts: dict[str, np.ndarray]  # by file that is cut, the records binned so far; int64 (n_scopes, bins)
 
 
 class Bins:

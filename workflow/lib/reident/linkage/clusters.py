@@ -30,14 +30,8 @@ def rate(
 
     Parameters
     ----------
-    numbers : pyarrow.Table or pyarrow.parquet.ParquetFile
+    numbers : Source
         The number of the cluster of each PUF record, ``cluster``; no row in a study without cluster columns.
-    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each PUF record.
-    manifest : pandas.DataFrame
-        The strata.
-    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number.
 
     Returns
     -------

@@ -37,20 +37,12 @@ def confirm(
     positions: Sink,
     folder: Path | None = None,
 ) -> pd.DataFrame:
-    """Check the suspected pairs of a metric against the true links.
+    """Check the suspected pairs of a metric against the true links; of the prepared files only keys are read.
 
     Parameters
     ----------
-    suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
+    suspected : Source
         Every pair that scoring kept and every ambiguous record, as :func:`reident.linkage.ranking.rank` leaves them.
-    files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        The prepared tables ``puf`` and ``eif``, of which only keys are read.
-    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The prepared links.
-    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each PUF record.
-    manifest : pandas.DataFrame
-        The strata.
     confirmed
         Takes the pairs within the rank limit: PUF key, EIF key, stratum, score, rank (unicity: order), confirmed.
     positions

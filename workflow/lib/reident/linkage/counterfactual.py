@@ -68,10 +68,7 @@ NO_PAIRS = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
 def recode(
     part: Explaining, metric: Metric, files: Files, changes: Changes, threads: int = 1
 ) -> Recoded | None:
-    """Return what a metric compares after changes; None if no pair can be suspected by it any more.
-
-    The result does not depend on the number of threads.
-    """
+    """Return what a metric compares after changes; None if no pair can be suspected by it any more."""
     variables = compared(part.variables, changes)
     options = fitting(part.options, [variable.name for variable in variables])
     if not variables or not _fits(metric, options, variables):
@@ -156,12 +153,12 @@ def suspected(
     """Return the suspected pairs within the rank limit of some PUF records, bool (n_puf,).
 
     The pairs of other records are scored only where these depend on them. What the metric compares is
-    `recoded`, see :func:`recode`. Of the setting, threads and functions count; the result does not depend on the
-    number of threads.
+    `recoded`, see :func:`recode`. Of the setting, threads and functions count.
     """
     if recoded is None or not records.any():
         return NO_PAIRS
-    comparison = Comparison(recoded.variables, recoded.tables, files.strata, len(files.manifest), part.scope)
+    scope = part.binning.scope
+    comparison = Comparison(recoded.variables, recoded.tables, files.strata, len(files.manifest), scope)
     setting = Setting(
         part.max_pairs, setting.threads, comparison.any_missing, setting.functions, None, recoded.weights
     )

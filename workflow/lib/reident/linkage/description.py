@@ -38,17 +38,7 @@ def describe(
 ) -> Description:
     """Describe the files and the pairs of a study.
 
-    Parameters
-    ----------
-    prepared, binned : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        ``puf`` and ``eif``; agreement is that of the binned tables. Of files, memory holds a column at a time and the
-        codes of the binned ones.
-    iuf : pyarrow.Table
-        The prepared links.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number.
+    Agreement is that of the binned tables. Of files, memory holds a column at a time and the codes of the binned ones.
 
     Returns
     -------
@@ -56,18 +46,18 @@ def describe(
         With the columns that `pipeline/columns.csv` declares.
     """
     codes = _codes(part.variables, binned)
-    truth = _Agreement(codes)
-    truth.add(iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"])))))
-    tables = [truth.table(part, "", "true")]
+    links = iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"]))))
+    tables = [_table(part, "", "true", _compared(codes, links))]
     suspected, confirmed = (np.zeros((codes["puf"].shape[1], len(pairs)), bool) for _ in range(2))
     for column, (metric, source) in enumerate(pairs.items()):
-        kinds = {"confirmed": _Agreement(codes), "false": _Agreement(codes)}
+        counts = np.zeros((2, 3, len(part.variables)), np.int64)
         for batch in batches.split(source, columns=["puf", "eif", "confirmed"]):
             true = batch.filter(batch["confirmed"])
-            kinds["confirmed"].add(true)
-            kinds["false"].add(batch.filter(pc.invert(batch["confirmed"])))
+            false = batch.filter(pc.invert(batch["confirmed"]))
+            counts += [_compared(codes, true), _compared(codes, false)]
             suspected[batch["puf"].to_numpy(), column] = confirmed[true["puf"].to_numpy(), column] = True
-        tables += [agreement.table(part, metric, kind) for kind, agreement in kinds.items()]
+        kinds = zip(("confirmed", "false"), counts, strict=True)
+        tables += [_table(part, metric, kind, kind_counts) for kind, kind_counts in kinds]
     agreement = pd.concat(tables, ignore_index=True)
     overlap = _overlap({"suspected": suspected, "confirmed": confirmed}, list(pairs))
     return Description(_variables(part, prepared, agreement), agreement, overlap)
@@ -87,36 +77,30 @@ def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dic
     return codes
 
 
-class _Agreement:
-    """The number of pairs that agree, differ and lack a value on each variable."""
+def _compared(codes: dict[str, np.ndarray], pairs: pa.Table) -> np.ndarray:
+    """Return the number of pairs that agree, differ and lack a value on each variable; int64 (3, v)."""
+    rows, counts = [pairs[side].to_numpy() for side in codes], []
+    for columns in zip(*codes.values(), strict=True):
+        puf, eif = (column.take(row) for column, row in zip(columns, rows, strict=True))
+        agree, missing = np.count_nonzero((puf == eif) & (puf >= 0)), np.count_nonzero((puf < 0) | (eif < 0))
+        counts.append((agree, len(pairs) - agree - missing, missing))
+    return np.array(counts, np.int64).T
 
-    def __init__(self, codes: dict[str, np.ndarray]) -> None:
-        self.codes = codes
-        self.n = 0
-        self.agree, self.missing = (np.zeros(len(codes["puf"]), np.int64) for _ in range(2))
 
-    def add(self, pairs: pa.Table) -> None:
-        """Count pairs."""
-        rows = [pairs[side].to_numpy() for side in self.codes]
-        self.n += len(pairs)
-        for at, columns in enumerate(zip(*self.codes.values(), strict=True)):
-            puf, eif = (codes.take(row) for codes, row in zip(columns, rows, strict=True))
-            self.agree[at] += np.count_nonzero((puf == eif) & (puf >= 0))
-            self.missing[at] += np.count_nonzero((puf < 0) | (eif < 0))
-
-    def table(self, part: Describing, metric: str, kind: str) -> pd.DataFrame:
-        """Return the counts, one line per variable."""
-        return pd.DataFrame(
-            {
-                "metric": metric,
-                "pairs": kind,
-                "variable": [variable.name for variable in part.variables],
-                "n": self.n,
-                "agree": self.agree,
-                "differ": self.n - self.agree - self.missing,
-                "missing": self.missing,
-            }
-        )
+def _table(part: Describing, metric: str, kind: str, counts: np.ndarray) -> pd.DataFrame:
+    """Return the counts of one kind of pairs, one line per variable."""
+    agree, differ, missing = counts
+    return pd.DataFrame(
+        {
+            "metric": metric,
+            "pairs": kind,
+            "variable": [variable.name for variable in part.variables],
+            "n": counts.sum(axis=0),
+            "agree": agree,
+            "differ": differ,
+            "missing": missing,
+        }
+    )
 
 
 def _variables(part: Describing, prepared: Mapping[str, Source], agreement: pd.DataFrame) -> pd.DataFrame:

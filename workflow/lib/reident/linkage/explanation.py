@@ -38,12 +38,8 @@ def explain(
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
-    Parameters
-    ----------
-    files : Files
-        The prepared tables with their keys.
-    positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number as :func:`reident.linkage.confirmation.confirm` leaves them.
+    The prepared tables have their keys; `positions` are the suspected pairs by metric, as
+    :func:`reident.linkage.confirmation.confirm` leaves them.
 
     Returns
     -------
@@ -132,11 +128,7 @@ def _effects(
     setting: Setting,
     records: np.ndarray,
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return what each change does to the confirmed pairs, and to those records that are marked.
-
-    Which pairs it prevents, bool (m, changes); and one line per change: how many of the confirmed
-    records it prevents, and how many others it confirms.
-    """
+    """Return which confirmed pairs each change prevents, bool (m, changes), and its line about the marked records."""
     before, links = _marked(files, pairs.puf), Links(files.iuf)
     n_confirmed, lost = int(before.sum()), np.zeros((len(pairs.puf), len(tried)), bool)
     table = []

@@ -74,12 +74,8 @@ class Comparison:
 
     Parameters
     ----------
-    variables : tuple of Variable
-        The linking variables.
     files : mapping of pyarrow.Table
         ``puf`` and ``eif``, both prepared or both binned.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
     scope : {'stratum', 'study'}
         The records from which standard deviations are computed.
     """

@@ -178,11 +178,6 @@ class Explaining:
     coarsened: tuple[str, ...]
     max_size: int
 
-    @property
-    def scope(self) -> Literal["stratum", "study"]:
-        """Where standard deviations are taken."""
-        return self.binning.scope
-
 
 @dataclass(frozen=True)
 class Joining:

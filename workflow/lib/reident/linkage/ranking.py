@@ -69,12 +69,8 @@ def rank(
 
     Parameters
     ----------
-    shards : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+    shards : sequence of Source
         The pairs of every shard, at least one shard.
-    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each PUF record.
-    manifest : pandas.DataFrame
-        The strata.
     suspected
         Takes every row of the shards in the order of PUF records: puf, eif, score, rank, max_pairs; all but puf are
         null for an ambiguous record. For unicity: puf, eif, order.

@@ -138,20 +138,10 @@ def rate(
 
     Parameters
     ----------
-    prepared : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        ``puf`` and ``eif``; read only where a tolerance depends on missing values.
-    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The prepared links.
-    strata : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
-    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number in the order of PUF records, those of each best first.
+    prepared : mapping of Source
+        Read only where a tolerance depends on missing values.
     limits : mapping of pandas.DataFrame
         By metric, the counts at every rank limit; :data:`LIMITS` at least.
-    clusters : pyarrow.Table or pyarrow.parquet.ParquetFile, optional
-        The number of the cluster of each PUF record, ``cluster``, where the study names cluster columns.
     model : pandas.DataFrame, optional
         The model of the metric that weighs, where the study has it: its tolerance follows from the weights.
 

@@ -29,7 +29,7 @@ def keys_of(
 
     Parameters
     ----------
-    source : pyarrow.Table or pyarrow.parquet.ParquetFile
+    source : Source
         A table with a row for each record.
     columns : sequence of str
         The parts of a key.

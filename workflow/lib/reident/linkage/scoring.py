@@ -43,13 +43,11 @@ def score_shard(
 
     Parameters
     ----------
-    files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        The whole files ``puf`` and ``eif``, prepared or binned as the metric reads them. Of those that are read from
-        the disk, memory holds the records of the shard's strata.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest, blocks : pandas.DataFrame
-        The strata, and the blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
+    files : mapping of Source
+        The whole files, prepared or binned as the metric reads them. Of those that are read from the disk, memory holds
+        the records of the shard's strata.
+    blocks : pandas.DataFrame
+        The blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
     setting : Setting
         What follows from the part and the files is filled in.
     pairs
@@ -87,20 +85,13 @@ def score_shard(
 
 
 class _Held(NamedTuple):
-    """The records that a shard compares.
-
-    Attributes
-    ----------
-    comparison : Comparison
-    rows : dict of int64 (n,)
-        By file, the row number of each of its records in the whole file.
-    any_missing : bool
-        Whether a linking variable is missing anywhere in the whole files.
-    """
+    """The records that a shard compares."""
 
     comparison: Comparison
-    rows: dict[str, np.ndarray]
-    any_missing: bool
+    rows: dict[
+        str, np.ndarray
+    ]  # by file, the row number of each of its records in the whole file; int64 (n,)
+    any_missing: bool  # whether a linking variable is missing anywhere in the whole files
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
         """Return the pairs of a pairing whose records have these positions among those held."""

@@ -51,18 +51,12 @@ def join(
 
     Parameters
     ----------
-    released : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+    released : sequence of Source
         The prepared PUF of the study, and that of the attack with each of its files.
-    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The stratum of each PUF record in the study.
-    manifest : pandas.DataFrame
-        The strata of the study.
-    pairs : mapping of sequences of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric and file, the suspected pairs by row number in the order of PUF records, best first.
+    pairs : mapping of sequences of Source
+        By metric and file.
     persons : sequence of pyarrow.ChunkedArray
         By file, the person of each EIF record as text, null for none; empty where files do not name persons.
-    clusters : pyarrow.Table or pyarrow.parquet.ParquetFile, optional
-        The number of the cluster of each PUF record, ``cluster``, where the study names cluster columns.
 
     Returns
     -------
@@ -138,7 +132,7 @@ def corroborated(
 
     Parameters
     ----------
-    sources : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
+    sources : sequence of Source
         As in :func:`claims_of`.
     persons : sequence of int64 (n_eif,)
         By file, the number of the person of each EIF record, the same in all files; -1 for none.

@@ -62,20 +62,9 @@ def estimate(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Estimates:
-    """Estimate the weights of the levels over all pairs of all strata.
+    """Estimate the weights of the levels over all pairs of all strata of the whole binned files.
 
-    Parameters
-    ----------
-    files : mapping of pyarrow.Table
-        The whole binned files ``puf`` and ``eif``.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
-    manifest : pandas.DataFrame
-        The strata.
-    iuf : pyarrow.Table, optional
-        The prepared links, which an informed intruder knows.
-    threads : int
-        The result does not depend on it.
+    An informed intruder knows the links.
 
     Raises
     ------
@@ -261,10 +250,7 @@ def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) 
 def _estimates(
     part: Weighing, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]
 ) -> Estimates:
-    """Turn counts of links and of other pairs into probabilities and weights.
-
-    Half a pair is added to the count of every level, so that no probability is 0 or 1 (METHODS §4.6).
-    """
+    """Turn counts of links and of other pairs into probabilities and weights."""
     rows: list[tuple[str, str, int, float | None, float | None, float]] = []
     for at, variable in enumerate(part.variables):
         near = variable.name in part.partial
@@ -297,7 +283,7 @@ def weight(m: float, u: float) -> float:
 
 
 def _smoothed(counts: np.ndarray) -> list[float]:
-    """Return the share of each count, with half a pair added to each."""
+    """Return the share of each count, with half a pair added to each: none is 0 or 1 (METHODS §4.6)."""
     total = math.fsum(counts.tolist()) + len(counts) / 2
     return [_rounded((max(float(count), 0.0) + 0.5) / total) for count in counts]
 

@@ -53,14 +53,7 @@ def compare(
 ) -> tuple[Correspondence, dict[str, int]]:
     """Compare two typed files on the known variables, and count the rows in which each variable differs.
 
-    Parameters
-    ----------
-    confidential, synthetic : pyarrow.Table (n rows)
-        Row i of one corresponds to row i of the other.
-    variables : sequence of str
-        The known variables.
-    keyed : bool
-        Whether a key says which rows correspond.
+    Row i of one file corresponds to row i of the other; `keyed` says whether a key tells which rows correspond.
     """
     n = confidential.num_rows
     columns, differ, by_chance_only = [np.zeros(2 * n, np.int32)], {}, bool(variables)

@@ -64,7 +64,9 @@ def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> 
         columns = [confidential[name], synthetic[name]]
         if name in options.radius:
             radius = options.radius[name]
-            values = np.concatenate([_floats(column) for column in columns]).reshape(-1, n)
+            values = np.concatenate([column.to_numpy().astype(np.float64) for column in columns]).reshape(
+                -1, n
+            )
             reach = Reach(radius.size, radius.relative is not None, options.interval)
             ranking: Ranked = ranked(list(values), reach, missing_match=each_other)
             numbers[name] = np.stack(ranking.ranks), ranking.low, ranking.high
@@ -77,11 +79,6 @@ def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> 
     targets = np.flatnonzero(confidential[TARGET].to_numpy())
     shape = (1 + synthetic.num_rows // max(n, 1), n)
     return Encoded(shape, codes, sizes, numbers, targets)
-
-
-def _floats(column: pa.ChunkedArray) -> np.ndarray:
-    """Return numbers with NaN where missing."""
-    return column.to_numpy().astype(np.float64)
 
 
 class Regions(NamedTuple):

@@ -166,10 +166,6 @@ def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> 
         start = stop
 
 
-def _names(options: MatchedFiles) -> list[str]:
-    return [variable.name for variable in options.variables]
-
-
 def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".") -> Coding:
     """Return how a matched variable is read: a number if it has a radius, otherwise a category."""
     kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"

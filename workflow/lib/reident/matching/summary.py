@@ -132,18 +132,14 @@ def _lines(named_set: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
     """Return the lines of one set: each synthetic file, their mean, the confidential file."""
     confidential, *copies = risks
     lines = pd.DataFrame([*copies, mean_of(copies), confidential], columns=list(Risk._fields))
-    lines.insert(0, "file", [*map(str, range(1, len(risks))), MEAN, CONFIDENTIAL])
-    variables = " + ".join(named_set.known)
-    front = {
-        "scenario": named_set.name,
-        "listed": named_set.listed,
-        "size": len(named_set.known),
-        "known": variables,
-        "danger": place,
-    }
-    for at, (name, value) in enumerate(front.items()):
-        lines.insert(at, name, value)
-    return lines
+    return lines.assign(
+        scenario=named_set.name,
+        listed=named_set.listed,
+        size=len(named_set.known),
+        known=" + ".join(named_set.known),
+        danger=place,
+        file=[*map(str, range(1, len(risks))), MEAN, CONFIDENTIAL],
+    )
 
 
 def _pooled(

@@ -22,9 +22,7 @@ def compare(lines: Lines, studies: Sequence[Compared], tables: Sequence[pd.DataF
     parts = []
     for study, table in zip(studies, tables, strict=True):
         part = table[table[lines.column] == lines.value].drop(columns=lines.column)
-        part.insert(0, "variant", study.variant)
-        part.insert(1, "reference", "yes" if study.reference else "no")
-        for at, (name, label) in enumerate(study.labels.items(), start=2):
-            part.insert(at, f"set_{name}", label)
-        parts.append(part)
+        front = {"variant": study.variant, "reference": "yes" if study.reference else "no"}
+        front |= {f"set_{name}": label for name, label in study.labels.items()}
+        parts.append(part.assign(**front)[[*front, *part]])
     return pd.concat(parts, ignore_index=True)

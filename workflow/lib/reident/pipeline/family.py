@@ -157,13 +157,7 @@ class Family:
         return places
 
     def _at(self, place: str) -> Study:
-        """Return the study whose results are at a place: the study itself, or a variant.
-
-        Raises
-        ------
-        InputError
-            If there is no such variant, or it is not a valid study.
-        """
+        """Return the study whose results are at a place: the study itself, or a variant."""
         if not place:
             return self.study
         if place not in self._variants:

@@ -38,7 +38,8 @@ def _literals(text: str) -> list[Any]:
 def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
     """Return what changed: settings, the code, files."""
     old_settings, new_settings = (
-        [value for value in values if _are_settings(value)] for values in (before, now)
+        [value for value in values if isinstance(value, str) and value.startswith("{")]
+        for values in (before, now)
     )
     words = _changed_settings(old_settings[0], new_settings[0]) if old_settings and new_settings else []
     with contextlib.suppress(Exception):  # no entry, or one of another version
@@ -49,10 +50,6 @@ def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]
         old, new = ([*_flat(values)] for values in (before, now))
         words += [name for digest, name in names.items() if digest in old and digest not in new]
     return list(dict.fromkeys(words))
-
-
-def _are_settings(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith("{")
 
 
 def _flat(values: Any) -> Iterator[Any]:

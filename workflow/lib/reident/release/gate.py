@@ -77,10 +77,12 @@ def approve(
     rounded = {
         cell: policies.publish(policy, count, _name(cell), part.seed) for cell, count in counts.items()
     }
-    limits = outcomes.of(
-        tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
-    )
-    public_counts = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
+    # The rank limit in force by metric, 0 where there is none.
+    rank_limits = {name: part.max_pairs if name in part.ranked else 0 for name, _ in part.metrics}
+    judged = tables.lines("verdict/limits.csv")
+    limits = outcomes.of(judged, rounded, rank_limits, by_estimate=part.by_estimate)
+    known_quantities = {KNOWN[file] for file in part.known}
+    public_counts = {cell: count for cell, count in counts.items() if cell.quantity in known_quantities}
     sums = _sums(counts)
     work = _Audit(part, rounded, public_counts, tuple(tables.strata.values()), sums, policy, after, progress)
     protection = work.run(limits)
@@ -174,15 +176,6 @@ class _Audit(NamedTuple):
 def _name(cell: Cell) -> str:
     """Return what random rounding knows a count by: counts of one thing that are equal are published alike."""
     return json.dumps(cell._replace(variant="", rank_limit=0), ensure_ascii=False, separators=(",", ":"))
-
-
-def _rank_limits(part: Releasing) -> dict[str, int]:
-    """Return the rank limit in force by metric, 0 where there is none."""
-    return {name: part.max_pairs if name in part.ranked else 0 for name, _ in part.metrics}
-
-
-def _is_known(cell: Cell, part: Releasing) -> bool:
-    return any(cell.quantity == KNOWN[file] for file in part.known)
 
 
 def _sums(counts: Mapping[Cell, int]) -> dict[str, bool]:

@@ -176,7 +176,7 @@ def protect_jointly(
     calls = Calls(limit(len(joint.cells)), progress)
     while True:
         open_ones = {cell: weights[cell] for cell in weights if published[cell].text != SUPPRESSED}
-        protection = protect(joint.cells, joint.relations, public_counts, needs, open_ones, calls=calls)
+        protection = protect(joint.cells, joint.relations, public_counts, needs, open_ones, calls)
         suppressed += protection.suppressed
         is_least &= protection.is_least
         published |= dict.fromkeys(protection.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))

@@ -32,7 +32,7 @@ def publish(policy: Policy, count: int, cell: str = "", seed: str = "") -> Publi
         return _small(policy)
     if policy.small is not None and count == 0:
         return _of_value(policy, 0)
-    unit = _step_of(policy.steps, count).unit
+    unit = next(step.unit for step in policy.steps if count <= step.high)
     value = policy.lower(count, unit)
     if policy.rounding == "random" and value < count:
         value += unit * _is_up(seed, cell, count, count - value, unit)
@@ -69,7 +69,7 @@ def rate(policy: Policy, part: Published, whole: Published) -> str:
     scaled = nearest(part.value * scale, whole.value) // whole.value
     if policy.extremes == "suppressed" and scaled in {0, scale}:
         return ""
-    return _fraction(scaled, policy)
+    return f"{Decimal(scaled).scaleb(-policy.rates.decimals - 2):f}"
 
 
 def bounds(
@@ -110,10 +110,6 @@ def _small(policy: Policy) -> Published:
     if policy.small is None:
         raise ValueError("the policy has no small counts")
     return Published(policy.small.shown, None, int(policy.zero == "shown"), policy.small.below - 1)
-
-
-def _step_of(steps: tuple[Step, ...], count: int) -> Step:
-    return next(step for step in steps if count <= step.high)
 
 
 def _is_up(seed: str, cell: str, count: int, rest: int, unit: int) -> bool:
@@ -168,10 +164,6 @@ def _outward(part: int, whole: int, method: str, level: float, decimals: int) ->
     step = Decimal(1).scaleb(-decimals - 2)
     ends = Decimal(low).quantize(step, ROUND_FLOOR), Decimal(high).quantize(step, ROUND_CEILING)
     return f"{ends[0]:f}", f"{ends[1]:f}"
-
-
-def _fraction(scaled: int, policy: Policy) -> str:
-    return f"{Decimal(scaled).scaleb(-policy.rates.decimals - 2):f}"
 
 
 def _decimal(value: float | str) -> Decimal:

@@ -76,9 +76,9 @@ def protect(
     relations: Iterable[Relation],
     public_counts: Mapping[Cell, int],
     required: Mapping[Cell, float],
-    weights: Mapping[Cell, float] | None = None,
+    weights: Mapping[Cell, float],
+    calls: Calls,
     largest: int | None = None,
-    calls: Calls | None = None,
 ) -> Protected:
     """Choose the suppressions of least weight that protect every count (METHODS §11).
 
@@ -92,14 +92,13 @@ def protect(
     required : mapping of float
         The width that the feasible interval of each count must have; a cell that is absent needs none. Where a count
         is narrower with every count suppressed, that width is required.
-    weights : mapping of float, optional
-        The loss by suppressing each cell, more than 0; a cell that is absent must not be suppressed. If absent:
-        :func:`default_weights`.
+    weights : mapping of float
+        The loss by suppressing each cell, more than 0; a cell that is absent must not be suppressed.
+    calls : Calls
+        The solver calls that may be spent.
     largest : int, optional
         The largest number that a suppressed count may be, for all that a reader knows. If absent: well above every
         number of the edition.
-    calls : Calls, optional
-        The solver calls that may be spent. If absent: as many as the size of the edition asks for.
 
     Returns
     -------
@@ -111,9 +110,8 @@ def protect(
     ValueError
         If the published counts contradict the relations, or a weight is not positive.
     """
-    calls = calls or Calls(limit(len(cells)))
     calls.renew()
-    work = _Work(cells, relations, public_counts, required, weights, largest, calls)
+    work = _Work(cells, relations, public_counts, required, weights, calls, largest)
     while (bad := work.audit()).size:
         if calls.are_spent:
             work.suppress_groups()
@@ -153,9 +151,9 @@ class _Work:
         relations: Iterable[Relation],
         public_counts: Mapping[Cell, int],
         required: Mapping[Cell, float],
-        weights: Mapping[Cell, float] | None,
-        largest: int | None,
+        weights: Mapping[Cell, float],
         calls: Calls,
+        largest: int | None,
     ) -> None:
         intervals = {cell: (count.low, count.high) for cell, count in cells.items()}
         ends = [count.high for count in cells.values() if count.high < 2**53] + list(public_counts.values())
@@ -166,7 +164,6 @@ class _Work:
         self.published, self.public_counts, self.calls = cells, public_counts, calls
         n = len(self.system.cells)
         self.weight, self.policy_width = np.full(n, math.inf), np.zeros(n, np.int64)
-        weights = default_weights(cells) if weights is None else weights
         for cell in cells.keys() - public_counts.keys():
             at = self.system.place[cell]
             self.weight[at] = weights.get(cell, math.inf)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from reident.linkage import explanation
 from reident.linkage.metrics import REGISTRY, contract
-from reident.linkage.recodings import LEFT_OUT, Change, changes
+from reident.linkage.recodings import Change, changes
 from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
 from reident.suggestion.parts import Suggesting
@@ -36,7 +36,7 @@ def suggest(
 
     Parameters
     ----------
-    positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+    positions : mapping of Source
         By metric, the suspected pairs by row number.
     folder : Path
         The folder that keeps what came of each set, so that an interrupted search goes on from there.
@@ -70,10 +70,7 @@ def changes_by_variable(part: Suggesting, setting: Setting) -> dict[str, list[Ch
         attack.variables, attack.recodings, setting.files.prepared["puf"], attack.coarsened
     ):
         groups[change.variable].append(change)
-    return {
-        name: sorted(group, key=lambda change: change.title == LEFT_OUT and change.coarsening is None)
-        for name, group in groups.items()
-    }
+    return {name: [*coarser, left_out] for name, (left_out, *coarser) in groups.items()}
 
 
 def _prevented(

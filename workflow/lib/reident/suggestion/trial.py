@@ -6,6 +6,7 @@ The functions are those of the steps, on tables in memory: a variant of the stud
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,10 +41,6 @@ class Setting(NamedTuple):
     threads: int = 1
 
 
-def _ignore(_: pa.Table) -> None:
-    """Take rows that nobody reads."""
-
-
 def attack(part: Suggesting, setting: Setting, changes: Changes) -> pd.DataFrame | None:
     """Return the rates of each metric for the whole study; None if a variant with these changes would be refused.
 
@@ -60,11 +57,8 @@ def attack(part: Suggesting, setting: Setting, changes: Changes) -> pd.DataFrame
         metric = REGISTRY[name]
         pairs[name], limits[name] = _pairs(part, part.attacks[name], name, setting, recoding)
         if not metric.weighs:
-            variables = recoding.variables
-            complete, incomplete = (
-                metric.tolerance(recoding.options, variables, missing) for missing in (False, True)
-            )
-            tolerances[name] = complete, incomplete
+            tolerance = partial(metric.tolerance, recoding.options, recoding.variables)
+            tolerances[name] = tolerance(False), tolerance(True)
     names = tuple(variable.name for variable in next(iter(recoded.values())).variables)
     rating = Rating(tuple(recoded), tolerances, names, part.confirming.max_pairs, part.rates)
     files = setting.files
@@ -83,7 +77,7 @@ def _pairs(
 ) -> tuple[pa.Table, pd.DataFrame]:
     """Return the suspected pairs of a metric and the counts at every rank limit, as the steps make them."""
     metric, files = REGISTRY[name], setting.files
-    scored = Scoring(recoding.variables, attack_part.scope, part.confirming.keep, recoding.options)
+    scored = Scoring(recoding.variables, attack_part.binning.scope, part.confirming.keep, recoding.options)
     job = contract.Setting(threads=setting.threads, functions=setting.functions, weights=recoding.weights)
     batches: list[pa.Table] = []
     scoring.score_shard(
@@ -104,7 +98,7 @@ def _pairs(
     keys = {side: files.prepared[side].select(list(part.confirming.keys[side])) for side in ("puf", "eif")}
     truth = keys, files.iuf, files.strata["puf"], files.manifest
     ranked = pa.concat_tables(suspected)
-    limits = confirmation.confirm(part.confirming, metric, ranked, *truth, _ignore, positions.append)
+    limits = confirmation.confirm(part.confirming, metric, ranked, *truth, lambda _: None, positions.append)
     return pa.concat_tables(positions), limits
 
 
