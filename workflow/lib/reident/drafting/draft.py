@@ -21,13 +21,6 @@ _SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
 LIMIT = "the limit of the verdict is yours to decide; without it there is none"
 
 
-class Draft(NamedTuple):
-    """The text of a study file, and sentences about the files for the terminal, without a value of them."""
-
-    text: str
-    facts: tuple[str, ...]
-
-
 def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
     """Begin a draft: where it comes from, what to do, id and title."""
     schema = os.path.relpath(_SCHEMA, out.parent)
