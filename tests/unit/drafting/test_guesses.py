@@ -13,7 +13,7 @@ from reident.drafting.source import describe
 def file(path, columns: dict[str, list]) -> File:
     rows = zip(*columns.values(), strict=True)
     saved = drafting.saved(path, [list(columns), *rows])
-    return profile(describe(saved, saved.name))
+    return profile(describe(saved, saved.with_name("study.yaml")))
 
 
 def column(tmp_path, values: list, name: str = "x") -> Column:

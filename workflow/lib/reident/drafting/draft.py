@@ -53,11 +53,6 @@ def study_id(out: Path) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80] or "study"
 
 
-def relative(path: Path, out: Path) -> str:
-    """Return the path of a file as the study file has it: relative to its folder."""
-    return Path(os.path.relpath(path, out.parent)).as_posix()
-
-
 def file(sheet: Sheet, indent: str, source: Source, records: int) -> None:
     """Add the path and the options of a file, each with its reason."""
     sheet.add(

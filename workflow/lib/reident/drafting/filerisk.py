@@ -21,7 +21,7 @@ _MANY = 10
 
 def make(path: Path, out: Path) -> tuple[str, list[str]]:
     """Return the draft of a study of one file, and sentences about it for the terminal."""
-    file = profile(describe(path, draft.relative(path, out)))
+    file = profile(describe(path, out))
     key = row_key(file)
     weight = _weight(file)
     columns = [

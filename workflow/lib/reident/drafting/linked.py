@@ -41,7 +41,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
 
     With it come sentences about the files for the terminal.
     """
-    sources = [describe(path, draft.relative(path, out)) for path in paths]
+    sources = [describe(path, out) for path in paths]
     # The smallest file first: what is wrong in it is said before a large one is read.
     order = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
     profiles = {at: profile(sources[at]) for at in order}

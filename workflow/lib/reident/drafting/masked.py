@@ -17,7 +17,7 @@ from reident.study.reading import TODO
 
 def make(path: Path, out: Path) -> tuple[str, list[str]]:
     """Return the draft of a study of a file that is micro-aggregated, and sentences about it for the terminal."""
-    source = describe(path, draft.relative(path, out))
+    source = describe(path, out)
     if source.decimal != ".":
         raise InputError(
             f"{path.name}: the numbers have decimal commas, which a masked file cannot have. Save the file with "

@@ -30,7 +30,7 @@ _ROW, _HASH = "\0row", "\0hash"
 
 def make(confidential: Path, synthetic: list[Path], out: Path) -> tuple[str, list[str]]:
     """Return the draft of a study of synthetic files, and sentences about them for the terminal."""
-    sources = [describe(path, draft.relative(path, out)) for path in (confidential, *synthetic)]
+    sources = [describe(path, out) for path in (confidential, *synthetic)]
     first, *others = sources
     common = [name for name in first.columns if all(name in other.columns for other in others)]
     if not common:
