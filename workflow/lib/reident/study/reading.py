@@ -338,17 +338,11 @@ def validated(path: Path, model: type[SectionT], data: Any, node: yaml.Node) -> 
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise explain(error, path, data, node, known_keys(model)) from None
-
-
-def explain(
-    error: ValidationError, path: Path, data: Any, node: yaml.Node, keys: Mapping[str, Sequence[str]]
-) -> InputError:
-    """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
-    return _first(path, mistakes(error, data, node, keys))
+        raise _first(path, mistakes(error, data, node, known_keys(model))) from None
 
 
 def _first(path: Path, every: Sequence[Mistake]) -> InputError:
+    """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
     first, *others = every
     further = len({mistake.line for mistake in others} - {first.line})
     more = (
