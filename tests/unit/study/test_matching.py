@@ -37,7 +37,7 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides):
     found = load(tmp_path, **keys)
     assert list(found.sources) == sides
     assert found.simulated == (set(sides) if "simulate" in keys else set())
-    assert study.parse(study.canonical_json(found)) == found
+    assert study.Study.model_validate_json(study.canonical_json(found)) == found
 
 
 @pytest.mark.parametrize(
