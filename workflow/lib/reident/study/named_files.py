@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reident.errors import InputError
 from reident.linkage.metrics import adhoc
 from reident.sections.base import Section
 from reident.sections.files import SourceFile
@@ -54,20 +53,11 @@ def _source_files(value: Any, location: Location) -> Iterator[tuple[Location, st
             yield from _source_files(item, (*location, at))
 
 
-def check_files(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
-    """Check that every file that a study names exists, relative to the study file at `path`, or is about to be made.
-
-    Raises
-    ------
-    InputError
-        With the line and key of the first file that does not, or that cannot be read.
-    """
-    for problem in problems(study, path, is_made):
-        raise InputError(problem)
-
-
 def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> Iterator[str]:
-    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`."""
+    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`.
+
+    A file about which ``is_made`` says that it is about to be made need not exist.
+    """
     for location, name in named_files(study).items():
         problem = path_problem(name) or _access_problem(path.parent / name)
         if problem is None and location == FONT:
