@@ -43,7 +43,7 @@ def text_codes(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[list[np.n
     labels : pyarrow.Array
         The distinct texts in code point order; code k means ``labels[k]``.
     """
-    encoded = [_combined(column).dictionary_encode() for column in columns]
+    encoded = list(map(encode, columns))
     vocabulary = pc.unique(pa.concat_arrays([array.dictionary.cast(pa.string()) for array in encoded]))
     labels = vocabulary.take(pc.sort_indices(vocabulary))
     codes = []
@@ -54,10 +54,11 @@ def text_codes(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[list[np.n
     return codes, labels
 
 
-def _combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    if isinstance(column, pa.Array):
-        return column
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+def encode(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    """Return a column in one piece, with each distinct value once."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    return column.dictionary_encode()
 
 
 def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np.ndarray]:
