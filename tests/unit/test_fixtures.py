@@ -48,7 +48,8 @@ def write(folder: Path, fixture: Fixture) -> Path:
 def make(file: Path) -> Made:
     """Study file and sources through `prepare`, `stratify` and `bin`, as the adapters take them."""
     model = study.load(file)
-    named_files.check_files(model, file)
+    for problem in named_files.problems(model, file):
+        raise InputError(problem)
     sources = {side: file.parent / own.path for side, own in model.sources.items()}
     part = parts.preparing(model)
     prepared = intake.prepare(part, **{side: read_source(part, side, path) for side, path in sources.items()})

@@ -186,7 +186,7 @@ def test_what_is_missing_before_is_missing_after(missing, fields, said):
     content["linking_variables"][0]["missing"] = missing
     content["linking_variables"][1] |= fields
     if said is None:
-        assert Study.model_validate(content).microaggregated.missing == tuple(missing)
+        assert Study.model_validate(content).microaggregate.missing == tuple(missing)
         return
     with pytest.raises(ValidationError, match=said):
         Study.model_validate(content)

@@ -164,7 +164,7 @@ def test_a_file_to_be_micro_aggregated_runs_as_it_stands(tmp_path, capsys):
     rows = [[f"f{at}", "ABC"[at % 3], 1000 + 37 * at, -9 if at % 50 == 1 else 10.5 + at] for at in range(120)]
     path = drafting.saved(tmp_path / "firms.csv", [["firm", "branch", "turnover", "wages"], *rows])
     assert init("--microaggregate", path, "--out", tmp_path / "study.yaml") == 0
-    section = load(tmp_path / "study.yaml").microaggregated
+    section = load(tmp_path / "study.yaml").microaggregate
     assert (section.id, section.variables, section.missing) == (("firm",), ("turnover", "wages"), ("-9",))
     capsys.readouterr()
     comma = drafting.saved(

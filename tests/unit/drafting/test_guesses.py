@@ -13,7 +13,7 @@ from reident.drafting.source import describe
 def file(path, columns: dict[str, list]) -> File:
     rows = zip(*columns.values(), strict=True)
     saved = drafting.saved(path, [list(columns), *rows])
-    return profile(describe(saved, saved.name))
+    return profile(describe(saved, saved.with_name("study.yaml")))
 
 
 def column(tmp_path, values: list, name: str = "x") -> Column:
@@ -137,8 +137,7 @@ def test_keys_that_both_fit_are_told_apart_by_linked_records(tmp_path):
 
 def pair(tmp_path, ours: list, theirs: list, name: str = "x") -> counterparts.Pair:
     one, other = column(tmp_path, ours, name), column(tmp_path, theirs, f"{name}_est")
-    evidence = counterparts.Evidence(1.0, 0.0, None, 0, numeric=False)
-    return counterparts.Pair(one, other, evidence, sure=True, reason="")
+    return counterparts.Pair(one, other, sure=True, reason="")
 
 
 def linked(ours: list, theirs: list) -> tuple[np.ndarray, np.ndarray]:

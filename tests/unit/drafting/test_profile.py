@@ -22,7 +22,7 @@ ROWS = [["1", "Ärger; und, mehr", "1,5"], ["2", 'sagt "nein"', "2,25"], ["3", "
 
 
 def described(path: Path):
-    return describe(path, path.name)
+    return describe(path, path.with_name("study.yaml"))
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

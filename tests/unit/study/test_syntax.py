@@ -2,7 +2,7 @@
 
 import pytest
 from making.examples import cases
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from reident.errors import InputError
 from reident.sections.decision import Decision
 from reident.study import reading
@@ -65,7 +65,9 @@ def test_a_decimal_comma_is_named(tmp_path, text, line, remedy):
     file = tmp_path / "study.yaml"
     file.write_text(text, encoding="utf-8")
     data, node = reading.read(file)
-    with pytest.raises(ValidationError) as caught:
-        Whole.model_validate(data)
-    first = str(reading.explain(caught.value, file, data, node, []))
-    assert first == f"{file}, line {line}: `decision.conditional_rate_at_most` must be a number. {remedy}"
+    with pytest.raises(InputError) as caught:
+        reading.validated(file, Whole, data, node)
+    assert (
+        str(caught.value)
+        == f"{file}, line {line}: `decision.conditional_rate_at_most` must be a number. {remedy}"
+    )

@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 from reident.drafting import filerisk, linked, masked, synthetic
-from reident.drafting.draft import Draft
 from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.study import reading as studyfile
 from reident.study.model import load
 
 
-def _draft(kind: str | None, files: list[Path], out: Path) -> Draft:
+def _draft(kind: str | None, files: list[Path], out: Path) -> tuple[str, list[str]]:
+    """Return the text of a study file, and sentences about the files for the terminal, without a value of them."""
     if kind == "file_risk":
         return filerisk.make(files[0], out)
     if kind == "microaggregate":
@@ -41,9 +41,9 @@ def _exists(out: Path) -> InputError:
     return InputError(f"{out}: the file exists, and is not overwritten. Choose another name with `--out`.")
 
 
-def _summary(made: Draft, out: Path) -> str:
+def _summary(facts: list[str], out: Path) -> str:
     open_ = _undecided(out)
-    lines = [*made.facts, f"Draft: {out}"]
+    lines = [*facts, f"Draft: {out}"]
     if open_:
         where = ", ".join(map(str, open_[:20])) + (" …" if len(open_) > 20 else "")
         lines.append(
@@ -79,6 +79,6 @@ def draft(kind: str | None, files: list[Path], out: Path) -> str:
     """
     if os.path.lexists(out):
         raise _exists(out)
-    made = _draft(kind, files, out)
-    _write(out, made.text)
-    return _summary(made, out)
+    text, facts = _draft(kind, files, out)
+    _write(out, text)
+    return _summary(facts, out)

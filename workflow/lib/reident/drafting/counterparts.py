@@ -52,7 +52,6 @@ class Pair(NamedTuple):
 
     puf: Column
     eif: Column
-    evidence: Evidence
     sure: bool
     reason: str
 
@@ -74,9 +73,7 @@ def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> 
             best = evidence[row][column]
             others = [*np.delete(scores[row], column), *np.delete(scores[:, column], row), 0.0]
             sure = _is_sure(best, scores[row, column] - max(others))
-            result.append(
-                Pair(puf[row], eif[column], best, sure, _reason(puf[row], eif[column], best, sure=sure))
-            )
+            result.append(Pair(puf[row], eif[column], sure, _reason(puf[row], eif[column], best, sure=sure)))
     return result
 
 

@@ -13,19 +13,13 @@ from reident.drafting import codes, types
 from reident.drafting.profile import Column, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
+from reident.intake.severity import MATERIAL
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
 
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
 
 LIMIT = "the limit of the verdict is yours to decide; without it there is none"
-
-
-class Draft(NamedTuple):
-    """The text of a study file, and sentences about the files for the terminal, without a value of them."""
-
-    text: str
-    facts: tuple[str, ...]
 
 
 def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
@@ -58,11 +52,6 @@ def study_id(out: Path) -> str:
     stem = out.stem if out.stem.casefold() not in {"study", "draft"} else out.resolve().parent.name
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80] or "study"
-
-
-def relative(path: Path, out: Path) -> str:
-    """Return the path of a file as the study file has it: relative to its folder."""
-    return Path(os.path.relpath(path, out.parent)).as_posix()
 
 
 def file(sheet: Sheet, indent: str, source: Source, records: int) -> None:
@@ -116,7 +105,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     rows = sum(doubtful.values())
     if doubtful:
         what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
-    return Missing(tuple(certain_codes), codes.material(rows, column.records), "; ".join(what))
+    return Missing(tuple(certain_codes), rows > MATERIAL * column.records, "; ".join(what))
 
 
 def _word(code: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from reident.drafting import draft, links, names, types
-from reident.drafting.draft import Draft
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.sheet import Sheet, scalar
@@ -20,9 +19,9 @@ _MANY = 10
 """With more key variables than this, the search for uniques is limited to sets of three."""
 
 
-def make(path: Path, out: Path) -> Draft:
-    """Return the draft of a study of one file."""
-    file = profile(describe(path, draft.relative(path, out)))
+def make(path: Path, out: Path) -> tuple[str, list[str]]:
+    """Return the draft of a study of one file, and sentences about it for the terminal."""
+    file = profile(describe(path, out))
     key = row_key(file)
     weight = _weight(file)
     columns = [
@@ -69,13 +68,10 @@ def make(path: Path, out: Path) -> Draft:
     draft.unreadable(sheet, file.source, 2)
     sheet.gap()
     sheet.add("# decision: {k_anonymity_at_least: 3}", draft.LIMIT)
-    return Draft(
-        sheet.text(),
-        (
-            draft.described(file, key.columns, "the row number"),
-            f"{min(len(columns), MAX_KEY_VARIABLES)} key variables",
-        ),
-    )
+    return sheet.text(), [
+        draft.described(file, key.columns, "the row number"),
+        f"{min(len(columns), MAX_KEY_VARIABLES)} key variables",
+    ]
 
 
 def row_key(file: File) -> Key:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reident.drafting import codes, counterparts, draft, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
-from reident.drafting.draft import Draft, Missing
+from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import File, profile
 from reident.drafting.recodes import Recode
@@ -36,9 +36,12 @@ class Variable(NamedTuple):
     linked: tuple[np.ndarray, np.ndarray] | None
 
 
-def make(paths: list[Path], out: Path) -> Draft:
-    """Return the draft of a study of two files, PUF and EIF, and of the links between them if they are given."""
-    sources = [describe(path, draft.relative(path, out)) for path in paths]
+def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
+    """Return the draft of a study of two files, PUF and EIF, and of the links between them if they are given.
+
+    With it come sentences about the files for the terminal.
+    """
+    sources = [describe(path, out) for path in paths]
     # The smallest file first: what is wrong in it is said before a large one is read.
     order = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
     profiles = {at: profile(sources[at]) for at in order}
@@ -72,7 +75,7 @@ def make(paths: list[Path], out: Path) -> Draft:
     _linking(sheet, [variable for variable in variables if variable.name != stratum])
     _rest(sheet, (puf, eif), keys, variables)
     _closing(sheet, len(variables) - (stratum is not None))
-    return Draft(sheet.text(), tuple(_facts(files, keys, variables, stratum, links_)))
+    return sheet.text(), _facts(files, keys, variables, stratum, links_)
 
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:

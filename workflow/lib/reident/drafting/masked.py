@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from reident.drafting import draft, names, types
-from reident.drafting.draft import Draft
 from reident.drafting.filerisk import row_key
 from reident.drafting.profile import profile
 from reident.drafting.sheet import Sheet, code_list, flow, scalar
@@ -16,9 +15,9 @@ from reident.sections.microaggregation import PUFID
 from reident.study.reading import TODO
 
 
-def make(path: Path, out: Path) -> Draft:
-    """Return the draft of a study of a file that is micro-aggregated."""
-    source = describe(path, draft.relative(path, out))
+def make(path: Path, out: Path) -> tuple[str, list[str]]:
+    """Return the draft of a study of a file that is micro-aggregated, and sentences about it for the terminal."""
+    source = describe(path, out)
     if source.decimal != ".":
         raise InputError(
             f"{path.name}: the numbers have decimal commas, which a masked file cannot have. Save the file with "
@@ -87,10 +86,7 @@ def make(path: Path, out: Path) -> Draft:
     sheet.gap()
     sheet.add("metrics: {winkler: {}, taxicab: {}, euclidean: {}}", "Winkler's metric is made for such files")
     sheet.add("# decision: {conditional_rate_at_most: 0.05}", draft.LIMIT)
-    return Draft(
-        sheet.text(),
-        (
-            draft.described(file, key.columns, "the row number"),
-            f"{len(numeric)} columns to be micro-aggregated",
-        ),
-    )
+    return sheet.text(), [
+        draft.described(file, key.columns, "the row number"),
+        f"{len(numeric)} columns to be micro-aggregated",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import os
 import re
 from collections.abc import Iterator
 from itertools import islice
@@ -67,14 +68,15 @@ class Source(NamedTuple):
         return {name: getattr(self.described, name) for name in self.reasons}
 
 
-def describe(path: Path, written: str) -> Source:
-    """Return how a file is read; `written` is its path relative to the study file.
+def describe(path: Path, out: Path) -> Source:
+    """Return how a file is read, with its path relative to the folder of the study file `out`.
 
     Raises
     ------
     InputError
         For a file that cannot be read, that is not a table with named columns, or whose encoding is unknown.
     """
+    written = Path(os.path.relpath(path, out.parent)).as_posix()
     plain = _model(path, {"path": written})
     options: dict[str, str] = {}
     reasons: dict[str, str] = {}

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import draft, scan, types
-from reident.drafting.draft import Draft
 from reident.drafting.filerisk import row_key
 from reident.drafting.hashing import hashes
 from reident.drafting.links import Key
@@ -29,9 +28,9 @@ _ROW, _HASH = "\0row", "\0hash"
 """The names of the row number and of the hash; no column has them."""
 
 
-def make(confidential: Path, synthetic: list[Path], out: Path) -> Draft:
-    """Return the draft of a study of synthetic files."""
-    sources = [describe(path, draft.relative(path, out)) for path in (confidential, *synthetic)]
+def make(confidential: Path, synthetic: list[Path], out: Path) -> tuple[str, list[str]]:
+    """Return the draft of a study of synthetic files, and sentences about them for the terminal."""
+    sources = [describe(path, out) for path in (confidential, *synthetic)]
     first, *others = sources
     common = [name for name in first.columns if all(name in other.columns for other in others)]
     if not common:
@@ -109,7 +108,7 @@ def _differing(first: pa.Table, other: pa.Table, rows: np.ndarray, name: str) ->
 
 def _written(
     out: Path, sources: list[Source], file: File, key: Key, changed: dict[str, float], sizes: list[int]
-) -> Draft:
+) -> tuple[str, list[str]]:
     usable = {name: share for name, share in changed.items() if not types.is_text(file.columns[name])}
     synthesized = [name for name, share in usable.items() if share]
     unchanged = [name for name, share in usable.items() if not share]
@@ -162,13 +161,10 @@ def _written(
     draft.unreadable(sheet, file.source, 2)
     sheet.gap()
     sheet.add("# decision: {true_match_rate_at_most: 0.005}", draft.LIMIT)
-    return Draft(
-        sheet.text(),
-        (
-            f"{sources[0].name}: {sizes[0]:,} records, {number(len(sources) - 1, 'synthetic file')}",
-            f"{len(unchanged)} known variables, {len(synthesized)} synthesized",
-        ),
-    )
+    return sheet.text(), [
+        f"{sources[0].name}: {sizes[0]:,} records, {number(len(sources) - 1, 'synthetic file')}",
+        f"{len(unchanged)} known variables, {len(synthesized)} synthesized",
+    ]
 
 
 def _variables(sheet: Sheet, key: str, columns: list[Column], shares: dict[str, float]) -> None:

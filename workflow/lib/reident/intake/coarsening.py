@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.intake.keys import encode
 from reident.sections.coarsening import Coarsening
 
 SLACK = 1e-9
@@ -26,16 +27,13 @@ def coarsen(
     integer_coded : bool
         Whether ``1`` and ``01`` are the same code.
     """
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = array.dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    encoded = encode(column)
     if coarsening.numeric:
         values = coarser_numbers(encoded.dictionary.to_numpy(zero_copy_only=False), coarsening)
         return pa.array(values, pa.float64()).take(encoded.indices)
     coarser = coarsening.coarser_code(integer_coded=integer_coded)
     codes = [coarser(code) for code in encoded.dictionary.to_pylist()]
-    return pc.cast(pa.array(codes, pa.string()), array.type).take(encoded.indices)
+    return pc.cast(pa.array(codes, pa.string()), column.type).take(encoded.indices)
 
 
 def coarser_numbers(values: np.ndarray, coarsening: Coarsening) -> np.ndarray:

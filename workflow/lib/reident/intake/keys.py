@@ -43,7 +43,7 @@ def text_codes(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[list[np.n
     labels : pyarrow.Array
         The distinct texts in code point order; code k means ``labels[k]``.
     """
-    encoded = [_combined(column).dictionary_encode() for column in columns]
+    encoded = list(map(encode, columns))
     vocabulary = pc.unique(pa.concat_arrays([array.dictionary.cast(pa.string()) for array in encoded]))
     labels = vocabulary.take(pc.sort_indices(vocabulary))
     codes = []
@@ -54,10 +54,11 @@ def text_codes(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[list[np.n
     return codes, labels
 
 
-def _combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    if isinstance(column, pa.Array):
-        return column
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+def encode(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    """Return a column in one piece, with each distinct value once."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    return column.dictionary_encode()
 
 
 def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np.ndarray]:
@@ -98,13 +99,6 @@ def _dense(codes: np.ndarray) -> np.ndarray:
     return (np.cumsum(occurs) - 1)[codes]
 
 
-def first_repeat(code: np.ndarray) -> int | None:
-    """Return the position of the first record whose code an earlier record has, or None."""
-    order = np.argsort(code, kind="stable")
-    repeats = order[1:][code[order][1:] == code[order][:-1]]
-    return int(repeats.min()) if repeats.size else None
-
-
 def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) -> np.ndarray:
     """Return the codes of a file's key.
 
@@ -114,12 +108,10 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
         If a key repeats or is empty, in all its columns; with the file and row.
     """
     code, empty = codes([table], [names])[0], without_key(table, names)
-    present = np.flatnonzero(~empty)  # a key that is empty in several records is no key that repeats
-    repeat = first_repeat(code[present])
-    repeats = (0, 0)
-    if repeat is not None:
-        repeats = int(present[repeat]) + first_row, len(present) - len(np.unique(code[present]))
-    for problem in described(names, file, (int(empty.argmax()) + first_row, int(empty.sum())), repeats):
+    repeated = ~empty  # a key that is empty in several records is no key that repeats
+    repeated[np.unique(code, return_index=True)[1]] = False  # the first record of each key
+    first, other = ((int(rows.argmax()) + first_row, int(rows.sum())) for rows in (empty, repeated))
+    for problem in described(names, file, first, other):
         raise InputError(problem)
     return code
 

@@ -68,7 +68,8 @@ class NumberCounts:
         near = np.rint(values)
         close = np.isin(np.abs(near), _SPECIAL) & (np.abs(values - near) <= np.abs(near) * 1e-13)
         for value, n in zip(values[close].tolist(), rows[close].tolist(), strict=True):
-            if _looks_special(f"{value:.15g}"):
+            text = f"{value:.15g}"
+            if _NEGATIVE.fullmatch(text) or _NINES.fullmatch(text):
                 self._special[value] = self._special.get(value, 0) + n
             else:
                 self._widen(value, value)
@@ -171,10 +172,6 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
     looks = words if below_zero else words | negative
     looks |= {value for value in nines if largest <= (_number(value) or 0) / 2 and len(counts) > 1}
     return {value: counts[value] for value in counts if value in looks - declared}
-
-
-def _looks_special(text: str) -> bool:
-    return bool(_NEGATIVE.fullmatch(text) or _NINES.fullmatch(text))
 
 
 def _number(value: str | float) -> float | None:

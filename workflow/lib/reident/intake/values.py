@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
+from reident.intake.keys import encode
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.files import PACKED, SourceFile
 from reident.sections.keys import KeyVariable
@@ -71,23 +72,18 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
         A value that is not a finite number, or not in the declared order, with file, row and column; a
         recode table that names one code twice.
     """
-    encoded = _encoded(text)
+    encoded = encode(text)
     return _distinct(encoded, coding, place).take(encoded.indices)
 
 
 def typed_codes(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.Array:
     """Return one column, typed as by :func:`typed`, but text as a dictionary with each distinct value once."""
-    encoded = _encoded(text)
+    encoded = encode(text)
     values = _distinct(encoded, coding, place)
     if not pa.types.is_string(values.type):
         return values.take(encoded.indices)
     codes = values.dictionary_encode()  # two texts may have the same value
     return pa.DictionaryArray.from_arrays(codes.indices.take(encoded.indices), codes.dictionary)
-
-
-def _encoded(text: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
-    encoded = (text if isinstance(text, pa.Array) else text.combine_chunks()).dictionary_encode()
-    return encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
 
 
 def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.Array:

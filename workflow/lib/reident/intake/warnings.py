@@ -33,8 +33,9 @@ class KeyCounts:
     def add(self, text: pa.Array) -> None:
         """Count some texts."""
         self.n += len(text)
-        self.rounded += _count(pc.match_substring_regex(text, _ROUNDED))
-        self.changed += _count(pc.not_equal(pc.utf8_normalize(pc.utf8_trim_whitespace(text), "NFC"), text))
+        self.rounded += pc.match_substring_regex(text, _ROUNDED).true_count
+        composed = pc.utf8_normalize(pc.utf8_trim_whitespace(text), "NFC")
+        self.changed += pc.not_equal(composed, text).true_count
 
 
 class CodeTexts:
@@ -210,7 +211,3 @@ def _common_codes(
         f"({common} of {codes}). Check the recodes."
     )
     return [Line(NOTABLE, warning)]
-
-
-def _count(flags: pa.Array) -> int:
-    return pc.sum(flags).as_py() or 0

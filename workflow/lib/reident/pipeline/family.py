@@ -310,7 +310,8 @@ def check_files(members: list[Member], path: Path, is_made: Callable[[Path], boo
     """
     for member in members:
         try:
-            named_files.check_files(member.study, path, is_made)
+            for problem in named_files.problems(member.study, path, is_made):
+                raise InputError(problem)
             if not member.place or member.study.checklist != members[0].study.checklist:
                 checklists.check(member.study, path)
             if not member.place:

@@ -107,7 +107,8 @@ def simulating(study: Study) -> Section:
 def masking(study: Study) -> Masking:
     """Return what masking a file takes."""
     variables_ = tuple(variable.model_copy(update={"coarsen": None}) for variable in study.linking_variables)
-    return Masking(study.microaggregated, _unlabelled((*study.strata, *variables_)))
+    options = required(study.microaggregate, "microaggregate")
+    return Masking(options, _unlabelled((*study.strata, *variables_)))
 
 
 @_part_of("prepare")

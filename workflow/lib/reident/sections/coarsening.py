@@ -51,12 +51,13 @@ class Coarsening(Section):
         check_spans(self.recode or {}, "recode")
         return self
 
-    def check(self, kind: str) -> None:
-        """Refuse a coarsening of numbers for a categorical variable, and the other way round."""
+    def check(self, kind: str, key: str) -> None:
+        """Refuse a coarsening of numbers for a categorical variable, and the other way round; `key` is its place."""
         if self.numeric != (kind == "numeric"):
             keys = "`width`, `top` or `bottom`" if kind == "numeric" else "`recode`"
             raise ValueError(
-                f"must have {keys}, because the variable is {kind}. Correct the keys or the type of the variable."
+                f"`{key}` must have {keys}, because the variable is {kind}. Correct the keys or the type of the "
+                "variable."
             )
 
     def coarser_code(self, *, integer_coded: bool) -> Callable[[str], str]:

@@ -103,7 +103,7 @@ class Decision(Section):
     false_match_rate_at_least: float | None = Field(None, ge=0, le=1)
     """Matching: the smallest false match rate, as a fraction, with which a scenario passes. A scenario without a unique
     match passes."""
-    nearer_excess_at_most: float | None = Field(None, ge=0, le=1, exclude_if=lambda limit: limit is None)
+    nearer_excess_at_most: float | None = Field(None, ge=0, le=1, exclude_if=_is_absent)
     """`matching.closest`: the largest excess of the share of synthetic records that are nearer to the confidential file
     than to the holdout over its expectation, as a fraction, with which every synthetic file passes. Source: METHODS
     §8.1."""

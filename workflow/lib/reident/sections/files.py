@@ -116,22 +116,20 @@ class SourceFile(Section):
         return "utf-8-sig" if name == "utf-8" else name
 
     @model_validator(mode="after")
-    def _no_spreadsheet(self) -> SourceFile:
-        if self.format is None and self.path.lower().endswith(SPREADSHEETS):
+    def _no_other_format(self) -> SourceFile:
+        if self.format is not None:
+            return self
+        name = self.path.lower()
+        if name.endswith(SPREADSHEETS):
             raise ValueError(
                 "`.path` must not be a spreadsheet, which may change codes and dates (0012 becomes 12). Save the sheet "
                 "as CSV, and name that file."
             )
-        return self
-
-    @model_validator(mode="after")
-    def _no_other_format(self) -> SourceFile:
-        name = self.path.lower()
-        if self.format is None and name.endswith(".por"):
+        if name.endswith(".por"):
             raise ValueError(
                 "`.path` must not be an SPSS portable file. Save it as .sav, and name that file."
             )
-        if self.format is None and name.endswith(tuple(f"{ending}.gz" for ending in ENDINGS)):
+        if name.endswith(tuple(f"{ending}.gz" for ending in ENDINGS)):
             raise ValueError(
                 "`.path` must not be a gzip file unless the format is CSV or fixed width. Decompress it, and name the "
                 "decompressed file."

@@ -117,10 +117,7 @@ class LinkingVariable(Column):
     def _type_fits(self) -> LinkingVariable:
         check_order(self.type, self.order, integer_coded=self.integer_coded)
         if self.coarsen is not None:
-            try:
-                self.coarsen.check(self.type)
-            except ValueError as error:
-                raise ValueError(f"`.coarsen` {error}") from None
+            self.coarsen.check(self.type, ".coarsen")
         return self
 
     @property

@@ -33,10 +33,7 @@ class Why(Section):
             key = f"why.recodings[{at + 1}]"
             if recoding.variable not in types:
                 raise ValueError(f"`{key}.variable` must be a linking variable. Correct the name.")
-            try:
-                recoding.check(types[recoding.variable])
-            except ValueError as error:
-                raise ValueError(f"`{key}` {error}") from None
+            recoding.check(types[recoding.variable], key)
             if (recoding.variable, recoding.title) in seen:
                 raise ValueError(f"`{key}` is given twice. Remove one of the two, or give it another `name`.")
             seen.add((recoding.variable, recoding.title))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from pathlib import Path
 
 from reident.errors import InputError
@@ -27,14 +25,8 @@ def check(study_file: Path, location: tuple[str, ...], name: str, folder: Path) 
             study_file,
             location,
             f"must be {', '.join(f'`{choice}`' for choice in names)} or the path of a file that ends in `.yaml`."
-            f"{near(name, names) or ' Correct it.'}",
+            f"{studyfile.near(name, names) or ' Correct it.'}",
         )
-
-
-def near(name: str, names: Sequence[str]) -> str:
-    """Return a question with the one of some names that is most like another one; empty if none is."""
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" Did you mean `{close[0]}`?" if close else ""
 
 
 def error(path: Path, location: tuple[str | int, ...], message: str) -> InputError:

@@ -46,7 +46,7 @@ def check(study: Study, study_file: Path) -> None:
     ids = [question.id for question in load(path_of(checklist, study_file)).all]
     for name in checklist.answers:
         if name not in ids:
-            remedy = bundled.near(name, ids) or " Remove it, or correct it by the ids of the checklist."
+            remedy = studyfile.near(name, ids) or " Remove it, or correct it by the ids of the checklist."
             raise bundled.error(
                 study_file,
                 ("checklist", "answers", name),

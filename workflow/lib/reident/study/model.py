@@ -165,11 +165,6 @@ class Study(Section):
         return varied[self.together]
 
     @property
-    def microaggregated(self) -> Microaggregate:
-        """The section `microaggregate`."""
-        return required(self.microaggregate, "microaggregate")
-
-    @property
     def matched(self) -> Matching:
         """The section `matching` with its files, declared or simulated."""
         matching = required(self.matching, "matching")
@@ -490,8 +485,3 @@ def canonical_json(study: Study) -> str:
         if content[key] == default:
             del content[key]
     return json.dumps(content, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
-
-
-def parse(text: str) -> Study:
-    """Return the study of a canonical JSON text, see :func:`canonical_json`."""
-    return Study.model_validate_json(text)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from reident.errors import InputError
 from reident.linkage.metrics import adhoc
 from reident.sections.base import Section
 from reident.sections.files import SourceFile
@@ -23,16 +22,6 @@ FONT: Location = ("font",)
 
 MAX_SHOWN = 300
 """The number of characters of a path that a message shows."""
-
-
-class Problem(NamedTuple):
-    """What is wrong with a path, without its subject, and what to do."""
-
-    what: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.what}. {self.remedy}."
 
 
 def named_files(study: Study) -> dict[Location, str]:
@@ -64,20 +53,11 @@ def _source_files(value: Any, location: Location) -> Iterator[tuple[Location, st
             yield from _source_files(item, (*location, at))
 
 
-def check_files(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
-    """Check that every file that a study names exists, relative to the study file at `path`, or is about to be made.
-
-    Raises
-    ------
-    InputError
-        With the line and key of the first file that does not, or that cannot be read.
-    """
-    for problem in problems(study, path, is_made):
-        raise InputError(problem)
-
-
 def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> Iterator[str]:
-    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`."""
+    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`.
+
+    A file about which ``is_made`` says that it is about to be made need not exist.
+    """
     for location, name in named_files(study).items():
         problem = path_problem(name) or _access_problem(path.parent / name)
         if problem is None and location == FONT:
@@ -89,43 +69,41 @@ def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda 
             yield f"{path}, line {line}: `{studyfile.dotted_key(location)}`: {text}{cut} {problem}"
 
 
-def path_problem(name: str) -> Problem | None:
-    """Return what is wrong with the characters of a path; None if nothing is."""
+def path_problem(name: str) -> str | None:
+    """Return what is wrong with the characters of a path, without its subject, and what to do; None if nothing is."""
     if {"{", "}"} & set(name):
-        return Problem(
-            "contains a brace, which Snakemake reads as a wildcard", "Rename the file or its folder"
-        )
+        return "contains a brace, which Snakemake reads as a wildcard. Rename the file or its folder."
     if "\0" in name:
-        return Problem("contains a NUL character", "Correct the path")
+        return "contains a NUL character. Correct the path."
     return None
 
 
-def _access_problem(file: Path) -> Problem | None:
+def _access_problem(file: Path) -> str | None:
     """Return why a file cannot be read; None if it can."""
     try:
         if file.is_dir():
-            return Problem("is a folder", "Name a file in it")
+            return "is a folder. Name a file in it."
         if file.is_symlink() and not file.exists():
-            return Problem("is a broken link", "Correct the link")
+            return "is a broken link. Correct the link."
         if not file.exists():
-            return Problem("does not exist", "Correct the path, which is relative to the study file")
+            return "does not exist. Correct the path, which is relative to the study file."
         if not file.is_file():
-            return Problem("is a pipe or a device", "Write its content to a file")
+            return "is a pipe or a device. Write its content to a file."
     except PermissionError:  # of a folder on the way
-        return Problem("is in a folder that you may not open", "Change the permissions of the folder")
+        return "is in a folder that you may not open. Change the permissions of the folder."
     except OSError as error:  # for example, the name is too long or the disk does not answer
-        return Problem(f"cannot be accessed ({error.strerror})", "Correct the path, or move the file")
+        return f"cannot be accessed ({error.strerror}). Correct the path, or move the file."
     if not os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
-        return Problem("cannot be read", "Change its permissions")
+        return "cannot be read. Change its permissions."
     try:
         with file.open("rb") as stream:
             stream.read(1)
     except OSError as error:  # for example, a file of the kernel, or a damaged disk
-        return Problem(f"cannot be read ({error.strerror})", "Name another file, or check the disk")
+        return f"cannot be read ({error.strerror}). Name another file, or check the disk."
     return None
 
 
-def _font_problem(file: Path) -> Problem | None:
+def _font_problem(file: Path) -> str | None:
     """Return why a file is not a font with which figures, pages and PDF can show letters; None if it is one."""
     from fontTools.ttLib import TTFont  # noqa: PLC0415 - few studies name a font
 
@@ -138,4 +116,4 @@ def _font_problem(file: Path) -> Problem | None:
                 return None
     except Exception:  # noqa: BLE001, S110 - a damaged font may raise anything
         pass
-    return Problem("is not a TrueType or OpenType font", "Name another file that ends in .ttf, .otf or .ttc")
+    return "is not a TrueType or OpenType font. Name another file that ends in .ttf, .otf or .ttc."

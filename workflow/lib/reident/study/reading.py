@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -267,8 +267,13 @@ def _instead(key: str, keys: Mapping[str, Sequence[str]]) -> str:
     if key in keys:
         places = [f"`{section}.{key}`" if section else f"`{key}` of the file itself" for section in keys[key]]
         return f" here. Write {' or '.join(places[:3])}, or remove it."
-    close = difflib.get_close_matches(key, keys, n=1)
-    return f". Did you mean `{close[0]}`?" if close else ". Remove it, or see config/README.md for all keys."
+    return f".{near(key, keys) or ' Remove it, or see config/README.md for all keys.'}"
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """Return a question with the one of some names that is most like another one; empty if none is."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" Did you mean `{close[0]}`?" if close else ""
 
 
 def _reason(error: Any, keys: Mapping[str, Sequence[str]]) -> str:
@@ -338,17 +343,11 @@ def validated(path: Path, model: type[SectionT], data: Any, node: yaml.Node) -> 
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise explain(error, path, data, node, known_keys(model)) from None
-
-
-def explain(
-    error: ValidationError, path: Path, data: Any, node: yaml.Node, keys: Mapping[str, Sequence[str]]
-) -> InputError:
-    """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
-    return _first(path, mistakes(error, data, node, keys))
+        raise _first(path, mistakes(error, data, node, known_keys(model))) from None
 
 
 def _first(path: Path, every: Sequence[Mistake]) -> InputError:
+    """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
     first, *others = every
     further = len({mistake.line for mistake in others} - {first.line})
     more = (

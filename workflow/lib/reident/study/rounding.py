@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 FOLDER = bundled.CONFIG / "rounding"
 """The bundled policies."""
 
-POLICY = "policy"
-"""The side of the file of the policy."""
-
 
 def path_of(release: Release, study_file: Path) -> Path:
     """Return the file of the policy: a bundled one, or one beside the study file."""
@@ -31,7 +28,7 @@ def sources(release: Release, study_file: Path) -> dict[str, Path]:
     ``policy``; and of each earlier edition a sealed file, ``edition_1``, or the files of its folder,
     ``edition_1_attack``, ``edition_1_cut_points`` … ``edition_1_release``.
     """
-    files = {POLICY: path_of(release, study_file)}
+    files = {"policy": path_of(release, study_file)}
     for (at, name), path in release.edition_files.items():
         part = Path(name).stem.replace("-", "_")
         files[f"edition_{at + 1}_{part}".rstrip("_")] = study_file.parent / path

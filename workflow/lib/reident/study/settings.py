@@ -6,12 +6,12 @@ The check, the defaults, workflow/schemas/config.schema.json and the table of co
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reident.errors import InputError
+from reident.study.reading import near
 
 _REMEDY = "Correct it in config/config.yaml or on the command line."
 
@@ -102,9 +102,8 @@ def check(config: Mapping[str, Any]) -> None:
     """
     for key in config:
         if key not in SETTINGS:
-            close = difflib.get_close_matches(str(key), SETTINGS, n=1)
-            remedy = f"Did you mean `{close[0]}`?" if close else f"Use one of {', '.join(SETTINGS)}."
-            raise InputError(f"config: `{key}` is not a known key. {remedy}")
+            remedy = near(str(key), SETTINGS) or f" Use one of {', '.join(SETTINGS)}."
+            raise InputError(f"config: `{key}` is not a known key.{remedy}")
     for key, setting in SETTINGS.items():
         pattern = setting.kind.pattern
         if pattern and key in config and not re.fullmatch(pattern, str(config[key]), re.ASCII):

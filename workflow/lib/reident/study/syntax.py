@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import yaml
 
@@ -29,40 +28,30 @@ _NAMED = (
 _USUAL = "Check the indentation and the quotation marks."
 
 
-class Mistake(NamedTuple):
-    """The line of a mistake, from 1 (None if it is not known), what is wrong, and what to do."""
-
-    line: int | None
-    problem: str
-    remedy: str
-
-
-def locate(text: str, error: yaml.YAMLError) -> Mistake:
-    """Return where a text is not valid YAML, from what the parser says of it."""
+def locate(text: str, error: yaml.YAMLError) -> tuple[int | None, str, str]:
+    """Return the line of a mistake, from 1 (None if it is not known), what is wrong, and what to do."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return Mistake(None, getattr(error, "reason", None) or "syntax error", _USUAL)
+        return None, getattr(error, "reason", None) or "syntax error", _USUAL
     lines, at = text.split("\n"), error.problem_mark.line
     line = lines[at] if at < len(lines) else ""
     context, problem = error.context or "", error.problem or "syntax error"
     start = error.context_mark.line if error.context_mark else at
     if (opened := _open_quote(text, at)) is not None:
-        return Mistake(opened + 1, "a quotation mark is not closed", "Add the second one.")
+        return opened + 1, "a quotation mark is not closed", "Add the second one."
     for words, where, what, remedy in _NAMED:
         if words in f"{context} {problem}":
-            return Mistake((start if where == _START else at) + 1, what, remedy)
+            return (start if where == _START else at) + 1, what, remedy
     for kind, (opening, closing) in _CLOSING.items():
         if kind in context:
-            return Mistake(
-                start + 1, f"`{opening}` is not closed by `{closing}`", f"Add `{closing}`, or a comma."
-            )
+            return start + 1, f"`{opening}` is not closed by `{closing}`", f"Add `{closing}`, or a comma."
     if "mapping values are not allowed" in problem:
         return _unexpected_colon(lines, at)
     first = "*" if "an alias" in context else line[error.problem_mark.column :][:1]
     if first and first in _STARTS:
-        return Mistake(at + 1, f"a value must not begin with `{first}`", "Put the value in quotation marks.")
+        return at + 1, f"a value must not begin with `{first}`", "Put the value in quotation marks."
     if problem.startswith("but "):
         problem = f"{context} {problem}"
-    return Mistake(at + 1, problem, _USUAL)
+    return at + 1, problem, _USUAL
 
 
 def _open_quote(text: str, until: int) -> int | None:
@@ -77,16 +66,16 @@ def _open_quote(text: str, until: int) -> int | None:
     return None
 
 
-def _unexpected_colon(lines: list[str], at: int) -> Mistake:
-    """Return the mistake where a key follows what is no section."""
+def _unexpected_colon(lines: list[str], at: int) -> tuple[int | None, str, str]:
+    """Return the line, problem and remedy where a key follows what is no section."""
     line = lines[at]
     if re.match(r"\s*-\S", line):
-        return Mistake(at + 1, "a blank is missing after `-`", "Write `- item`.")
+        return at + 1, "a blank is missing after `-`", "Write `- item`."
     if _TWO_COLONS.match(line):
         remedy = "Put the value in quotation marks."
-        return Mistake(at + 1, "a value has a colon and a blank", remedy)
+        return at + 1, "a value has a colon and a blank", remedy
     before = next((number for number in range(at - 1, -1, -1) if lines[number].strip()), None)
     if before is not None and (glued := _GLUED.match(lines[before])):
         key = glued["key"]
-        return Mistake(before + 1, f"a blank is missing after `{key}:`", f"Write `{key}: value`.")
-    return Mistake(at + 1, "a key is indented that belongs to no section", _USUAL)
+        return before + 1, f"a blank is missing after `{key}:`", f"Write `{key}: value`."
+    return at + 1, "a key is indented that belongs to no section", _USUAL

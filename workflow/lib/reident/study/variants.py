@@ -158,10 +158,11 @@ def with_settings(
         for at, part in enumerate(way):
             parent = _enter(parent, part, [*way, last][at + 1], key, dotted_key(way[: at + 1]))
         items: Any = parent
+        place: Any = _place_in(items, last, key) if isinstance(items, list) else _spelling(items, str(last))
         if isinstance(items, list) and value is None:
-            dropped.append((items, _place_in(items, last, key)))
+            dropped.append((items, place))
         else:
-            _put(parent, last, value, key)
+            items[place] = copy.deepcopy(value)
     # Last and from the end, so that the numbers of other items hold while values are set.
     for items, place in sorted(dropped, key=lambda one: one[1], reverse=True):
         _drop_score(result, items.pop(place))
@@ -206,13 +207,6 @@ def _enter(inside: Any, part: str | int, after: str | int, key: str, section: st
             f"`{section}` as a section, or set `{section}` as a whole."
         )
     return inner
-
-
-def _put(inside: Any, last: str | int, value: Any, key: str) -> None:
-    if isinstance(inside, list):
-        inside[_place_in(inside, last, key)] = copy.deepcopy(value)
-    else:
-        inside[_spelling(inside, str(last))] = copy.deepcopy(value)
 
 
 def _place_in(items: list[Any], part: str | int, key: str) -> int:

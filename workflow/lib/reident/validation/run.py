@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident import simulation
+from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.filerisk.parts import FILE, POPULATION, RiskFiles
 from reident.filerisk.parts import ORIGINAL as ORIGINAL_RECORDS
@@ -63,12 +64,8 @@ def validate(paths: list[Path]) -> Answer:
             lines.append(f"{path}: the files of the study were not read. First correct the study file.")
         lines += [f"\n{hint}\n" for hint in findings.hints.values()]
         errors, warnings = errors + len(findings.errors), warnings + len(findings.warnings)
-    total = f"{_number(errors, 'error')}, {_number(warnings, 'warning')}. {_next(paths, errors, warnings)}"
+    total = f"{number(errors, 'error')}, {number(warnings, 'warning')}. {_next(paths, errors, warnings)}"
     return Answer(errors, warnings, [*lines, total])
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _next(paths: list[Path], errors: int, warnings: int) -> str:
