@@ -138,8 +138,11 @@ def _recorded_by(node: ast.Call | ast.Return, group: str) -> list[ast.expr]:
             return [text]
         case "warnings", ast.Call(func=ast.Attribute(attr="line"), args=[text]):
             return [text]
-        case "causes", ast.Call(func=ast.Attribute(attr="leave"), args=[text, *_]):
-            return [text]
+        case "causes", ast.Call(
+            func=ast.Attribute(value=ast.Name("account"), attr="add"), args=[_, _, left, *_]
+        ):
+            assert isinstance(left, ast.Dict), "a cause must be in a literal of the call, where it is found"
+            return [text for text in left.keys if text is not None]
         case "hazards", ast.Call(func=ast.Attribute(value=ast.Name("hazards"), attr="append"), args=[text]):
             return [text]
         case "hazards", ast.Return(value=ast.List(elts=[ast.JoinedStr() as text])):

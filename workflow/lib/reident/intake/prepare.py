@@ -126,7 +126,7 @@ def prepare_files(
         lookups = _lookups(part, others)
         for side, file in records.items():
             require_records(part.file(side), file.n)
-            account.open(side, file.n).close(side)
+            account.add(side, file.n)
         searches = ([lookup for (holder, _), lookup in lookups.items() if holder == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
         taken = (sinks[side] for side in records)
@@ -214,8 +214,11 @@ def _links(
                 "allow them by `unknown_links_at_most`."
             )
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
-    lines = account.open("iuf", len(unknown))
-    lines.leave("link to an unknown record", n_unknown)
-    lines.leave("exact repeat of a link", len(unknown) - n_unknown - len(links))
-    lines.close("iuf", len(links))
+    repeats = len(unknown) - n_unknown - len(links)
+    account.add(
+        "iuf",
+        len(unknown),
+        {"link to an unknown record": n_unknown, "exact repeat of a link": repeats},
+        len(links),
+    )
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))
