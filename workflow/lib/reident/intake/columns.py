@@ -20,23 +20,6 @@ MAX_TEXTS = 2**17
 """Distinct texts whose values are kept for the next batch."""
 
 
-class CodeCounts:
-    """Records by code."""
-
-    def __init__(self) -> None:
-        self._counts = Counter[str | float]()
-
-    def add(self, values: pa.Array, rows: np.ndarray) -> None:
-        """Count codes, null where missing, with the records of each, int64 (k,)."""
-        for value, n in zip(values.to_pylist(), rows.tolist(), strict=True):
-            if value is not None:
-                self._counts[value] += n
-
-    def counts(self) -> Counts:
-        """Return the records by code, without missing ones."""
-        return self._counts
-
-
 class ColumnReader:
     """Types one variable of one file.
 
@@ -56,7 +39,7 @@ class ColumnReader:
         self.type = pa.float64() if self._numeric else pa.string()
         self.texts = CodeTexts(column, side, source.decimal)
         self.problem: InputError | None = None
-        self._counts: NumberCounts | CodeCounts = NumberCounts() if self._numeric else CodeCounts()
+        self._codes, self._numbers = Counter[str | float](), NumberCounts()
         self._raw = pa.array([], pa.string())
         self._values = pa.array([], self.type)
         self._foreign = np.zeros(0, bool)
@@ -64,7 +47,7 @@ class ColumnReader:
     @property
     def counts(self) -> Counts:
         """The records by value, without missing ones; of numbers, see :class:`NumberCounts`."""
-        return self._counts.counts()
+        return self._numbers.counts() if self._numeric else self._codes
 
     def read(self, text: pa.Array, before: int) -> pa.Array:
         """Return the values of the next records, null where missing; `before` records precede them."""
@@ -101,10 +84,12 @@ class ColumnReader:
         """Count the records of each text, and return their values."""
         values, rows = self._values.take(place), np.bincount(indices.to_numpy(), minlength=len(place))
         self.texts.foreign_rows += int(rows[self._foreign[place.to_numpy()]].sum())
-        if isinstance(self._counts, NumberCounts):
-            self._counts.add(values.to_numpy(zero_copy_only=False), rows)
+        if self._numeric:
+            self._numbers.add(values.to_numpy(zero_copy_only=False), rows)
         else:
-            self._counts.add(values, rows)
+            for code, n in zip(values.to_pylist(), rows.tolist(), strict=True):
+                if code is not None:
+                    self._codes[code] += n
         return values.take(indices)
 
     def _problem(self, text: pa.Array, before: int) -> InputError:
