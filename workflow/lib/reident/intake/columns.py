@@ -10,14 +10,65 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.intake.coarsening import coarsen
-from reident.intake.undeclared import Counts, NumberCounts
+from reident.intake.undeclared import OTHER, Counts, NumberCounts
 from reident.intake.values import Place, typed
-from reident.intake.warnings import CodeTexts
+from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.files import RecordFile
 from reident.sections.linkage import Column, LinkingVariable
+from reident.sections.recodes import Recoding
 
 MAX_TEXTS = 2**17
 """Distinct texts whose values are kept for the next batch."""
+
+
+class CodeTexts:
+    """The texts of one variable in one file that the study may have declared wrongly.
+
+    Attributes
+    ----------
+    foreign_rows : int
+        Records with a code that is declared missing for the other file only.
+    foreign : set of str
+        These codes.
+    unused, joined : set of str
+        Codes of the recode table, and codes in `missing` that look like several ones, which do not occur.
+    others : bool
+        Whether codes occur that the recode table leaves as they are.
+    """
+
+    def __init__(self, column: Column, side: str, decimal: str) -> None:
+        coding = column.coding(side, decimal)
+        normal, self._stored = normaliser(coding), normaliser(coding, stored=True)
+        self._missing, self._recode = {normal(code) for code in coding.missing}, Recoding(coding)
+        others = {normal(code) for code in getattr(column.missing, OTHER[side])} - self._missing
+        self._foreign = {code for code in others if not self._recode.names(code)}
+        self.foreign_rows, self.foreign = 0, set[str]()
+        self.unused = set(self._recode.codes) if coding.recode else set[str]()
+        self.joined = [normal(code) for code in coding.missing if _is_joined(code, coding)]
+        self.others = False
+        self.matter = bool(self._foreign or coding.recode or self.joined)
+
+    @property
+    def n_codes(self) -> int:
+        """The number of codes in the recode table."""
+        return len(self._recode.codes)
+
+    def learn(self, texts: list[str]) -> list[bool]:
+        """Take distinct texts of the file, and return whether each is declared missing for the other file only."""
+        codes = [self._stored(text) for text in texts]
+        distinct = set(codes)
+        self.foreign |= distinct & self._foreign
+        self.unused &= set(self._recode.unused(distinct))
+        self.joined = [code for code in self.joined if code not in distinct]
+        if self._recode.otherwise is None and not self.others:
+            self.others = not all(map(self._recode.names, distinct - self._missing))
+        return [code in self._foreign for code in codes]
+
+
+def _is_joined(code: str, coding: Coding) -> bool:
+    """Whether a missing code looks like several ones: separated by a comma that is not that of a number's decimals."""
+    decimal = coding.decimal == "," and number(clean(code).replace(",", ".")) is not None
+    return bool({",", ";"} & set(code)) and not decimal
 
 
 class ColumnReader:

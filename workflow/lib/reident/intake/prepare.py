@@ -24,7 +24,6 @@ from reident.intake.account import Account
 from reident.intake.parts import Preparing
 from reident.intake.records import Clusters, Lookup, RecordReader, Sink, in_memory, require_records
 from reident.intake.sources import Source
-from reident.intake.undeclared import Files
 
 SIDES = ("puf", "eif")
 """The files of records."""
@@ -142,9 +141,7 @@ def prepare_files(
         links = _links(part, rows, records["eif"].n, account, guard)
         for side, file in records.items():
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
-        lines += warnings.value_warnings(
-            part, Files(records["puf"], records["eif"], len(links["puf"])), guard
-        )
+        lines += warnings.value_warnings(part, records, len(links["puf"]), guard)
         if not len(links["puf"]):
             warning = (
                 f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
