@@ -7,7 +7,7 @@ so that nothing after this step depends on the order of rows in the sources.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident import reading
 from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
@@ -38,11 +37,6 @@ class Prepared(NamedTuple):
     clusters: pa.Table
     account: pd.DataFrame
     warnings: pd.DataFrame
-
-
-def batches(part: Preparing, side: str, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of a source file, batch by batch."""
-    return reading.tables(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
 def prepare(
