@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 import pyarrow as pa
 
-from reident.intake.severity import MATERIAL
 from reident.intake.undeclared import MISSING_WORDS, look_missing
-from reident.sections.codes import clean, number
+from reident.sections.codes import number
 
 MIN_RECORDS = 3
 """A code that fewer records have is not written into a draft: it could single out a person."""
@@ -102,19 +100,6 @@ def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[
         if is_gap(numbers[at - 1][0], value):
             result = [code for _, code in numbers[at:]]
     return result
-
-
-def material(rows: int, records: int) -> bool:
-    """Whether codes are of more records than a warning of a run takes for negligible."""
-    return rows > MATERIAL * records
-
-
-def cleaned(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return records by trimmed and composed text."""
-    result = Counter[str]()
-    for text, rows in counts.items():
-        result[clean(text)] += rows
-    return dict(result)
 
 
 def with_point(text: str, decimal: str) -> str:

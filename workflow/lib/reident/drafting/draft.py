@@ -13,6 +13,7 @@ from reident.drafting import codes, types
 from reident.drafting.profile import Column, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
+from reident.intake.severity import MATERIAL
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
 
@@ -116,7 +117,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     rows = sum(doubtful.values())
     if doubtful:
         what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
-    return Missing(tuple(certain_codes), codes.material(rows, column.records), "; ".join(what))
+    return Missing(tuple(certain_codes), rows > MATERIAL * column.records, "; ".join(what))
 
 
 def _word(code: str) -> str:

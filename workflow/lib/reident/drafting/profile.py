@@ -7,6 +7,7 @@ counted, numbers are summed up, and a column without a repeat keeps the hashes o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -90,7 +91,10 @@ class Column:
     def close(self) -> None:
         """Conclude, after the last record."""
         if self.counts is not None:
-            self._conclude(codes.cleaned(self.counts))
+            counts = Counter[str]()
+            for text, rows in self.counts.items():
+                counts[clean(text)] += rows
+            self._conclude(dict(counts))
         else:
             self._conclude_many()
         if self.unique:
