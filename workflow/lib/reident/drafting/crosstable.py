@@ -42,10 +42,6 @@ class CrossTable(NamedTuple):
         """The number of links."""
         return int(self.links.to_numpy().sum())
 
-    def transposed(self) -> CrossTable:
-        """Return the table with the codes of the other file as rows."""
-        return CrossTable(self.links.T)
-
     def without(self, rows: Set[str], columns: Set[str]) -> CrossTable:
         """Return the table of the links that have none of some codes."""
         return CrossTable(self.links.drop(index=list(rows), columns=list(columns), errors="ignore"))

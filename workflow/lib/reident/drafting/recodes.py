@@ -85,7 +85,7 @@ class _Codes:
         return np.array([normals.get(code) for code in values.tolist()], object)
 
     def _set_cross(self, cross: CrossTable) -> None:
-        self.crosses = {"puf": cross.transposed(), "eif": cross} if cross.n >= MIN_LINKS else {}
+        self.crosses = {"puf": CrossTable(cross.links.T), "eif": cross} if cross.n >= MIN_LINKS else {}
 
     def looks(self, side: str) -> dict[str, str]:
         """Return the codes of a file that look like missing ones, each with its normalised form."""
