@@ -110,9 +110,8 @@ class AttributeDisclosure(Section):
     @property
     def described_files(self) -> dict[str, SourceFile]:
         """The files that only this section reads, by side."""
-        released = self.released if isinstance(self.released, tuple) else ()
         files: dict[str, SourceFile] = {TRUTH: self.original} if self.original else {}
-        files |= {released_side(at): file for at, file in enumerate(released, start=1)}
+        files |= {released_side(at): file for at, file in enumerate(self._released_files, start=1)}
         return files | ({HOLDOUT: self.holdout} if self.holdout else {})
 
     def variables(
@@ -152,9 +151,8 @@ class AttributeDisclosure(Section):
             return dict.fromkeys((ORIGINAL, PUF), puf)
         if self.released == SYNTHETIC:
             return dict(matched)
-        files = {TRUTH: self.original}
-        files |= {released_side(at): file for at, file in enumerate(self._released_files, start=1)}
-        return {side: (file and file.id) or () for side, file in files.items()}
+        files = self.described_files.items()
+        return {side: file.id or () for side, file in files if isinstance(file, ComparedFile)}
 
     def check_files(self, *, untreated: bool, matched: bool) -> None:
         """Refuse files that the study does not have: the untreated one, or those of `matching`."""
@@ -233,11 +231,10 @@ def _target_taken_over(target: Target, declared: Mapping[str, KeyVariable]) -> T
     """Return a target; with `within` alone beside its name and type it is a declared variable too."""
     declaration = declared.get(target.name)
     plain = Target(name=target.name, type=target.type, within=target.within)
-    if declaration is None or target != plain or declaration.type != target.type:
-        return target if declaration is None or target != plain else _as_number(declaration, target)
+    if declaration is None or target != plain:
+        return target
+    if (
+        declaration.type != target.type
+    ):  # read otherwise than declared, with the same column and missing codes
+        return target.model_copy(update={"column": declaration.column, "missing": declaration.missing})
     return Target(**{**declaration.model_dump(), "within": target.within})
-
-
-def _as_number(declaration: KeyVariable, target: Target) -> Target:
-    """Return a target that is read otherwise than the declared variable, with its column and missing codes."""
-    return target.model_copy(update={"column": declaration.column, "missing": declaration.missing})
