@@ -153,10 +153,7 @@ def counts(before: Release, after: Release) -> list[Change]:
     """Compare the distinct values and the missing values of each linking variable, in the PUF and in the EIF."""
     tables = (_lines(release, "description/variables.csv") for release in (before, after))
     return _common(
-        *(
-            {line["variable"]: {name: _plain(line[name]) for name in _COUNTS} for line in table}
-            for table in tables
-        )
+        *({line["variable"]: {name: line[name] for name in _COUNTS} for line in table} for table in tables)
     )
 
 
@@ -282,7 +279,7 @@ def _verdict(release: Release) -> dict[str, Any]:
     }
     for line in _lines(release, "verdict/limits.csv"):
         limit = ".".join(filter(None, (line["about"], line["limit"], line["metric"])))
-        values |= {f"{limit}.{name}": _plain(line[name]) for name in ("value", "bound", "outcome")}
+        values |= {f"{limit}.{name}": line[name] for name in ("value", "bound", "outcome")}
     return values
 
 
@@ -326,9 +323,9 @@ def matching(release: Release) -> Quantities | None:
 
 
 def _lines(release: Release, path: str) -> list[dict[str, Any]]:
-    """Return the lines of a table; none if the release does not have it."""
+    """Return the lines of a table, None where a cell is empty; none if the release does not have it."""
     table = release.table(path)
-    return [] if table is None else table.to_dict("records")
+    return [] if table is None else table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def _number(value: Any) -> float | None:
@@ -336,8 +333,3 @@ def _number(value: Any) -> float | None:
         return None if value is None or pd.isna(value) or value == "" else float(value)
     except ValueError:
         return None
-
-
-def _plain(value: Any) -> Any:
-    """Return a cell of a table as a plain value; None if it is empty."""
-    return None if pd.isna(value) else value.item() if hasattr(value, "item") else value
