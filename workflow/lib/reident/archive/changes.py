@@ -11,10 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-import pandas as pd
-
 from reident.archive.codebase import joined
-from reident.archive.differences import Group
+from reident.archive.differences import Group, number
 from reident.archive.releases import LISTS, Release
 from reident.ledger.chain import SOURCE_PREFIX
 from reident.pipeline.tables import WHOLE
@@ -306,7 +304,7 @@ def file_risk(release: Release) -> Quantities | None:
     if table is None:
         return None
     recorded = dict(zip(table["quantity"], table["value"], strict=True))
-    values = {name: _number(recorded.get(name)) for name in FILE_RISK}
+    values = {name: number(recorded.get(name)) for name in FILE_RISK}
     unique, records = values["U"], values["records_in_cells"]
     return values | {"share_unique": unique / records if unique is not None and records else None}
 
@@ -317,7 +315,7 @@ def matching(release: Release) -> Quantities | None:
     if table is None:
         return None
     line = table[table["file"] == "mean"].iloc[0]
-    values = {name: _number(line[name]) for name in MATCHING}
+    values = {name: number(line[name]) for name in MATCHING}
     risk, targets = values["expected_match_risk"], values["targets"]
     return values | {"risk_per_target": risk / targets if risk is not None and targets else None}
 
@@ -326,10 +324,3 @@ def _lines(release: Release, path: str) -> list[dict[str, Any]]:
     """Return the lines of a table, None where a cell is empty; none if the release does not have it."""
     table = release.table(path)
     return [] if table is None else table.astype(object).where(table.notna(), None).to_dict("records")
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return None if value is None or pd.isna(value) or value == "" else float(value)
-    except ValueError:
-        return None
