@@ -1,9 +1,10 @@
 """Adapter of the rule `prepare`."""
 
 from reident import ledger
-from reident.intake import prepare as intake
+from reident.intake.prepare import prepare_files
+from reident.intake.sources import batches
 
 with ledger.step(snakemake) as step:
-    sources = {side: intake.batches(step.part, side, step.path(side)) for side in step.part.sides}
+    sources = {side: batches(extract, step.path(side)) for side, extract in step.part.extracts.items()}
     sinks = {name: step.sink(name) for name in ("puf", "eif", "iuf", "clusters")}
-    step.write_all(intake.prepare_files(step.part, sources, sinks, step.scratch, step.threads))
+    step.write_all(prepare_files(step.part, sources, sinks, step.scratch, step.threads))

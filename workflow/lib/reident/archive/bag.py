@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import shutil
 import uuid
@@ -160,8 +161,9 @@ def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
     content = item.content
     expected = content.stat().st_size if isinstance(content, Path) else len(content)
     sha512, sha256, size = hashlib.sha512(), hashlib.sha256(), 0
-    with archive.open(header(f"{top}/{item.path}", expected), "w") as target:
-        for chunk in _chunks(content):
+    source = io.BytesIO(content) if isinstance(content, bytes) else content.open("rb", buffering=0)
+    with source, archive.open(header(f"{top}/{item.path}", expected), "w") as target:
+        while chunk := source.read(CHUNK):
             sha512.update(chunk)
             if item.sha256:
                 sha256.update(chunk)
@@ -172,15 +174,6 @@ def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
             f"{item.path}: the file changed while it was being sealed. Run the same command again."
         )
     return sha512.hexdigest(), size
-
-
-def _chunks(content: bytes | Path) -> Iterator[bytes]:
-    if isinstance(content, bytes):
-        yield content
-        return
-    with content.open("rb", buffering=0) as stream:
-        while chunk := stream.read(CHUNK):
-            yield chunk
 
 
 def _rename(archive: zipfile.ZipFile, stream: IO[bytes], top: str, name: str) -> None:

@@ -11,10 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-import pandas as pd
-
 from reident.archive.codebase import joined
-from reident.archive.differences import Group
+from reident.archive.differences import Group, number
 from reident.archive.releases import LISTS, Release
 from reident.ledger.chain import SOURCE_PREFIX
 from reident.pipeline.tables import WHOLE
@@ -153,10 +151,7 @@ def counts(before: Release, after: Release) -> list[Change]:
     """Compare the distinct values and the missing values of each linking variable, in the PUF and in the EIF."""
     tables = (_lines(release, "description/variables.csv") for release in (before, after))
     return _common(
-        *(
-            {line["variable"]: {name: _plain(line[name]) for name in _COUNTS} for line in table}
-            for table in tables
-        )
+        *({line["variable"]: {name: line[name] for name in _COUNTS} for line in table} for table in tables)
     )
 
 
@@ -282,7 +277,7 @@ def _verdict(release: Release) -> dict[str, Any]:
     }
     for line in _lines(release, "verdict/limits.csv"):
         limit = ".".join(filter(None, (line["about"], line["limit"], line["metric"])))
-        values |= {f"{limit}.{name}": _plain(line[name]) for name in ("value", "bound", "outcome")}
+        values |= {f"{limit}.{name}": line[name] for name in ("value", "bound", "outcome")}
     return values
 
 
@@ -309,7 +304,7 @@ def file_risk(release: Release) -> Quantities | None:
     if table is None:
         return None
     recorded = dict(zip(table["quantity"], table["value"], strict=True))
-    values = {name: _number(recorded.get(name)) for name in FILE_RISK}
+    values = {name: number(recorded.get(name)) for name in FILE_RISK}
     unique, records = values["U"], values["records_in_cells"]
     return values | {"share_unique": unique / records if unique is not None and records else None}
 
@@ -320,24 +315,12 @@ def matching(release: Release) -> Quantities | None:
     if table is None:
         return None
     line = table[table["file"] == "mean"].iloc[0]
-    values = {name: _number(line[name]) for name in MATCHING}
+    values = {name: number(line[name]) for name in MATCHING}
     risk, targets = values["expected_match_risk"], values["targets"]
     return values | {"risk_per_target": risk / targets if risk is not None and targets else None}
 
 
 def _lines(release: Release, path: str) -> list[dict[str, Any]]:
-    """Return the lines of a table; none if the release does not have it."""
+    """Return the lines of a table, None where a cell is empty; none if the release does not have it."""
     table = release.table(path)
-    return [] if table is None else table.to_dict("records")
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return None if value is None or pd.isna(value) or value == "" else float(value)
-    except ValueError:
-        return None
-
-
-def _plain(value: Any) -> Any:
-    """Return a cell of a table as a plain value; None if it is empty."""
-    return None if pd.isna(value) else value.item() if hasattr(value, "item") else value
+    return [] if table is None else table.astype(object).where(table.notna(), None).to_dict("records")

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ from reident.archive.bag import Item
 from reident.archive.crate import Crate
 from reident.errors import InputError
 from reident.ledger import stored
-from reident.ledger.chain import SOURCE_PREFIX, Chain, first_output, located, place_of_path, read_results
+from reident.ledger.chain import SOURCE_PREFIX, Chain, first_output, located, place_of_path
 from reident.pipeline import release
 from reident.pipeline.digests import sha256 as sha256_of
 from reident.pipeline.family import Family
@@ -101,19 +101,12 @@ def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
     InputError
         If there is no report or edition, or an entry is not there.
     """
-    chain = Chain(root)
-    entries: dict[str, Entry] = {}
-    todo = [*ends]
-    while todo:
-        path = todo.pop()
-        entry, _ = chain.maker(path)
-        if entry is None:
-            what = _NOT_MADE.get(path, f"{path} has no entry in the ledger")
-            raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
-        if (name := first_output(entry)) not in entries:
-            entries[name] = entry
-            todo += read_results(entry)
-    return [entries[name] for name in sorted(entries)]
+
+    def absent(path: str) -> NoReturn:
+        what = _NOT_MADE.get(path, f"{path} has no entry in the ledger")
+        raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
+
+    return Chain(root).behind(ends, absent)
 
 
 def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:

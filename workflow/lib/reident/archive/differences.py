@@ -123,19 +123,22 @@ def _lines(attack: Attack) -> dict[tuple[str, Group], dict[str, Any]]:
 def _share(line: dict[str, Any], rate: str, attack: Attack) -> Share:
     """Return a rate of one release with its interval: that of the study, or for other rates one by its method."""
     if rate not in FRACTIONS:
-        return Share(rate=_number(line, rate))
-    hits, records = (_number(line, name) for name in FRACTIONS[rate])
+        return Share(rate=number(line.get(rate)))
+    hits, records = (number(line.get(name)) for name in FRACTIONS[rate])
     if hits is None or not records:
         return Share(None if hits is None else int(hits), None if records is None else int(records))
-    ends = Interval(_number(line, "conditional_low"), _number(line, "conditional_high"))
+    ends = Interval(number(line.get("conditional_low")), number(line.get("conditional_high")))
     if rate != "conditional_rate":
         ends = of_study(int(hits), int(records), attack.method, attack.level)
     return Share(int(hits), int(records), hits / records, *ends)
 
 
-def _number(line: dict[str, Any], name: str) -> float | None:
-    value = line.get(name)
-    return None if value is None or pd.isna(value) else float(value)
+def number(value: Any) -> float | None:
+    """Return a cell as a number; None if it is empty or text."""
+    try:
+        return None if value is None or pd.isna(value) else float(value)
+    except ValueError:
+        return None
 
 
 def _comparable(rate: str, pair: tuple[Share, Share], before: Attack, after: Attack) -> Iterator[Share]:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ from reident.errors import InputError
 from reident.ledger.chain import SOURCE_PREFIX, read_entry
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
-from reident.study import reading
 from reident.study.named_files import path_problem
 
 RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
@@ -118,9 +117,9 @@ def _replace(file: Path, paths: dict[str, str]) -> None:
     before = [member.variant for member in Family(file).members]
     text = file.read_text(encoding="utf-8-sig")
     marks = {
-        (node.start_mark.index, node.end_mark.index): paths[node.value]
-        for node in _scalars(reading.read(file)[1])
-        if node.value in paths
+        (token.start_mark.index, token.end_mark.index): paths[token.value]
+        for token in yaml.scan(text, Loader=yaml.SafeLoader)
+        if isinstance(token, yaml.ScalarToken) and token.value in paths
     }
     for (start, end), value in sorted(marks.items(), reverse=True):
         text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]
@@ -130,18 +129,6 @@ def _replace(file: Path, paths: dict[str, str]) -> None:
             f"{file.name}: a variant has the name of a file that is given by its absolute path. Put the file there, as "
             "the names of the results derive from this path."
         )
-
-
-def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
-    """Yield the single values of a study file."""
-    if isinstance(node, yaml.ScalarNode):
-        yield node
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _scalars(item)
-    elif isinstance(node, yaml.MappingNode):
-        for _, value in node.value:
-            yield from _scalars(value)
 
 
 def shards(bag: Path) -> int | None:

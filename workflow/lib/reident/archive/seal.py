@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 
 from reident.archive import bag as bags
 from reident.archive import layout, signing, verify
-from reident.archive.collect import collect
+from reident.archive.collect import as_json, collect
 from reident.errors import InputError
 from reident.ledger.chain import located
 from reident.ledger.check import check
@@ -88,7 +87,7 @@ def sign(path: Path, signoff: Path, key: Path) -> list[str]:
     decision = reading.load(signoff, SignOff)
     verified, files = verify.read(path)
     content = {**decision.model_dump(mode="json"), **verify.binding(files)}
-    statement = f"{json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True)}\n".encode()
+    statement = as_json(content)
     signature = signing.sign(statement, key)
     signer = signing.verify(statement, signature)
     name = f"{layout.SIGNATURES}{signer.key}"

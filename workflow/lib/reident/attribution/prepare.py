@@ -207,6 +207,5 @@ def _account(files: AttributionFiles, texts: Mapping[str, Source]) -> pd.DataFra
     names = {files.original: "original"}
     names |= {side: f"released {at}" for at, side in enumerate(files.released, start=1)}
     for side, text in texts.items():
-        name = names.get(side, "holdout")
-        account.open(name, text.num_rows).close(name)
+        account.add(names.get(side, "holdout"), text.num_rows)
     return account.table()

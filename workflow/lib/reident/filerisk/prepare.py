@@ -226,13 +226,12 @@ def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, exclu
     account = Account("prepare_filerisk")
     for name, variables in columns.items():
         n = len(next(iter(variables.values())))
-        account.open(name, n).close(name)
+        account.add(name, n)
         misses = np.zeros(n, bool)
         for variable in files.key:
             misses |= variables[variable.name].is_null().to_numpy(zero_copy_only=False)
-        lines = account.open(f"{name}: cells of the whole key", n)
-        lines.leave("misses a value of the key", int(misses.sum()) if excluded else 0)
-        lines.close(f"{name}: cells of the whole key")
+        left_out = int(misses.sum()) if excluded else 0
+        account.add(f"{name}: cells of the whole key", n, {"misses a value of the key": left_out})
     return account.table()
 
 

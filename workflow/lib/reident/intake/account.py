@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 
@@ -11,34 +13,23 @@ class Account:
     def __init__(self, step: str) -> None:
         self.step = step
         self.lines: list[tuple[str, str, str, int]] = []
-        self._file, self._rows = "", 0
 
-    def open(self, file: str, rows: int) -> Account:
-        """Begin the account of a file with its rows in."""
-        self._file, self._rows = file, rows
-        self.lines.append((self.step, file, "in", rows))
-        return self
-
-    def leave(self, cause: str, rows: int) -> None:
-        """Rows of the open file that are left out for a cause."""
-        self.lines.append((self.step, self._file, cause, rows))
-
-    def close(self, file: str, used: int | None = None) -> None:
-        """End the account of a file with its rows used (by default all that are not left out).
+    def add(self, file: str, rows: int, left: Mapping[str, int] = {}, used: int | None = None) -> None:
+        """Add the account of a file: its rows, those left out by cause, and those used (by default all others).
 
         Raises
         ------
         RuntimeError
             If rows in differ from rows used and left out: a defect of the program.
         """
-        rows = self._rows
-        left = sum(line[3] for line in self.lines if line[1] == file and line[2] != "in")
-        used = rows - left if used is None else used
-        if rows != used + left:
+        left_out = sum(left.values())
+        used = rows - left_out if used is None else used
+        if rows != used + left_out:
             raise RuntimeError(
-                f"the row account of {file} in step {self.step} does not close: {rows} ≠ {used} + {left}"
+                f"the row account of {file} in step {self.step} does not close: {rows} ≠ {used} + {left_out}"
             )
-        self.lines.append((self.step, file, "used", used))
+        causes = {"in": rows, **left, "used": used}
+        self.lines += [(self.step, file, cause, n) for cause, n in causes.items()]
 
     def table(self) -> pd.DataFrame:
         """Return the account with columns step, file, cause, rows."""

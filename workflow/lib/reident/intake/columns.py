@@ -10,31 +10,65 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.intake.coarsening import coarsen
-from reident.intake.undeclared import Counts, NumberCounts
+from reident.intake.undeclared import OTHER, Counts, NumberCounts
 from reident.intake.values import Place, typed
-from reident.intake.warnings import CodeTexts
+from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.files import RecordFile
 from reident.sections.linkage import Column, LinkingVariable
+from reident.sections.recodes import Recoding
 
 MAX_TEXTS = 2**17
 """Distinct texts whose values are kept for the next batch."""
 
 
-class CodeCounts:
-    """Records by code."""
+class CodeTexts:
+    """The texts of one variable in one file that the study may have declared wrongly.
 
-    def __init__(self) -> None:
-        self._counts = Counter[str | float]()
+    Attributes
+    ----------
+    foreign_rows : int
+        Records with a code that is declared missing for the other file only.
+    foreign : set of str
+        These codes.
+    unused, joined : set of str
+        Codes of the recode table, and codes in `missing` that look like several ones, which do not occur.
+    others : bool
+        Whether codes occur that the recode table leaves as they are.
+    """
 
-    def add(self, values: pa.Array, rows: np.ndarray) -> None:
-        """Count codes, null where missing, with the records of each, int64 (k,)."""
-        for value, n in zip(values.to_pylist(), rows.tolist(), strict=True):
-            if value is not None:
-                self._counts[value] += n
+    def __init__(self, column: Column, side: str, decimal: str) -> None:
+        coding = column.coding(side, decimal)
+        normal, self._stored = normaliser(coding), normaliser(coding, stored=True)
+        self._missing, self._recode = {normal(code) for code in coding.missing}, Recoding(coding)
+        others = {normal(code) for code in getattr(column.missing, OTHER[side])} - self._missing
+        self._foreign = {code for code in others if not self._recode.names(code)}
+        self.foreign_rows, self.foreign = 0, set[str]()
+        self.unused = set(self._recode.codes) if coding.recode else set[str]()
+        self.joined = [normal(code) for code in coding.missing if _is_joined(code, coding)]
+        self.others = False
+        self.matter = bool(self._foreign or coding.recode or self.joined)
 
-    def counts(self) -> Counts:
-        """Return the records by code, without missing ones."""
-        return self._counts
+    @property
+    def n_codes(self) -> int:
+        """The number of codes in the recode table."""
+        return len(self._recode.codes)
+
+    def learn(self, texts: list[str]) -> list[bool]:
+        """Take distinct texts of the file, and return whether each is declared missing for the other file only."""
+        codes = [self._stored(text) for text in texts]
+        distinct = set(codes)
+        self.foreign |= distinct & self._foreign
+        self.unused &= set(self._recode.unused(distinct))
+        self.joined = [code for code in self.joined if code not in distinct]
+        if self._recode.otherwise is None and not self.others:
+            self.others = not all(map(self._recode.names, distinct - self._missing))
+        return [code in self._foreign for code in codes]
+
+
+def _is_joined(code: str, coding: Coding) -> bool:
+    """Whether a missing code looks like several ones: separated by a comma that is not that of a number's decimals."""
+    decimal = coding.decimal == "," and number(clean(code).replace(",", ".")) is not None
+    return bool({",", ";"} & set(code)) and not decimal
 
 
 class ColumnReader:
@@ -56,7 +90,7 @@ class ColumnReader:
         self.type = pa.float64() if self._numeric else pa.string()
         self.texts = CodeTexts(column, side, source.decimal)
         self.problem: InputError | None = None
-        self._counts: NumberCounts | CodeCounts = NumberCounts() if self._numeric else CodeCounts()
+        self._codes, self._numbers = Counter[str | float](), NumberCounts()
         self._raw = pa.array([], pa.string())
         self._values = pa.array([], self.type)
         self._foreign = np.zeros(0, bool)
@@ -64,7 +98,7 @@ class ColumnReader:
     @property
     def counts(self) -> Counts:
         """The records by value, without missing ones; of numbers, see :class:`NumberCounts`."""
-        return self._counts.counts()
+        return self._numbers.counts() if self._numeric else self._codes
 
     def read(self, text: pa.Array, before: int) -> pa.Array:
         """Return the values of the next records, null where missing; `before` records precede them."""
@@ -101,10 +135,12 @@ class ColumnReader:
         """Count the records of each text, and return their values."""
         values, rows = self._values.take(place), np.bincount(indices.to_numpy(), minlength=len(place))
         self.texts.foreign_rows += int(rows[self._foreign[place.to_numpy()]].sum())
-        if isinstance(self._counts, NumberCounts):
-            self._counts.add(values.to_numpy(zero_copy_only=False), rows)
+        if self._numeric:
+            self._numbers.add(values.to_numpy(zero_copy_only=False), rows)
         else:
-            self._counts.add(values, rows)
+            for code, n in zip(values.to_pylist(), rows.tolist(), strict=True):
+                if code is not None:
+                    self._codes[code] += n
         return values.take(indices)
 
     def _problem(self, text: pa.Array, before: int) -> InputError:

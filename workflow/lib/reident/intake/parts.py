@@ -64,16 +64,22 @@ class Preparing:
             return [*self.files.iuf.puf_id, *self.files.iuf.eif_id]
         return list(self.files.puf.id if side == "original" else getattr(self.files, side).id)
 
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """What is read of each file, by side."""
+        return {
+            side: Extract(self.file(side), self.keys_of(side), self._others_of(side)) for side in self.sides
+        }
+
+    def _others_of(self, side: str) -> list[str]:
+        """Return the columns of a source file that the study needs beside the keys."""
+        columns = self.columns if side in ("puf", "eif") else ()
+        cluster = self.cluster if side == "puf" else ()
+        return [*(getattr(column, side) for column in columns), *cluster, *self.person_of(side)]
+
     def columns_of(self, side: str) -> list[str]:
         """Return the columns of a source file that the study needs, keys first."""
-        others = self.columns if side in ("puf", "eif") else ()
-        cluster = self.cluster if side == "puf" else ()
-        return [
-            *self.keys_of(side),
-            *(getattr(column, side) for column in others),
-            *cluster,
-            *self.person_of(side),
-        ]
+        return self.extracts[side].names
 
     def person_of(self, side: str) -> tuple[str, ...]:
         """Return the column that names the person of each record of a file; empty without one."""

@@ -7,7 +7,7 @@ so that nothing after this step depends on the order of rows in the sources.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -17,14 +17,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident import reading
 from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
 from reident.intake.parts import Preparing
 from reident.intake.records import Clusters, Lookup, RecordReader, Sink, in_memory, require_records
 from reident.intake.sources import Source
-from reident.intake.undeclared import Files
 
 SIDES = ("puf", "eif")
 """The files of records."""
@@ -39,11 +37,6 @@ class Prepared(NamedTuple):
     clusters: pa.Table
     account: pd.DataFrame
     warnings: pd.DataFrame
-
-
-def batches(part: Preparing, side: str, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what the study needs of a source file, batch by batch."""
-    return reading.tables(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
 def prepare(
@@ -126,7 +119,7 @@ def prepare_files(
         lookups = _lookups(part, others)
         for side, file in records.items():
             require_records(part.file(side), file.n)
-            account.open(side, file.n).close(side)
+            account.add(side, file.n)
         searches = ([lookup for (holder, _), lookup in lookups.items() if holder == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
         taken = (sinks[side] for side in records)
@@ -142,9 +135,7 @@ def prepare_files(
         links = _links(part, rows, records["eif"].n, account, guard)
         for side, file in records.items():
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
-        lines += warnings.value_warnings(
-            part, Files(records["puf"], records["eif"], len(links["puf"])), guard
-        )
+        lines += warnings.value_warnings(part, records, len(links["puf"]), guard)
         if not len(links["puf"]):
             warning = (
                 f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
@@ -214,8 +205,11 @@ def _links(
                 "allow them by `unknown_links_at_most`."
             )
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
-    lines = account.open("iuf", len(unknown))
-    lines.leave("link to an unknown record", n_unknown)
-    lines.leave("exact repeat of a link", len(unknown) - n_unknown - len(links))
-    lines.close("iuf", len(links))
+    repeats = len(unknown) - n_unknown - len(links)
+    account.add(
+        "iuf",
+        len(unknown),
+        {"link to an unknown record": n_unknown, "exact repeat of a link": repeats},
+        len(links),
+    )
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))

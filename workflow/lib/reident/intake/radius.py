@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -84,15 +84,14 @@ def neighbourhoods(distinct: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.n
         Half-open intervals of positions in `distinct`; an empty one has ``low == high``.
     """
     scaled = scaled_whole(distinct)
-    size = reach.size
     if scaled is not None:
         whole, places = scaled
-        farthest = _units(size, whole, places, reach)
+        farthest = _units(whole, places, reach)
         low = np.searchsorted(whole, whole - farthest, side="left")
         high = np.searchsorted(whole, whole + farthest, side="right")
         return low, np.maximum(low, high)
     units, places = _long_units(distinct)
-    ends = [_reach_in_units(size, unit, places, reach) for unit in units]
+    ends = [_reach_in_units(unit, places, reach) for unit in units]
     low = np.array([bisect_left(units, u - w) for u, w in zip(units, ends, strict=True)], np.int64)
     high = np.array([bisect_right(units, u + w) for u, w in zip(units, ends, strict=True)], np.int64)
     return low, np.maximum(low, high)
@@ -119,20 +118,19 @@ def scaled_whole(values: np.ndarray) -> tuple[np.ndarray, int] | None:
     return None
 
 
-def _units(size: Fraction, whole: np.ndarray, places: int, reach: Reach) -> np.ndarray | int:
+def _units(whole: np.ndarray, places: int, reach: Reach) -> np.ndarray | int:
     """Return the farthest distance in units, for each value where the radius is relative."""
     if not reach.relative:
-        return min(_reach_in_units(size, 0, places, reach), _FARTHEST)
-    if size.numerator < 9_000:  # times 10^15 still fits 64 bits
-        top = size.numerator * np.abs(whole)
-        farthest = top // size.denominator if reach.interval == "closed" else -(-top // size.denominator) - 1
-        return np.minimum(farthest, _FARTHEST)
-    reaches = [_reach_in_units(size, unit, places, reach) for unit in whole.tolist()]
+        return min(_reach_in_units(0, places, reach), _FARTHEST)
+    if reach.size.numerator < 9_000:  # times 10^15 still fits 64 bits
+        return np.minimum(_reach_in_units(whole, places, reach), _FARTHEST)
+    reaches = [_reach_in_units(unit, places, reach) for unit in whole.tolist()]
     return np.array([min(units, _FARTHEST) for units in reaches], np.int64)
 
 
-def _reach_in_units(size: Fraction, unit: int, places: int, reach: Reach) -> int:
-    """Return the largest whole distance within the radius of a value; −1 if there is no such distance."""
+def _reach_in_units(unit: Any, places: int, reach: Reach) -> Any:
+    """Return the largest whole distance within the radius of a value, or of each; −1 if there is no such distance."""
+    size = reach.size
     top = size.numerator * (abs(unit) if reach.relative else 10**places)
     return top // size.denominator if reach.interval == "closed" else -(-top // size.denominator) - 1
 
@@ -141,10 +139,4 @@ def _long_units(values: np.ndarray) -> tuple[list[int], int]:
     """Return values as integers of any length, of 10^−places: the shortest decimals with the same doubles."""
     decimals = [Decimal(repr(value)) for value in values.tolist()]
     places = max((max(0, -int(decimal.as_tuple().exponent)) for decimal in decimals), default=0)
-    return [_whole(decimal, places) for decimal in decimals], places
-
-
-def _whole(decimal: Decimal, places: int) -> int:
-    sign, digits, exponent = decimal.as_tuple()
-    unit = int("".join(map(str, digits))) * 10 ** (places + int(exponent))
-    return -unit if sign else unit
+    return [int(decimal.scaleb(places)) for decimal in decimals], places

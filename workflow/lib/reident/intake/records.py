@@ -18,11 +18,13 @@ from reident.intake.ordering import Bucket, KeyedSpool, Ordered, Ranges, Scatter
 from reident.intake.parts import Preparing
 from reident.intake.spool import Spool
 from reident.intake.undeclared import Counts
-from reident.intake.warnings import KeyCounts
 from reident.sections.files import SourceFile
 
 PERSON = "external_person"
 """The column of the prepared EIF with the person of each record, where the study names one."""
+
+_ROUNDED = r"^\s*[+-]?\d([.,]\d+)?[eE][+]?\d+\s*$"
+"""What a spreadsheet makes of a long number: 1.2E+15."""
 
 Sink = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
@@ -41,6 +43,19 @@ def require_records(source: SourceFile, n: int) -> None:
     """Refuse a file without a record."""
     if not n:
         raise InputError(f"{source.file_name}: the file has a header and no records. Check the export.")
+
+
+class KeyCounts:
+    """How many texts of a key column look as if a program had changed them."""
+
+    def __init__(self) -> None:
+        self.n = self.rounded = self.changed = 0
+
+    def add(self, text: pa.Array) -> None:
+        """Count some texts."""
+        self.n += len(text)
+        self.rounded += pc.match_substring_regex(text, _ROUNDED).true_count
+        self.changed += pc.not_equal(pc.utf8_normalize(pc.utf8_trim_whitespace(text), "NFC"), text).true_count
 
 
 class KeyReader:
@@ -248,7 +263,7 @@ class RecordReader:
         return place
 
     def counts(self, variable: str) -> Counts:
-        """Return the records by value, see :class:`reident.intake.undeclared.File`."""
+        """Return the records by value, without missing ones; of numbers, see :attr:`ColumnReader.counts`."""
         return self.columns[variable].counts
 
     def linked(self, variable: str, codes: Collection[str | float]) -> int:

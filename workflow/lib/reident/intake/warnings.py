@@ -7,83 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import NamedTuple
 
 from reident.errors import Guard, InputError
-from reident.intake import undeclared
+from reident.intake.columns import CodeTexts
 from reident.intake.parts import Preparing
-from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, Line, named, of_share
-from reident.intake.undeclared import Files
-from reident.sections.codes import Coding, clean, normaliser, number
+from reident.intake.records import KeyCounts, RecordReader
+from reident.intake.severity import (
+    INVALIDATES,
+    MATERIAL,
+    NOTABLE,
+    UNDERSTATES,
+    Line,
+    named,
+    of_share,
+    percentage,
+)
+from reident.intake.undeclared import OTHER, Counts, look_missing
+from reident.sections.codes import normaliser, number
 from reident.sections.linkage import Column
-from reident.sections.recodes import Recoding
-
-_ROUNDED = r"^\s*[+-]?\d([.,]\d+)?[eE][+]?\d+\s*$"
-"""What a spreadsheet makes of a long number: 1.2E+15."""
-
-
-class KeyCounts:
-    """How many texts of a key column look as if a program had changed them."""
-
-    def __init__(self) -> None:
-        self.n = self.rounded = self.changed = 0
-
-    def add(self, text: pa.Array) -> None:
-        """Count some texts."""
-        self.n += len(text)
-        self.rounded += pc.match_substring_regex(text, _ROUNDED).true_count
-        composed = pc.utf8_normalize(pc.utf8_trim_whitespace(text), "NFC")
-        self.changed += pc.not_equal(composed, text).true_count
-
-
-class CodeTexts:
-    """The texts of one variable in one file that the study may have declared wrongly.
-
-    Attributes
-    ----------
-    foreign_rows : int
-        Records with a code that is declared missing for the other file only.
-    foreign : set of str
-        These codes.
-    unused, joined : set of str
-        Codes of the recode table, and codes in `missing` that look like several ones, which do not occur.
-    others : bool
-        Whether codes occur that the recode table leaves as they are.
-    """
-
-    def __init__(self, column: Column, side: str, decimal: str) -> None:
-        coding = column.coding(side, decimal)
-        normal, self._stored = normaliser(coding), normaliser(coding, stored=True)
-        self._missing, self._recode = {normal(code) for code in coding.missing}, Recoding(coding)
-        others = {normal(code) for code in getattr(column.missing, undeclared.OTHER[side])} - self._missing
-        self._foreign = {code for code in others if not self._recode.names(code)}
-        self.foreign_rows, self.foreign = 0, set[str]()
-        self.unused = set(self._recode.codes) if coding.recode else set[str]()
-        self.joined = [normal(code) for code in coding.missing if _is_joined(code, coding)]
-        self.others = False
-        self.matter = bool(self._foreign or coding.recode or self.joined)
-
-    @property
-    def n_codes(self) -> int:
-        """The number of codes in the recode table."""
-        return len(self._recode.codes)
-
-    def learn(self, texts: list[str]) -> list[bool]:
-        """Take distinct texts of the file, and return whether each is declared missing for the other file only."""
-        codes = [self._stored(text) for text in texts]
-        distinct = set(codes)
-        self.foreign |= distinct & self._foreign
-        self.unused &= set(self._recode.unused(distinct))
-        self.joined = [code for code in self.joined if code not in distinct]
-        if self._recode.otherwise is None and not self.others:
-            self.others = not all(map(self._recode.names, distinct - self._missing))
-        return [code in self._foreign for code in codes]
-
 
 Texts = Mapping[tuple[str, str], CodeTexts]
 """By side and name of the variable."""
+
+Records = Mapping[str, RecordReader]
+"""The PUF and the EIF as they are typed, by side."""
 
 
 def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[Line]:
@@ -119,7 +67,7 @@ def missing_code_warnings(part: Preparing, texts: Texts, rows: Mapping[str, int]
     """Warn of codes that are declared missing for one file only and occur in the other."""
     warnings = []
     for column in part.columns:
-        for side, other in undeclared.OTHER.items():
+        for side, other in OTHER.items():
             codes = texts[side, column.name]
             if n := codes.foreign_rows:
                 warning = (
@@ -139,7 +87,7 @@ def unused_code_warnings(part: Preparing, texts: Texts) -> list[Line]:
     """
     warnings = []
     for column in part.columns:
-        for side in undeclared.OTHER:
+        for side in OTHER:
             codes, where = texts[side, column.name], f"{part.file_name(side)}, variable {column.name}"
             if codes.others and (unused := len(codes.unused)):
                 warning = (
@@ -156,13 +104,7 @@ def unused_code_warnings(part: Preparing, texts: Texts) -> list[Line]:
     return warnings
 
 
-def _is_joined(code: str, coding: Coding) -> bool:
-    """Whether a missing code looks like several ones: separated by a comma that is not that of a number's decimals."""
-    decimal = coding.decimal == "," and number(clean(code).replace(",", ".")) is not None
-    return bool({",", ";"} & set(code)) and not decimal
-
-
-def value_warnings(part: Preparing, files: Files, guard: Guard = nullcontext) -> list[Line]:
+def value_warnings(part: Preparing, records: Records, links: int, guard: Guard = nullcontext) -> list[Line]:
     """Variables without a value, with one value only, with codes that look missing, or with few codes in common.
 
     Raises
@@ -174,18 +116,16 @@ def value_warnings(part: Preparing, files: Files, guard: Guard = nullcontext) ->
     for column in part.columns:
         linking = column in part.variables
         role = "linking variable" if linking else "strata variable"
-        counts = [file.counts(column.name) for file in (files.puf, files.eif)]
+        counts = [records[side].counts(column.name) for side in OTHER]
         if not all(counts):
             warning = f"The {role} {column.name} is missing in every record of one of the two files."
             warnings.append(Line(UNDERSTATES if linking else INVALIDATES, warning))
             continue
-        warnings += undeclared.code_warnings(part, column, files)
+        warnings += _code_warnings(part, column, records, links)
         if column.coding("puf").kind == "categorical":
             with guard():
                 warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))
-        elif any(
-            len(values) == 1 < file.n for values, file in zip(counts, (files.puf, files.eif), strict=True)
-        ):
+        elif any(len(values) == 1 < records[side].n for side, values in zip(OTHER, counts, strict=True)):
             warning = (
                 f"The {role} {column.name} has a single value in one of the two files and distinguishes no "
                 "records."
@@ -211,3 +151,108 @@ def _common_codes(
         f"({common} of {codes}). Check the recodes."
     )
     return [Line(NOTABLE, warning)]
+
+
+class CodeGroup(NamedTuple):
+    """Codes of a variable in one file: the file, the variable, the records that have them, and their true links."""
+
+    side: str
+    column: Column
+    codes: Mapping[str | float, int]
+    n: int
+    n_links: int
+    links: int
+
+    @property
+    def rows(self) -> int:
+        """The records."""
+        return sum(self.codes.values())
+
+    @property
+    def records(self) -> str:
+        """The records, with their share, in words."""
+        return f"{self.rows:,} of {self.n:,} records ({percentage(self.rows / self.n)})"
+
+    @property
+    def cost(self) -> str:
+        """The true links that they concern, in words."""
+        share = percentage(self.n_links / self.links) if self.links else "0 %"
+        return f"{self.n_links:,} of {self.links:,} true links ({share})"
+
+    def line(self, warning: str, *, harmless: bool = False) -> Line:
+        """Return the warning; it is grave if it is about a material share of the records, and of the true links."""
+        shares = [self.rows / self.n, *([self.n_links / self.links] if self.links else [])]
+        severity = NOTABLE if harmless else of_share(min(shares))
+        texts = (value if isinstance(value, str) else f"{value:.15g}" for value in self.codes)
+        return Line(severity, warning, self.rows, self.rows / self.n, named(sorted(texts)))
+
+
+def _code_warnings(part: Preparing, column: Column, records: Records, links: int) -> list[Line]:
+    """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
+    warnings = []
+    for side, other in OTHER.items():
+        codes, others = (records[name].counts(column.name) for name in (side, other))
+        looks = look_missing(codes, _declared(column, side))
+        if looks:
+            warnings.append(_undeclared(part, _code_group(records, links, side, column, looks), others))
+        if column.coding(side).kind == "categorical":
+            single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
+            if sum(single.values()) > MATERIAL * records[side].n:
+                warnings.append(_single(part, _code_group(records, links, side, column, single)))
+    return warnings
+
+
+def _code_group(records: Records, links: int, side: str, column: Column, codes: Counts) -> CodeGroup:
+    """Count the true links of the records that have some codes."""
+    file = records[side]
+    return CodeGroup(side, column, codes, file.n, file.linked(column.name, codes), links)
+
+
+def _declared(column: Column, side: str) -> set[str | float | None]:
+    """Return the codes that the study names as values: those of `order`, and those that `recode` results in."""
+    coding = column.coding(side)
+    normal = normaliser(coding)
+    texts = {normal(code) for code in (*(coding.order or ()), *coding.recode.values())}
+    return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
+
+
+def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> Line:
+    """Return the warning of codes that look like missing ones.
+
+    A category that both files have does not keep records apart: two records that miss it agree on it.
+    """
+    categorical = group.column.coding(group.side).kind == "categorical"
+    codes = named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in group.codes))
+    what = "a code that looks" if len(group.codes) == 1 else "codes that look"
+    warning = (
+        f"{part.file_name(group.side)}, variable {group.column.name}: {group.records} have {what} like missing values "
+        f"and are not declared as missing: {codes}. They count as values, also in {group.cost}. Add them to `missing`, "
+        "or, if they are values, recode each to itself."
+    )
+    return group.line(warning, harmless=categorical and set(group.codes) <= set(others))
+
+
+def _single(part: Preparing, group: CodeGroup) -> Line:
+    """Return the warning of categories that one file only has."""
+    column, n = group.column, len(group.codes)
+    other, where = (
+        part.file_name(OTHER[group.side]),
+        f"{part.file_name(group.side)}, variable {column.name}",
+    )
+    effect = "never agree on this variable"
+    if column in part.strata:
+        effect = "are in strata without a record of the other file"
+    effect = f"{group.records} {effect}, which concerns {group.cost}"
+    if column.coding(group.side).recode:
+        warning = (
+            f"{where}: `recode` is incomplete. It does not result in a code of {other} for {n:,} "
+            f"{'code' if n == 1 else 'codes'}, so {effect}. Complete the recode table; `prepared/warnings.csv` "
+            "names the codes."
+        )
+    else:
+        occur = "code does" if n == 1 else "codes do"
+        warning = (
+            f"{where}: {n:,} {occur} not occur in {other}, so {effect}. Recode one of the files (`recode`); "
+            "`prepared/warnings.csv` names the codes."
+        )
+    return group.line(warning)

@@ -57,14 +57,9 @@ def _cells(column: pd.Series, change: Callable[[str], str]) -> pa.Array | pa.Chu
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         return None
     chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]  # pandas joins tables in chunks
-    place, texts = _different(pa.chunked_array(chunks, pa.large_string()), change)
-    written = pa.array(texts, pa.large_string())
+    # Each different text is changed once: very many lines have few.
+    encoded = pa.chunked_array(chunks, pa.large_string()).dictionary_encode().combine_chunks()
+    written = pa.array([change(text) for text in encoded.dictionary.to_pylist()], pa.large_string())
     if pc.any(pc.match_substring_regex(written, _SPECIAL)).as_py():
         return None
-    return pc.fill_null(written.take(place), "")
-
-
-def _different(column: pa.ChunkedArray, change: Callable[[str], str]) -> tuple[pa.Array, list[str]]:
-    """Return the place of each text among the different ones, and these changed: very many lines have few."""
-    encoded = column.dictionary_encode().combine_chunks()
-    return encoded.indices, [change(text) for text in encoded.dictionary.to_pylist()]
+    return pc.fill_null(written.take(encoded.indices), "")

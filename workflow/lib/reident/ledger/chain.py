@@ -156,6 +156,24 @@ class Chain:
         """Return the entry of the step that made a result, and the result's digest."""
         return self._makers(place_of_path(path)).get(path, (None, None))
 
+    def behind(
+        self, ends: Iterable[str], absent: Callable[[str], object] = lambda _: None
+    ) -> list[dict[str, Any]]:
+        """Return the entries behind some results, by the path of their first result.
+
+        The function `absent` takes each path that has no entry.
+        """
+        entries: dict[str, dict[str, Any]] = {}
+        todo = [*ends]
+        while todo:
+            entry, _ = self.maker(path := todo.pop())
+            if entry is None:
+                absent(path)
+            elif first_output(entry) not in entries:
+                entries[first_output(entry)] = entry
+                todo += read_results(entry)
+        return [entries[name] for name in sorted(entries)]
+
     def walk(
         self,
         part_digest: PartDigest,

@@ -100,7 +100,7 @@ def prepare_files(
     file, n = options.file().file_name, confidential.num_rows
     require_records(options.file(), n)
     confidential.order(guard)
-    account.open("confidential", n).close("confidential")
+    account.add("confidential", n)
     targets = np.ones(n, bool)
     with guard():
         targets = _targets(options, confidential, file)
@@ -113,10 +113,8 @@ def prepare_files(
             continue
         with guard():
             copies[place] = _typed(options, text, _order(options, place, confidential, text))
-        account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
-    lines = account.open("targets", n)
-    lines.leave("not a target", int((~targets).sum()))
-    lines.close("targets")
+        account.add(f"synthetic {place + 1}", text.num_rows)
+    account.add("targets", n, {"not a target": int((~targets).sum())})
     counts = {}
     if options.population_count:
         with guard():
@@ -124,7 +122,7 @@ def prepare_files(
     warnings, correspondences = _compare(options, original, copies, guard)
     held = original.slice(0, 0)
     if holdout is not None:
-        account.open("holdout", holdout.num_rows).close("holdout")
+        account.add("holdout", holdout.num_rows)
         held, more = _held(options, original, holdout, guard)
         warnings += more
     give(sinks["holdout"], held, np.arange(held.num_rows))

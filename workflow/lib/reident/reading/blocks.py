@@ -73,15 +73,35 @@ def batches(
     """
     if not source.delimiter.isascii() or not source.quote.isascii():
         raise UnprovenError
-    inspect, parse = _Inspection(source), _Parser(source, header, wanted)
+    # Numbers as names: those of the file may be empty.
+    names = [str(position) for position in range(len(header))]
+    included = [names[header.index(name)] for name in wanted]
+    dialect = csv.ParseOptions(
+        delimiter=source.delimiter,
+        quote_char=source.quote or False,
+        newlines_in_values=True,
+        ignore_empty_lines=False,
+    )
+    types = csv.ConvertOptions(
+        check_utf8=False,  # the inspection has
+        column_types=dict.fromkeys(included, TEXT),
+        include_columns=included,
+        null_values=[],
+        strings_can_be_null=False,
+    )
     first = 1  # the header
     for block in _blocks(path, source):
-        n = inspect(block)
-        records = parse(block)
-        if records.num_rows != n:
+        n = _inspect(block, source)
+        whole = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
+        try:
+            table = csv.read_csv(pa.BufferReader(block), whole, dialect, types)
+        except pa.ArrowInvalid as error:  # a row has not as many fields as the header
+            raise UnprovenError from error
+        if table.num_rows != n:
             raise UnprovenError
         if n > first:
-            yield records.slice(first)
+            (records,) = table.combine_chunks().to_batches()
+            yield records.rename_columns(list(wanted)).slice(first)
         first = 0
 
 
@@ -133,99 +153,44 @@ def _record_ends(content: np.ndarray, quotes: np.ndarray) -> np.ndarray:
     return ends[np.searchsorted(quotes, ends) % 2 == 0] if len(quotes) else ends
 
 
-class _Inspection:
-    """Proves that two readers agree on a block of whole records."""
-
-    def __init__(self, source: SourceFile) -> None:
-        self._validates = source.codec == "utf-8-sig"
-        self._quote = source.quote.encode()
-        self._opens = np.zeros(256, bool)
-        """Whether a quote after this byte opens a field."""
-        self._opens[[ord(source.delimiter), _LINE_FEED]] = True
-        self._closes = self._opens.copy()
-        """Whether a quote before this byte closes a field; a carriage return is part of a line end here."""
-        self._closes[_CARRIAGE_RETURN] = True
-
-    def __call__(self, block: bytes) -> int:
-        """Return the number of records.
-
-        Raises
-        ------
-        UnprovenError
-        """
-        if b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
-            raise UnprovenError
-        if block.startswith(codecs.BOM_UTF8) or b"\n" + codecs.BOM_UTF8 in block:
-            raise UnprovenError
-        if self._validates and not block.isascii():
-            try:
-                block.decode("utf-8")
-            except UnicodeError as error:
-                raise UnprovenError from error
-        content = np.frombuffer(block, np.uint8)
-        quotes = np.empty(0, np.int64)
-        if self._quote and self._quote in block:
-            quotes = np.flatnonzero(content == ord(self._quote))
-            self._check_quotes(content, quotes)
-        ends = _record_ends(content, quotes)
-        length = np.diff(ends, prepend=-1)
-        blank = (length == 1) | ((length == len(b"\r\n")) & (content[ends - 1] == _CARRIAGE_RETURN))
-        if length.max() > MAX_RECORD or blank.any():
-            raise UnprovenError
-        return len(ends)
-
-    def _check_quotes(self, content: np.ndarray, quotes: np.ndarray) -> None:
-        """Take quotes in pairs: the first opens a field, the second closes it, or the next pair follows at once.
-
-        Such a sequence has one reading only: two quotes side by side inside a field are a quote of its text.
-        """
-        if len(quotes) % 2:
-            raise UnprovenError
-        opening, closing = quotes[::2], quotes[1::2]
-        doubled = opening[1:] == closing[:-1] + 1
-        # The byte before the first one is the last one: the line end of the block.
-        opens, closes = self._opens[content[opening - 1]], self._closes[content[closing + 1]]
-        opens[1:] |= doubled
-        closes[:-1] |= doubled
-        if not (opens.all() and closes.all()):
-            raise UnprovenError
-
-
-class _Parser:
-    """Parses a block that has been inspected."""
-
-    def __init__(self, source: SourceFile, header: Sequence[str], wanted: Sequence[str]) -> None:
-        # Numbers as names: those of the file may be empty.
-        names = [str(position) for position in range(len(header))]
-        included = [names[header.index(name)] for name in wanted]
-        self._wanted = list(wanted)
-        self._names = names
-        self._parse = csv.ParseOptions(
-            delimiter=source.delimiter,
-            quote_char=source.quote or False,
-            newlines_in_values=True,
-            ignore_empty_lines=False,
-        )
-        self._convert = csv.ConvertOptions(
-            check_utf8=False,  # the inspection has
-            column_types=dict.fromkeys(included, TEXT),
-            include_columns=included,
-            null_values=[],
-            strings_can_be_null=False,
-        )
-
-    def __call__(self, block: bytes) -> pa.RecordBatch:
-        """Return all records of a block, the header among them.
-
-        Raises
-        ------
-        UnprovenError
-            For a row that has not as many fields as the header.
-        """
-        how = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=self._names)
+def _inspect(block: bytes, source: SourceFile) -> int:
+    """Return the number of whole records in a block on which two readers provably agree."""
+    if b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
+        raise UnprovenError
+    if block.startswith(codecs.BOM_UTF8) or b"\n" + codecs.BOM_UTF8 in block:
+        raise UnprovenError
+    if source.codec == "utf-8-sig" and not block.isascii():
         try:
-            table = csv.read_csv(pa.BufferReader(block), how, self._parse, self._convert)
-        except pa.ArrowInvalid as error:
+            block.decode("utf-8")
+        except UnicodeError as error:
             raise UnprovenError from error
-        (batch,) = table.combine_chunks().to_batches()
-        return batch.rename_columns(self._wanted)
+    content = np.frombuffer(block, np.uint8)
+    quotes = np.empty(0, np.int64)
+    if source.quote and source.quote.encode() in block:
+        quotes = np.flatnonzero(content == ord(source.quote))
+        _check_quotes(content, quotes, ord(source.delimiter))
+    ends = _record_ends(content, quotes)
+    length = np.diff(ends, prepend=-1)
+    blank = (length == 1) | ((length == len(b"\r\n")) & (content[ends - 1] == _CARRIAGE_RETURN))
+    if length.max() > MAX_RECORD or blank.any():
+        raise UnprovenError
+    return len(ends)
+
+
+def _check_quotes(content: np.ndarray, quotes: np.ndarray, delimiter: int) -> None:
+    """Take quotes in pairs: the first opens a field, the second closes it, or the next pair follows at once.
+
+    Such a sequence has one reading only: two quotes side by side inside a field are a quote of its text.
+    """
+    if len(quotes) % 2:
+        raise UnprovenError
+    opening, closing = quotes[::2], quotes[1::2]
+    doubled = opening[1:] == closing[:-1] + 1
+    # The byte before the first one is the last one: the line end of the block.
+    opens = np.isin(content[opening - 1], [delimiter, _LINE_FEED])
+    # A carriage return is part of a line end here.
+    closes = np.isin(content[closing + 1], [delimiter, _LINE_FEED, _CARRIAGE_RETURN])
+    opens[1:] |= doubled
+    closes[:-1] |= doubled
+    if not (opens.all() and closes.all()):
+        raise UnprovenError

@@ -187,19 +187,13 @@ class Results:
 
     @cached_property
     def ledger(self) -> list[dict[str, Any]]:
-        """Return the ledger entries of the steps that made these tables, ordered by step.
+        """Return the ledger entries of the steps that made these tables, by the path of their first result.
 
         Entries of other steps, such as that of an earlier report, do not concern these results.
         """
-        root, place = root_of(self.folder), place_of(self.folder)
-        chain, entries = Chain(root), {}
-        todo = [f"{place}/{name}".lstrip("/") for name in sorted({*self.reviewed, RESOLVED})]
-        while todo:
-            entry, _ = chain.maker(todo.pop())
-            if entry is not None and (first := listed_files(entry, "outputs")[0]["path"]) not in entries:
-                entries[first] = entry
-                todo += [line["path"] for line in listed_files(entry, "inputs")]
-        return sorted(entries.values(), key=lambda entry: str(entry["step"]))
+        place = place_of(self.folder)
+        names = {*self.reviewed, RESOLVED}
+        return Chain(root_of(self.folder)).behind(f"{place}/{name}".lstrip("/") for name in names)
 
     @property
     def true_links(self) -> tuple[int, int]:
@@ -221,13 +215,6 @@ class Results:
         lines = self.table(name)
         lines = lines[lines["file"] == file]
         return {cause: int(rows) for cause, rows in zip(lines["cause"], lines["rows"], strict=True)}
-
-
-def listed_files(entry: dict[str, Any], side: str) -> list[dict[str, Any]]:
-    """Return the files of one side of a ledger entry, ``inputs`` or ``outputs``, however they are grouped."""
-    files = entry.get(side) or []
-    groups = files.values() if isinstance(files, dict) else files
-    return [line for group in groups for line in (group if isinstance(group, list) else [group])]
 
 
 def open_results(folder: str | Path) -> Results:

@@ -14,7 +14,6 @@ from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.filerisk.parts import FILE, POPULATION, RiskFiles
 from reident.filerisk.parts import ORIGINAL as ORIGINAL_RECORDS
-from reident.intake.parts import Preparing
 from reident.matching.parts import CONFIDENTIAL
 from reident.microaggregation import masking
 from reident.microaggregation.parts import Masking
@@ -164,11 +163,6 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
             columns = [name for name in columns if name in drawn]
         return Wanted(Path(f"{side}.csv"), source, columns, keys, drawn, is_made=True)
 
-    if isinstance(part, Preparing):
-        return {
-            side: want(side, part.file(side), part.columns_of(side), part.keys_of(side))
-            for side in part.sides
-        }
     sides: dict[str, str] = {}
     if isinstance(part, RiskFiles):
         sides = {FILE: part.side, POPULATION: "population", ORIGINAL_RECORDS: "unperturbed"}

@@ -12,7 +12,7 @@ from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.live import columns
 from reident.report.parts.common import in_order, row_account
 from reident.report.recorded import recorded
-from reident.report.results import RESOLVED, Results, listed_files
+from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
 from reident.report.wording import (
@@ -123,10 +123,10 @@ def provenance(results: Results) -> str | None:
 
 def _sources(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Return the sources with the role of each: files in different folders may have the same name."""
-    outputs = {line["path"] for entry in entries for line in listed_files(entry, "outputs")}
+    outputs = {line["path"] for entry in entries for line in entry["outputs"].values()}
     sources: dict[tuple[str, str, str], dict[str, Any]] = {}
     for entry in entries:
-        for name, lines in (entry.get("inputs") or {}).items():
+        for name, lines in entry["inputs"].items():
             side = name.removeprefix("source_")
             for line in lines:
                 if line["path"] not in outputs:
@@ -136,7 +136,7 @@ def _sources(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
 
 def _results(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Return the results that the report uses, ordered by path, without a role; not the scores of each shard."""
-    lines = {line["path"]: line for entry in entries for line in listed_files(entry, "outputs")}
+    lines = {line["path"]: line for entry in entries for line in entry["outputs"].values()}
     return [
         ("", lines[path])
         for path in sorted(lines)
@@ -160,7 +160,7 @@ def versions(results: Results) -> str | None:
     """Return the release of this software and the versions of the packages that made the results."""
     by_name: dict[str, set[str]] = {}
     for entry in results.ledger:
-        for name, version in (entry.get("versions") or {}).items():
+        for name, version in entry["versions"].items():
             by_name.setdefault(name, set()).add(version)
     names = [f"{escape(name)} {escape(', '.join(sorted(by_name[name])))}" for name in sorted(by_name)]
     return paragraphs(_release(), TEXT("versions", versions=listed(names))) if names else None
