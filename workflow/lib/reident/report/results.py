@@ -150,13 +150,9 @@ class Results:
         """Return the heading of the column of strata."""
         return " · ".join(self.strata_names) or HEADING("no_strata.variable")
 
-    @property
+    @cached_property
     def strata(self) -> pd.DataFrame:
         """Return the manifest with the key values of each stratum as its `label`."""
-        return self._strata.copy()
-
-    @cached_property
-    def _strata(self) -> pd.DataFrame:
         manifest = self.table("strata/manifest.csv").copy()
         names = self.strata_names
         values = [[self.label(name, code) for code in manifest[name]] for name in names]
