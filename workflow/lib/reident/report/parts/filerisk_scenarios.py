@@ -8,7 +8,7 @@ from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.live import columns
 from reident.report.parts.common import in_order, keys_in_words, limit_line, top_of
-from reident.report.parts.filerisk import declaration, file_name
+from reident.report.parts.filerisk import file_name
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -68,7 +68,7 @@ def scenarios_findings(results: Results) -> str:
 def _intruders(results: Results) -> list[str]:
     """Name each intruder with what it knows, and what the study says about it."""
     texts = []
-    for scenario in declaration(results).scenarios:
+    for scenario in results.model.risk.scenarios:
         keys = listed(label_cells(scenario.known))
         text = TEXT("scenarios.intruder", intruder=escape(scenario.name), known=keys)
         about = scenario.description

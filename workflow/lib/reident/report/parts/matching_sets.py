@@ -20,7 +20,6 @@ from reident.report.parts.matching import (
     by_intruder,
     decimals,
     decimals_of,
-    declaration,
     first_intruder,
     known_variables,
     listed_intruders,
@@ -188,7 +187,7 @@ def by_class(results: Results) -> pd.DataFrame:
 @part(SUMMARY)
 def matching_choices(results: Results) -> str:
     """Show what the source leaves open, with the option in force."""
-    matching = declaration(results)
+    matching = results.model.matched
     by_key, targets = bool(matching.key()), "some" if matching.targets else "all"
     options = {
         "interval": (matching.interval, "`open`" if matching.interval == "closed" else "`closed`"),
