@@ -69,7 +69,7 @@ def matching_scenarios(results: Results) -> str | None:
             TEXT("scenarios.caption"),
             Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
             Column(TEXT("scenarios.columns.knows"), keys, "l", "2.4fr"),
-            *summary_columns(mean, ("1.1fr", "0.9fr", "0.9fr", "0.9fr")),
+            *summary_columns(mean, "1.1fr", "0.9fr"),
             Column(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
         ),
     )
