@@ -23,6 +23,7 @@ from reident.report.parts.variants import (
     label_of,
     lines_of,
     setting_names,
+    settings_of,
     shown_lines,
 )
 from reident.report.results import Results
@@ -157,7 +158,9 @@ def _looks() -> dict[str, tuple[str, str]]:
 
 def _words(name: str, label: str) -> str:
     """Return the setting of a line: a word on its own, a number with its name."""
-    return _setting(name, label) if _number(label) is not None else label_of(label)
+    if _number(label) is None:
+        return label_of(label)
+    return TEXT("setting", name=heading(name), label=label_of(label))
 
 
 def _draw_curves(
@@ -214,11 +217,7 @@ def _draw_rows(
 
 def label(results: Results, line: pd.Series) -> str:
     """Return the settings of a variant in words."""
-    return ", ".join(_setting(name, line[f"set_{name}"]) for name in setting_names(results))
-
-
-def _setting(name: str, label: object) -> str:
-    return TEXT("setting", name=heading(name), label=label_of(label))
+    return settings_of(line, setting_names(results), str)
 
 
 def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str, str]) -> str:
