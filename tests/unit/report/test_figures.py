@@ -109,8 +109,8 @@ def inches(svg: str) -> tuple[float, float]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_is_drawn_for_a_page_and_for_a_phone(drawn, name):
     figure = drawn[name]
-    assert inches(figure.svg)[0] == pytest.approx(style.PAGE.width, abs=0.01)
-    assert inches(figure.narrow)[0] == pytest.approx(style.PHONE.width, abs=0.01)
+    assert inches(figure.svg)[0] == pytest.approx(style.PAGE, abs=0.01)
+    assert inches(figure.narrow)[0] == pytest.approx(style.PHONE, abs=0.01)
 
 
 @pytest.mark.parametrize("name", NAMES)

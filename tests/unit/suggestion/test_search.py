@@ -107,7 +107,7 @@ def test_without_a_set_that_meets_the_limits_the_sentence_says_so():
 def test_sets_that_no_other_dominates():
     _, tried = search()
     risks = {one.chosen: float(one.result.rates["confirmed_rate"].iloc[0]) for one in tried}
-    worse = dominated(tried, lambda one: risks[one.chosen])
+    worse = dominated([(risks[one.chosen], one.loss) for one in tried])
     for one, less in zip(tried, worse, strict=True):
         others = [
             other

@@ -39,25 +39,19 @@ class Places:
     """Places of marks in axes whose layout is final, in points from the upper left corner of the drawing."""
 
     def __init__(self, axes: Axes) -> None:
-        figure = axes.get_figure(root=True)
-        if figure is None:
-            raise ValueError("the axes must be in a figure")
-        scale = POINTS / figure.dpi
-        height = figure.get_figheight() * POINTS
-        self._left, self._top = axes.get_xlim()[0], axes.get_ylim()[1]
-        x, y = axes.transData.transform((self._left, self._top)) * scale
-        right, bottom = axes.transData.transform((axes.get_xlim()[1], axes.get_ylim()[0])) * scale
-        self.left, self.top, self.right, self.bottom = x, height - y, right, height - bottom
-        self._x = (right - x) / (axes.get_xlim()[1] - self._left)
-        self._y = (y - bottom) / (axes.get_ylim()[0] - self._top)
+        # A drawing has POINTS pixels per inch, so pixels are points.
+        height, box = axes.figure.bbox.height, axes.bbox
+        self.left, self.top, self.right, self.bottom = box.x0, height - box.y1, box.x1, height - box.y0
+        (self._x, _, self._origin), (_, rise, foot), _ = axes.transData.get_affine().get_matrix()
+        self._y, self._head = -rise, height - foot
 
     def x(self, value: float) -> float:
         """Return the horizontal place of a value."""
-        return self.left + (value - self._left) * self._x
+        return self._origin + value * self._x
 
     def y(self, value: float) -> float:
         """Return the vertical place of a value."""
-        return self.top + (value - self._top) * self._y
+        return self._head + value * self._y
 
     def bar(self, start: float, end: float, row: float, height: float) -> str:
         """Return the outline of a bar, `height` in rows."""

@@ -104,7 +104,7 @@ def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, lev
 class Column(NamedTuple):
     """A column of a table: its heading and cells in Markdown, their alignment and width.
 
-    ``align`` is ``l``, ``r`` or ``c``. ``width`` is ``auto`` (as wide as the cells) or a share of the remaining
+    ``align`` is ``l`` or ``r``. ``width`` is ``auto`` (as wide as the cells) or a share of the remaining
     width, such as ``1fr``.
     """
 
@@ -126,7 +126,7 @@ def table(caption: str, *columns: Column, kind: str = "", name: str = "") -> str
     name : str
         The identifier to which links in the report lead.
     """
-    rule = {"l": ":--", "r": "--:", "c": ":-:"}
+    rule = {"l": ":--", "r": "--:"}
     lines = [
         _row(column.heading for column in columns),
         _row(rule[column.align] for column in columns),

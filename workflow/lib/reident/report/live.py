@@ -118,7 +118,7 @@ class States(NamedTuple):
     def own_only(self, texts: Iterable[str]) -> list[str]:
         """Return the cells of a column that the tables have for the study's own rank limit alone."""
         return [
-            own_only(text) if live and self.at and text else text
+            f"[{text}]{{.own-limit}}" if live and self.at and text else text
             for text, live in zip(texts, self.live, strict=True)
         ]
 
@@ -158,11 +158,6 @@ def at_limits(text: str, texts: Sequence[str]) -> str:
     if any(character in phrase for phrase in texts for character in f'{SEPARATOR}"|\\'):
         raise ValueError("a text at a rank limit must be a number")
     return f'[{text}]{{limits="{SEPARATOR.join(texts)}"}}'
-
-
-def own_only(text: str) -> str:
-    """Return a text that holds for the study's own rank limit alone."""
-    return f"[{text}]{{.own-limit}}"
 
 
 def slider(results: Results) -> Slider | None:

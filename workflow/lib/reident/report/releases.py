@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ from reident.report.parts.common import top_of
 from reident.report.parts.releases import level_of
 from reident.report.render import About, gather, render
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import title
 from reident.report.wording import percent
 
@@ -73,27 +74,23 @@ BANDS = {"before": "#c9ced4", "after": style.SUSPECTED}
 
 def rates_figure(comparison: Comparison) -> Figure | None:
     """Draw the rates that show the risk, one row per metric: before above after, with intervals."""
-    panels = TEXT.group("figure.panels")
     metrics = list(dict.fromkeys(line.metric for line in comparison.whole))
     lines = {(line.metric, line.rate): line for line in comparison.whole}
     if not any(share.rate is not None for line in comparison.whole for share in (line.before, line.after)):
         return None
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (rate, name) in zip(sheet.panels, panels.items(), strict=True):
-            differences = [lines.get((metric, rate)) for metric in metrics]
-            for side in SIDES:
-                _side(axes, side, [None if line is None else getattr(line, side) for line in differences])
-            ends = [end for line in differences if line is not None for end in _ends(line)]
-            style.percent_axis(axes, top_of(ends, None), 4)
-            axes.set_title(name)
+    def draw(rate: str, axes: Axes) -> None:
+        differences = [lines.get((metric, rate)) for metric in metrics]
+        for side in SIDES:
+            _side(axes, side, [None if line is None else getattr(line, side) for line in differences])
+        ends = [end for line in differences if line is not None for end in _ends(line)]
+        style.percent_axis(axes, top_of(ends, None), 4)
 
     caption = TEXT("figure.caption", level=level_of(comparison))
     return style.row_figure(
-        draw,
+        {name: partial(draw, rate) for rate, name in TEXT.group("figure.panels").items()},
         [title(metric) for metric in metrics],
         height=0.75 + 1.35 * style.height_of(len(metrics)),
-        panels=len(panels),
         alt=_alt(comparison.whole),
         caption=TEXT("figure.caption_exact") if comparison.same_records else caption,
         between=0.06,

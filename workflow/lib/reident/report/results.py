@@ -34,16 +34,16 @@ HEADING = Sentences("headings")
 class Results:
     """The aggregate tables that a study asks for; other files in the folder are ignored.
 
-    `study` has every default filled in, `reviewed` the tables that it asks for, by their path in the folder; `named` is
-    whether the external intruder file has names.
+    `study` has every default filled in, and `model` is the same as declared sections; `reviewed` has the tables that it
+    asks for, by their path in the folder; `named` is whether the external intruder file has names.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.study: dict[str, Any] = json.loads((folder / RESOLVED).read_text(encoding="utf-8"))
-        model = Study.model_validate(self.study)
-        self.named = model.linked_files.eif.named
-        tables = steps.reported_tables(model).values()
+        self.model = Study.model_validate(self.study)
+        self.named = self.model.linked_files.eif.named
+        tables = steps.reported_tables(self.model).values()
         self.reviewed = frozenset(path for paths in tables for path in paths)
         self.table = cache(self._table)
         self._places = cache(self._strata_of)
@@ -88,9 +88,9 @@ class Results:
         """Return the metrics to which the rank filter applies."""
         return [name for name in self.metrics if name not in REGISTRY or REGISTRY[name].ranked]
 
-    def options(self, metric: str) -> dict[str, Any]:
-        """Return the options of a metric."""
-        return self.study["metrics"].get(metric) or {}
+    def options(self, metric: str) -> Any:
+        """Return the options of a metric that the study computes, as its module declares them."""
+        return self.model.chosen[metric]
 
     @property
     def whole(self) -> pd.DataFrame:
@@ -150,13 +150,9 @@ class Results:
         """Return the heading of the column of strata."""
         return " · ".join(self.strata_names) or HEADING("no_strata.variable")
 
-    @property
+    @cached_property
     def strata(self) -> pd.DataFrame:
         """Return the manifest with the key values of each stratum as its `label`."""
-        return self._strata.copy()
-
-    @cached_property
-    def _strata(self) -> pd.DataFrame:
         manifest = self.table("strata/manifest.csv").copy()
         names = self.strata_names
         values = [[self.label(name, code) for code in manifest[name]] for name in names]

@@ -102,16 +102,8 @@ TICK: Look = {"color": SUSPECTED, "markersize": 9, "markeredgewidth": 1.3}
 """The look of the tick of one of many sets."""
 
 
-class Form(NamedTuple):
-    """The width of a drawing, in inches, and whether it is for phones."""
-
-    width: float
-    narrow: bool
-
-
-PAGE = Form(6.4, narrow=False)
-PHONE = Form(3.6, narrow=True)
-"""The form of a drawing for a page and for a phone."""
+PAGE, PHONE = 6.4, 3.6
+"""Width in inches of a drawing for a page and for a phone."""
 
 NARROW = "application/vnd.reident.narrow+svg"
 """The media type of a figure's drawing for phones."""
@@ -273,8 +265,8 @@ def figure(
     grids = [(panels, 1)] * 2 if stacked else [page, phone]
     drawings, marks = [], []
     label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
-    for form, grid in zip((PAGE, PHONE), grids, strict=True):
-        svg, sheet = _svg(fill, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+    for width, grid in zip((PAGE, PHONE), grids, strict=True):
+        svg, sheet = _svg(fill, width, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
         drawings.append(svg.replace("<svg", label, 1))
         marks.append(tuple(layers(sheet)) if layers else ())
     limit_layers = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
@@ -296,7 +288,7 @@ def row_figure(
 
 def _svg(
     draw: Callable[[Sheet], None],
-    form: Form,
+    width: float,
     panels: int,
     grid: tuple[int, int],
     height: float,
@@ -317,12 +309,12 @@ def _svg(
         mpl.rcParams.update(_STYLE)
         mpl.rcParams["font.family"] = [*_STYLE["font.family"], *filter(None, [font])]
         engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
-        drawn = Drawing(figsize=(form.width, height), dpi=POINTS, layout=engine)
+        drawn = Drawing(figsize=(width, height), dpi=POINTS, layout=engine)
         FigureCanvasSVG(drawn)  # measures text as it is drawn
         axes_grid = list(drawn.subplots(*grid, squeeze=False, **options).flat)
         for axes in axes_grid[panels:]:
             axes.set_visible(False)
-        sheet = Sheet(drawn, axes_grid[:panels], form.narrow)
+        sheet = Sheet(drawn, axes_grid[:panels], narrow=width == PHONE)
         draw(sheet)
         # Saving would draw everything once more, only to lay it out.
         engine.execute(drawn)
@@ -332,7 +324,7 @@ def _svg(
         drawn.savefig(stream, format="svg", metadata=no_metadata)
     missing = [bool(_MISSING.match(str(warning.message))) for warning in messages]
     if any(missing) and not font and (more := fonts.of_kernel()):
-        return _svg(draw, form, panels, grid, height, between, subplots, fonts.registered(more))
+        return _svg(draw, width, panels, grid, height, between, subplots, fonts.registered(more))
     for warning, is_missing in zip(messages, missing, strict=True):
         # Letters without a glyph in any font are drawn as placeholders; the table shows the letters themselves.
         if not is_missing:

@@ -192,21 +192,19 @@ def _places(value: float) -> int:
     return 2 if value >= 0.1 else 3
 
 
-def percents(fractions: Iterable[float | None]) -> list[str]:
-    """Return a column of percentages with one decimal, or two where any of them is below 1 %."""
-    values = list(fractions)
-    small = any(defined(value) and 0 < value < 0.01 for value in values)
-    return [percent(value, 2 if small else 1) for value in values]
-
-
 def without_unit(text: str) -> str:
     """Return a percentage without its sign, for a column whose heading names the unit."""
     return text.replace(f"{NO_BREAK}%", "")
 
 
 def rates(fractions: Iterable[float | None]) -> list[str]:
-    """Return a column of percentages without the sign: the column's heading names the unit."""
-    return [without_unit(text) for text in percents(fractions)]
+    """Return a column of percentages with one decimal, or two where any of them is below 1 %.
+
+    They are without the sign: the column's heading names the unit.
+    """
+    values = list(fractions)
+    small = any(defined(value) and 0 < value < 0.01 for value in values)
+    return percent_cells(values, 2 if small else 1)
 
 
 def apart(fraction: float, limit: float) -> tuple[str, str]:

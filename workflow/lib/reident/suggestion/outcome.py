@@ -34,7 +34,9 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
     """Return what came of the search: `tried`, the best first, of the changes of each variable from fine to coarse."""
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
-    worse = dominated(tried, lambda trial: math.inf if trial.n_open else risk(trial, decision))
+    worse = dominated(
+        [(math.inf if one.n_open else rate, one.loss) for one, rate in zip(tried, risks, strict=True)]
+    )
     lines = [
         {
             "place": place,

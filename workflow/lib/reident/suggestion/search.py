@@ -158,9 +158,8 @@ class Search:
         return tuple((name, at) for name, at in pairs if at is not None)
 
 
-def dominated(tried: Sequence[Tried], risk: Callable[[Tried], float]) -> list[bool]:
-    """Return for each set whether another one has at most its risk and its loss, and less of one of them."""
-    points = [(risk(one), one.loss) for one in tried]
+def dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return for each pair of risk and loss whether another one has at most its risk and its loss, and less of one."""
     return [
         any(other[0] <= point[0] and other[1] <= point[1] and other != point for other in points)
         for point in points

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -128,15 +129,14 @@ def by_stratum(edition: Edition) -> Figure | None:
         names = listed(label_cells(hidden))
         caption += f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=names)}"
 
-    def draw(sheet: Sheet) -> None:
-        for axes, (metric, shares) in zip(sheet.panels, rates.items(), strict=True):
-            _dots(axes, shares, whole[metric])
-            style.percent_axis(axes, top, ticks=3 if len(rates) <= 3 else 2)
-            axes.set_title(edition.metrics[metric])
+    def draw(metric: str, axes: Axes) -> None:
+        _dots(axes, rates[metric], whole[metric])
+        style.percent_axis(axes, top, ticks=3 if len(rates) <= 3 else 2)
 
     alt = " ".join([TEXT("figure.strata.start", strata=len(labels)), *_strata_alt(edition, rates)])
-    about: dict[str, Any] = {"alt": alt, "caption": caption, "panels": len(rates)}
-    return style.row_figure(draw, labels, extra=0.1, key=False, across=2, between=0.05, **about)
+    panels = {edition.metrics[metric]: partial(draw, metric) for metric in rates}
+    about: dict[str, Any] = {"alt": alt, "caption": caption}
+    return style.row_figure(panels, labels, extra=0.1, key=False, across=2, between=0.05, **about)
 
 
 def _rate(line: Line | None) -> Share:
@@ -178,23 +178,23 @@ def by_rank_limit(edition: Edition) -> Figure | None:
     if not panels:
         return None
     limits = sorted({limit for by_limit in lines.values() for limit in by_limit})
-
-    def draw(sheet: Sheet) -> None:
-        for axes, name in zip(sheet.panels, panels, strict=True):
-            _curves(axes, edition, name, limits)
-            axes.set_title(TEXT(f"figure.rank_limit.panels.{name}"))
-        sheet.key()
-        sheet.drawn.supxlabel(TEXT("figure.rank_limit.axis"), fontsize=7.5, color=style.MUTED)
-
     start = TEXT("figure.rank_limit.start", low=limits[0], high=limits[-1])
-    about: dict[str, Any] = {
-        "alt": " ".join([start, *_limits_alt(edition)]),
-        "caption": TEXT("figure.rank_limit.caption"),
-    }
-    return style.figure(draw, panels=len(panels), height=2.15, across=1, between=0.04, **about)
+    return style.figure(
+        {
+            TEXT(f"figure.rank_limit.panels.{name}"): partial(_curves, edition, name, limits)
+            for name in panels
+        },
+        height=2.15,
+        alt=" ".join([start, *_limits_alt(edition)]),
+        caption=TEXT("figure.rank_limit.caption"),
+        across=1,
+        between=0.04,
+        key=True,
+        xlabel=TEXT("figure.rank_limit.axis"),
+    )
 
 
-def _curves(axes: Axes, edition: Edition, name: str, limits: list[int]) -> None:
+def _curves(edition: Edition, name: str, limits: list[int], axes: Axes) -> None:
     in_force = int(edition.record["rank_limit"])
     style.stripe(axes.axvspan, in_force, 0.4)
     for metric, lines in edition.rank_limits.items():

@@ -41,7 +41,7 @@ from reident.report.wording import (
     percent,
     word,
 )
-from reident.sections.attribution import PUF, SYNTHETIC, AttributeDisclosure
+from reident.sections.attribution import PUF, SYNTHETIC
 from reident.verdict.warnings import ATTRIBUTES
 
 TEXT = Sentences("attribution")
@@ -59,11 +59,6 @@ WHOLE = 1e-6
 
 COMPARED = ["metric", "value", "bound"]
 """Columns of the limits: the target, and what is compared with its limit."""
-
-
-def declaration(results: Results) -> AttributeDisclosure:
-    """Return the section `attribute_disclosure` of the study."""
-    return AttributeDisclosure.model_validate(results.study["attribute_disclosure"])
 
 
 def by_set(results: Results) -> pd.DataFrame:
@@ -184,7 +179,7 @@ def _number(people: float) -> str:
 @part(SUMMARY, TARGETS)
 def attribution_premise(results: Results) -> str:
     """Say what is compared, and what the baseline is."""
-    options, kind = declaration(results), baseline_of(results)
+    options, kind = results.model.attributed, baseline_of(results)
     if options.released == PUF:
         first = TEXT("premise.puf")
     elif options.released == SYNTHETIC:
@@ -272,7 +267,7 @@ def _most(results: Results) -> Iterator[str]:
 @part(SUMMARY, TARGETS)
 def attribution_choices(results: Results) -> str:
     """Show what the sources leave open, with the option in force."""
-    options = declaration(results)
+    options = results.model.attributed
     chosen = {
         "missing": (options.missing, "`excluded`" if options.missing == "category" else "`category`"),
         "unmatched": ("zero", UNDEFINED),

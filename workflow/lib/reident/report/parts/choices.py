@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from reident.linkage.metrics import adhoc, fellegi_sunter, unicity
+from reident.linkage.metrics import adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.parts import Variable
 from reident.report.layout import Column, paragraphs, part, table
@@ -14,7 +14,6 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
 from reident.report.wording import UNDEFINED, count, declared, digits, number, percent
-from reident.sections.linkage import Binning
 
 TEXT = Sentences("choices")
 HEADING = Sentences("headings")
@@ -40,7 +39,10 @@ def choices_text(results: Results) -> str:  # noqa: ARG001 - every part takes th
 def choices(results: Results) -> str:
     """Return the table of choices."""
     by_metric = (
-        choice for metric, make in _BY_METRIC.items() if metric in results.metrics for choice in make(results)
+        choice
+        for metric, make in _BY_METRIC.items()
+        if metric in results.model.chosen
+        for choice in make(results)
     )
     return table_of([*_missing(results), *_binning(results), *by_metric, *_filter(results), *_rates(results)])
 
@@ -75,7 +77,7 @@ def _binning(results: Results) -> list[Choice]:
     cutters, scopes = TEXT.group("cut_points.in_force"), TEXT.group("scope.in_force")
     binning = results.study["binning"]
     cutter, scope = binning["cutpoints"], binning["scope"]
-    quantile = Binning.model_validate(binning).ranks or "averaged"
+    quantile = results.model.binning.ranks or "averaged"
     return [
         Choice(TEXT("cut_points.choice"), cutters[cutter], _others(cutters, cutter), "§3"),
         Choice(TEXT("scope.choice"), scopes[scope], _others(scopes, scope), "§3"),
@@ -85,7 +87,7 @@ def _binning(results: Results) -> list[Choice]:
 
 
 def _unicity(results: Results) -> list[Choice]:
-    options = unicity.Options.model_validate(results.options("unicity"))
+    options = results.options("unicity")
     missing = True
     if results.has("description/variables.csv"):
         missing = results.table("description/variables.csv")[["puf_missing", "eif_missing"]].any(axis=None)
@@ -99,7 +101,7 @@ def _unicity(results: Results) -> list[Choice]:
 
 
 def _alpha(results: Results, metric: str, source: str) -> Choice:
-    alpha = Fraction(str(results.options(metric).get("alpha", "0.5")))
+    alpha = results.options(metric).alpha
     if alpha == Fraction(1, 2):
         text = TEXT("alpha.half", alpha=_tex(alpha))
     else:
@@ -116,9 +118,10 @@ def _tex(value: Fraction) -> str:
 
 
 def _euclidean(results: Results) -> list[Choice]:
-    norms, norm = TEXT.group("euclidean.norm.in_force"), results.options("euclidean").get("norm", "primer")
+    options = results.options("euclidean")
+    norms, norm = TEXT.group("euclidean.norm.in_force"), options.norm
     scopes, scope = TEXT.group("scope.in_force"), results.study["binning"]["scope"]
-    steps = "whole_steps" if results.options("euclidean").get("whole_steps") else "exact"
+    steps = "whole_steps" if options.whole_steps else "exact"
     z_scores = TEXT(f"euclidean.z_scores.in_force.{steps}", scope=scopes[scope])
     return [
         _alpha(results, "euclidean", "§4.3"),
@@ -129,8 +132,8 @@ def _euclidean(results: Results) -> list[Choice]:
 
 def _adhoc(results: Results) -> list[Choice]:
     variables = [Variable(v["name"], v["type"]) for v in results.study["linking_variables"]]
-    scores = results.options("adhoc").get("scores") or {}
-    n, total = sum(variable.name not in scores for variable in variables), len(variables)
+    options = results.options("adhoc")
+    n, total = sum(variable.name not in options.scores for variable in variables), len(variables)
     text = TEXT("adhoc.scores.declared")
     if n:
         bands = [
@@ -138,7 +141,6 @@ def _adhoc(results: Results) -> list[Choice]:
             for within, score in DEFAULT_BANDS
         ]
         text = TEXT("adhoc.scores.default", n=n, total=total, bands=", ".join(bands))
-    options = adhoc.Options.model_validate(results.options("adhoc"))
     chosen = "primer" if options.threshold is None else "number"
     chosen = "half_of_maximum" if options.threshold == "half_of_maximum" else chosen
     threshold = TEXT(
@@ -153,7 +155,7 @@ def _adhoc(results: Results) -> list[Choice]:
 
 def _winkler(results: Results) -> list[Choice]:
     options, total = results.options("winkler"), len(results.study["linking_variables"])
-    rule, least = options.get("agreement", "half_gap"), options.get("min_agree", 1)
+    rule, least = options.model_dump()["agreement"], options.min_agree
     if isinstance(rule, dict):
         ((name, n),) = rule.items()
         agreement = TEXT(f"winkler.agreement.{name}", n=int(n))
@@ -176,7 +178,7 @@ def _winkler(results: Results) -> list[Choice]:
 
 
 def _fellegi_sunter(results: Results) -> list[Choice]:
-    options = fellegi_sunter.Options.model_validate(results.options("fellegi_sunter"))
+    options = results.options("fellegi_sunter")
     limit, rules = options.threshold, TEXT.group("fellegi_sunter.m.in_force")
     threshold = (
         TEXT("fellegi_sunter.threshold.weight", weight=number(limit.weight))

@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.parts.common import DASHED, verdict_on
-from reident.report.parts.matching import MAX_FILES, declaration
+from reident.report.parts.matching import MAX_FILES
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -89,7 +89,7 @@ def closest_findings(results: Results) -> str:
 def closest_premise(results: Results) -> str:
     """Introduce the distance, and what follows from the holdout, or why nothing follows without one."""
     line = results.table(CLOSEST).iloc[0]
-    names = listed(label_cells(declaration(results).closest_variables))
+    names = listed(label_cells(results.model.matched.closest_variables))
     text = TEXT("premise.distance", variables=names)
     if not has_holdout(results):
         return paragraphs(text, TEXT("premise.no_holdout"))

@@ -17,7 +17,6 @@ from reident.report.parts.filerisk import (
     SUMMARY,
     VARIABLES,
     by_contribution,
-    declaration,
     is_wildcard,
     quantity,
 )
@@ -211,7 +210,7 @@ EXHIBITS = {
         ("dis", lambda study: _share(study, "dis"), SUMMARY),
         (
             "original_values",
-            lambda study: _share(study, "dis_original") if declaration(study).original else None,
+            lambda study: _share(study, "dis_original") if study.model.risk.original else None,
             SUMMARY,
         ),
         ("matching", _matching, "matching/summary.csv"),

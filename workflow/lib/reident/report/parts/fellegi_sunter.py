@@ -57,7 +57,7 @@ def weights_premise(results: Results) -> str:
 
 def knowledge(results: Results) -> str:
     """Return what the intruder knows of the links: ``blind`` or ``informed``."""
-    return str(results.options(METRIC).get("m", "blind"))
+    return str(results.options(METRIC).m)
 
 
 def _expected(results: Results) -> Iterator[str]:

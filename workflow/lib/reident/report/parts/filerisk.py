@@ -28,7 +28,6 @@ from reident.report.wording import (
     percent,
     span,
 )
-from reident.sections.filerisk import FileRisk
 from reident.verdict.warnings import FILE
 
 TEXT = Sentences("filerisk")
@@ -52,11 +51,6 @@ def name_of(definition: str) -> str:
     return f"DIS-SUDA ({short_name(definition)})"
 
 
-def declaration(results: Results) -> FileRisk:
-    """Return the section `file_risk` of the study."""
-    return FileRisk.model_validate(results.study["file_risk"])
-
-
 def summary_value(results: Results, name: str) -> str:
     """Return a quantity of the summary as text, empty where it is not defined."""
     return results.table(SUMMARY).set_index("quantity").at[name, "value"]
@@ -69,7 +63,7 @@ def quantity(results: Results, name: str) -> float:
 
 def is_wildcard(results: Results) -> bool:
     """Return whether a missing value matches every value, so that there are no cells."""
-    return declaration(results).missing == "wildcard"
+    return results.model.risk.missing == "wildcard"
 
 
 def interval(results: Results) -> str:
@@ -89,7 +83,7 @@ def unreached(results: Results, name: str = "dis_special") -> str | None:
 
 def file_name(results: Results) -> str:
     """Return the file as the text names it."""
-    side, _, at = declaration(results).side.partition("_")
+    side, _, at = results.model.risk.side.partition("_")
     return TEXT(f"file.{side}", number=at) if at else TEXT(f"file.{side}")
 
 
@@ -142,7 +136,7 @@ def risk_findings(results: Results) -> str:
 
 
 def _per_record(results: Results) -> str:
-    selected = declaration(results).dis_suda
+    selected = results.model.risk.dis_suda
     line = results.table(DEFINITIONS).set_index("definition").loc[selected]
     scores = TEXT(
         "findings.record",
@@ -158,7 +152,7 @@ def _per_record(results: Results) -> str:
 
 def _true_risk(results: Results) -> str | None:
     """Return the true risk of the unique records, or None where none is known to be in the population."""
-    if declaration(results).population is None or not quantity(results, "uniques_in_population"):
+    if results.model.risk.population is None or not quantity(results, "uniques_in_population"):
         return None
     return TEXT(
         "findings.truth",
@@ -171,7 +165,7 @@ def _true_risk(results: Results) -> str | None:
 @part(SUMMARY)
 def risk_premise(results: Results) -> str:
     """Introduce the key, its cells and the sampling fraction."""
-    risk, lost = declaration(results), round(quantity(results, "records_missing_a_value"))
+    risk, lost = results.model.risk, round(quantity(results, "records_missing_a_value"))
     variables = listed(label_cells(results.table(VARIABLES)["variable"]))
     key = TEXT("premise.key", file=file_name(results), variables=variables)
     if risk.sampling_fraction is not None:
@@ -269,7 +263,7 @@ def risk_levels(results: Results) -> str | None:
 
 def numeric_variables(results: Results) -> set[str]:
     """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
-    risk = declaration(results)
+    risk = results.model.risk
     names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
     if risk.side in ("puf", "eif"):
         names |= {

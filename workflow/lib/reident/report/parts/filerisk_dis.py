@@ -16,7 +16,6 @@ from reident.report.parts.filerisk import (
     DEFINITIONS,
     HAZARDS,
     SUMMARY,
-    declaration,
     interval,
     is_wildcard,
     name_of,
@@ -84,7 +83,7 @@ def _assumptions(results: Results) -> str:
     """State what DIS assumes: no divergence, equal inclusion probabilities, values missing at random."""
     inside, records = quantity(results, "records_in_cells"), quantity(results, "records")
     text = TEXT("dis.assumptions", missing=TEXT("dis.missing") if 0 < inside < records else "")
-    return text if declaration(results).weight else f"{text} {TEXT('dis.not_checked')}"
+    return text if results.model.risk.weight else f"{text} {TEXT('dis.not_checked')}"
 
 
 def _sampling(results: Results) -> str | None:
@@ -116,14 +115,14 @@ def _agreement(results: Results) -> str:
 
 
 def _unreached(results: Results, name: str) -> str | None:
-    target, outcome = declared(declaration(results).special.standard_error), unreached(results, name)
+    target, outcome = declared(results.model.risk.special.standard_error), unreached(results, name)
     return outcome and block("warning", TEXT("dis.unreached", target=target, outcome=outcome))
 
 
 @part(SUMMARY)
 def risk_original(results: Results) -> str | None:
     """Report DIS for an intruder who knows the original values, or nothing without an original file."""
-    if declaration(results).original is None:
+    if results.model.risk.original is None:
         return None
     names = {"file": "dis", "original": "dis_original"}
     suffixes = {"special": "special", "error": "special_se", "rounds": "special_rounds"}

@@ -26,7 +26,7 @@ from reident.report import style
 from reident.report.layout import items, paragraphs, part, table
 from reident.report.live import columns
 from reident.report.parts.common import in_order
-from reident.report.parts.filerisk import SUMMARY, declaration, file_name, quantity
+from reident.report.parts.filerisk import SUMMARY, file_name, quantity
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look
@@ -88,7 +88,7 @@ def models_findings(results: Results) -> str:
 
 def _given(results: Results) -> str:
     """Return where the sampling fraction comes from."""
-    return "weights" if declaration(results).weight else "declared"
+    return "weights" if results.model.risk.weight else "declared"
 
 
 def _individual(results: Results, lines: pd.DataFrame) -> str:

@@ -17,7 +17,6 @@ from reident.report.parts.common import row_account
 from reident.report.parts.filerisk import (
     CLASSES,
     SUMMARY,
-    declaration,
     is_wildcard,
     name_of,
     numeric_variables,
@@ -54,7 +53,7 @@ ACCOUNT, CATEGORIES = "filerisk/account.csv", "filerisk/categories.csv"
 @part(SUMMARY, CLASSES)
 def risk_population(results: Results) -> str | None:
     """Compare DIS with the true probability in the population."""
-    if declaration(results).population is None:
+    if results.model.risk.population is None:
         return None
     records = some(round(quantity(results, "population_records")), "record")
     matched = quantity(results, "uniques_in_population")
@@ -106,7 +105,7 @@ def risk_samples(results: Results) -> str:
 
 def _drawn(results: Results) -> str:
     """Say how the samples were drawn, and if none of them has a unique record."""
-    risk, lines = declaration(results), results.table(BY_SAMPLE)
+    risk, lines = results.model.risk, results.table(BY_SAMPLE)
     sentences = [TEXT("samples.drawn", n=len(lines), fraction=declared(risk.study_fraction or 0))]
     study = risk.population and risk.population.numerical_study
     if study and study.strata:
@@ -184,7 +183,7 @@ def _ends(lines: pd.DataFrame, column: str, prefix: str = "") -> dict[str, str]:
 @part(SUMMARY)
 def risk_choices(results: Results) -> str:
     """Show what the sources leave open, with the option in force."""
-    risk = declaration(results)
+    risk = results.model.risk
     special = TEXT(
         "choices.special.chosen", target=declared(risk.special.standard_error), seed=str(risk.special.seed)
     )
@@ -249,7 +248,7 @@ def risk_account(results: Results) -> str:
 def risk_bins(results: Results) -> str | None:
     """Show the bins of numeric key variables, or nothing without one."""
     categories = results.table(CATEGORIES)
-    sensitive = {variable.name for variable in declaration(results).sensitive if variable.type == "numeric"}
+    sensitive = {variable.name for variable in results.model.risk.sensitive if variable.type == "numeric"}
     is_numeric = categories["variable"].isin(numeric_variables(results) | sensitive)
     groups = categories[is_numeric].groupby("variable", sort=False)
     if not len(groups):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pandas as pd
 
 from reident.report import style
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.live import columns
 from reident.report.parts.common import in_order, keys_in_words, limit_line, top_of
-from reident.report.parts.filerisk import declaration, file_name
+from reident.report.parts.filerisk import file_name
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -70,7 +68,7 @@ def scenarios_findings(results: Results) -> str:
 def _intruders(results: Results) -> list[str]:
     """Name each intruder with what it knows, and what the study says about it."""
     texts = []
-    for scenario in declaration(results).scenarios:
+    for scenario in results.model.risk.scenarios:
         keys = listed(label_cells(scenario.known))
         text = TEXT("scenarios.intruder", intruder=escape(scenario.name), known=keys)
         about = scenario.description
@@ -233,14 +231,6 @@ INCHES = 0.3
 """Height of a distance of 1."""
 
 
-class _Rows(NamedTuple):
-    """Where what is: the row of each size, the row of each scenario by its position, and the end of the last one."""
-
-    sizes: dict[int, float]
-    scenarios: list[float]
-    end: float
-
-
 @part(SCENARIOS)
 def scenarios_uniques_figure(results: Results) -> Figure | None:
     """Draw the share of sample uniques of every set and scenario, by number of variables; scenarios have names."""
@@ -248,28 +238,28 @@ def scenarios_uniques_figure(results: Results) -> Figure | None:
     every = pd.concat([sets, scenarios])
     if not every["unique_share"].notna().any():
         return None
-    places = _rows(sets, scenarios)
+    size_rows, scenario_rows, end = _rows(sets, scenarios)
     limit = results.decision.get("unique_share_at_most")
     limit = None if isinstance(limit, dict) else limit
     top = top_of([1.02 * float(every["unique_share"].max())], limit)
 
     def draw(sheet: Sheet) -> None:
         axes = sheet.panels[0]
-        rows = [places.sizes[int(size)] for size in sets["size"]]
+        rows = [size_rows[int(size)] for size in sets["size"]]
         alpha = 0.9 if len(sets) <= 60 else 0.45  # many ticks overlap: darker where there are more
         axes.plot(sets["unique_share"], rows, "|", alpha=alpha, **style.TICK)
         axes.plot([], [], "|", label=TEXT("figure.set"), **style.TICK)
         names = [shorten(name, 22 if sheet.narrow else 40) for name in scenarios["scenario"]]
         look = style.full(4.8, clip_on=False)
-        axes.plot(scenarios["unique_share"], places.scenarios, "o", label=TEXT("figure.scenario"), **look)
-        for name, *at in zip(names, scenarios["unique_share"], places.scenarios, strict=True):
+        axes.plot(scenarios["unique_share"], scenario_rows, "o", label=TEXT("figure.scenario"), **look)
+        for name, *at in zip(names, scenarios["unique_share"], scenario_rows, strict=True):
             if defined(at[0]):
                 offset = (-6 if at[0] > 0.5 * top else 6, 0)
                 style.name_beside(axes, name, tuple(at), offset, fontsize=7, va="center")
         style.percent_axis(axes, top)
         limit_line(axes, limit)
-        axes.set_yticks(list(places.sizes.values()), [some(size, "variable") for size in places.sizes])
-        axes.set_ylim(places.end, -0.6)
+        axes.set_yticks(list(size_rows.values()), [some(size, "variable") for size in size_rows])
+        axes.set_ylim(end, -0.6)
         axes.tick_params(axis="y", labelsize=7.5)
         if len(sets) and len(scenarios):
             sheet.key()
@@ -277,15 +267,18 @@ def scenarios_uniques_figure(results: Results) -> Figure | None:
     kinds = [name for name, lines in (("sets", sets), ("scenarios", scenarios)) if len(lines)]
     return style.figure(
         draw,
-        height=0.75 + INCHES * (places.end + 0.6),
+        height=0.75 + INCHES * (end + 0.6),
         alt=_alt(sets, scenarios),
         caption=" ".join(TEXT(f"figure.caption.{name}") for name in ("start", *kinds)),
         name="scenarios-uniques",
     )
 
 
-def _rows(sets: pd.DataFrame, scenarios: pd.DataFrame) -> _Rows:
-    """Return a row for each size, and below its sets, or in its row without any, one for each scenario."""
+def _rows(sets: pd.DataFrame, scenarios: pd.DataFrame) -> tuple[dict[int, float], list[float], float]:
+    """Return the row of each size, that of each scenario, and the end of the last one.
+
+    A scenario is below the sets of its size, or in the row of the size where there is no set.
+    """
     sizes, by_scenario, at = {}, [0.0] * len(scenarios), 0.0
     counts = sets["size"].value_counts()
     for size in sorted({*sets["size"], *scenarios["size"]}):
@@ -295,7 +288,7 @@ def _rows(sets: pd.DataFrame, scenarios: pd.DataFrame) -> _Rows:
             by_scenario[place] = below
             below += BESIDE
         at = max(at, below - BESIDE) + BETWEEN
-    return _Rows(sizes, by_scenario, at - 0.4)
+    return sizes, by_scenario, at - 0.4
 
 
 def _alt(sets: pd.DataFrame, scenarios: pd.DataFrame) -> str:

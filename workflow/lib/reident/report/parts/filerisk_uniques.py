@@ -10,7 +10,6 @@ from reident.report.parts.filerisk import (
     SIZES,
     SUMMARY,
     VARIABLES,
-    declaration,
     quantity,
 )
 from reident.report.results import Results
@@ -25,7 +24,7 @@ HEADING = Sentences("headings")
 @part(CONVENTIONS)
 def risk_conventions(results: Results) -> str | None:
     """Compare k-anonymity under the conventions for missing values, or show nothing where these agree."""
-    lines, chosen = results.table(CONVENTIONS), declaration(results).missing
+    lines, chosen = results.table(CONVENTIONS), results.model.risk.missing
     if len(lines.drop(columns="convention").drop_duplicates()) == 1:
         return None
     names = [f"**`{name}`**" if name == chosen else f"`{name}`" for name in lines["convention"]]
@@ -79,7 +78,7 @@ def risk_suda(results: Results) -> str:
     sizes = results.table(SIZES)
     sizes = sizes[sizes["n_msu"] > 0]
     sizes = sizes.assign(size=count_cells(sizes["size"]), weight=[_score(value) for value in sizes["weight"]])
-    caption = TEXT("suda.caption", weighting=declaration(results).weighting)
+    caption = TEXT("suda.caption", weighting=results.model.risk.weighting)
     declared_columns = columns(
         sizes, TEXT, "size:text msus=n_msu records=n_records weight:cell", group="suda.columns"
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pandas as pd
 
 from reident.report.layout import Column, block, items, part, table
@@ -37,21 +35,14 @@ MAX_NAMES = 12
 """Variables that the front page names."""
 
 
-class Verdict(NamedTuple):
-    """The verdict on a metric: ``above``, ``within``, ``unsure``, ``nothing``, ``unknown`` or ``open``."""
-
-    kind: str
-    words: str
-
-
 _KINDS = {BREAKS: "above", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing"}
 """The verdict on a metric by the outcome of a limit, the one that decides first."""
 
 
-def verdict(outcomes: set[str]) -> Verdict:
-    """Return the verdict on a metric from the outcomes of its limits, see :mod:`reident.verdict.limits`."""
+def _verdict(outcomes: set[str]) -> str:
+    """Return the cell with the verdict on a metric, from the outcomes of its limits."""
     kind = next((kind for outcome, kind in _KINDS.items() if outcome in outcomes), "open")
-    return Verdict(kind, TEXT(f"verdict.{kind}"))
+    return f"[{TEXT(f'verdict.{kind}')}]{{.{kind}}}"
 
 
 @part("rates.csv", VERDICT, LIMITS)
@@ -371,10 +362,8 @@ def verdicts(results: Results) -> str:
         if (only := _only(limits)) is not None and only[0] == "conditional_rate_at_most":
             caption = TEXT("table.with_limit", limit=declared(only[1]), terms=terms)
         by_metric = limits.groupby("metric")["outcome"].agg(set)
-        kinds = [verdict(by_metric.get(metric, set())) for metric in results.metrics]
-        table_columns.insert(
-            1, Column(HEADING("verdict"), [f"[{outcome.words}]{{.{outcome.kind}}}" for outcome in kinds], "l")
-        )
+        cells = [_verdict(by_metric.get(metric, set())) for metric in results.metrics]
+        table_columns.insert(1, Column(HEADING("verdict"), cells, "l"))
     if whole["n_single"].between(1, FEW - 1).any():
         caption += " " + TEXT("table.few_single", few=FEW)
     if whole["single_rate"].isna().any():

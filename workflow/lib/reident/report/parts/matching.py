@@ -29,7 +29,7 @@ from reident.report.wording import (
     number,
     word,
 )
-from reident.sections.matching import KNOWN, Matching
+from reident.sections.matching import KNOWN
 from reident.verdict.limits import RESERVED, UNKNOWN, worst
 from reident.verdict.warnings import ATTACK, CLOSEST
 from reident.verdict.warnings import MATCHING as ABOUT
@@ -50,11 +50,6 @@ MAX_FILES = 12
 
 MAX_INTRUDERS = 6
 """The verdict names at most this number of intruders."""
-
-
-def declaration(results: Results) -> Matching:
-    """Return the section `matching` of the study."""
-    return Matching.model_validate(results.study["matching"])
 
 
 def synthetic_files(results: Results) -> list[str]:
@@ -263,7 +258,7 @@ def pooled_findings(results: Results) -> list[str]:
             share = share_of(line["false_match_rate"], line["unique_matches"])
             more = TEXT("findings.pooled_unique", people=_people(line["unique_matches"]), share=share)
         texts.append(f"{text} {more}")
-    if (uncertain := declaration(results).uncertain_targets) is not None:
+    if (uncertain := results.model.matched.uncertain_targets) is not None:
         line = pooled(results, UNCERTAIN).loc[intruder]
         if uncertain.population_count:
             population = TEXT("findings.population.population_count", column=uncertain.population_count)
@@ -281,7 +276,9 @@ def pooled_findings(results: Results) -> list[str]:
 def _intruder(results: Results) -> str:
     intruder = first_intruder(results)
     keys = str(by_intruder(results, MEAN).at[intruder, "known"])
-    fields = {"synthesized": listed([escape(variable.name) for variable in declaration(results).synthesized])}
+    fields = {
+        "synthesized": listed([escape(variable.name) for variable in results.model.matched.synthesized])
+    }
     if keys:
         fields["known"] = known_variables(keys)
     has_name = intruder != KNOWN and " + " not in intruder
@@ -321,7 +318,7 @@ def matching_premise(results: Results) -> str:
 
 
 def _radii(results: Results) -> str | None:
-    matching = declaration(results)
+    matching = results.model.matched
     if not matching.radius:
         return None
     radii = [

@@ -20,7 +20,6 @@ from reident.report.parts.matching import (
     by_intruder,
     decimals,
     decimals_of,
-    declaration,
     first_intruder,
     known_variables,
     listed_intruders,
@@ -70,7 +69,7 @@ def matching_scenarios(results: Results) -> str | None:
             TEXT("scenarios.caption"),
             Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
             Column(TEXT("scenarios.columns.knows"), keys, "l", "2.4fr"),
-            *summary_columns(mean, ("1.1fr", "0.9fr", "0.9fr", "0.9fr")),
+            *summary_columns(mean, "1.1fr", "0.9fr"),
             Column(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
         ),
     )
@@ -188,7 +187,7 @@ def by_class(results: Results) -> pd.DataFrame:
 @part(SUMMARY)
 def matching_choices(results: Results) -> str:
     """Show what the source leaves open, with the option in force."""
-    matching = declaration(results)
+    matching = results.model.matched
     by_key, targets = bool(matching.key()), "some" if matching.targets else "all"
     options = {
         "interval": (matching.interval, "`open`" if matching.interval == "closed" else "`closed`"),

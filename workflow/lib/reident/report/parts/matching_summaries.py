@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.common import in_order, limit_line, top_of
 from reident.report.parts.matching import (
     CERTAIN,
@@ -37,7 +38,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
 from reident.report.terms import some
-from reident.report.wording import count_cells, escape, inside, percent, rates, without_repeats, word
+from reident.report.wording import count_cells, escape, inside, percent, without_repeats, word
 
 TEXT = Sentences("matching")
 HEADING = Sentences("headings")
@@ -52,13 +53,16 @@ def matching_summaries(results: Results) -> str:
     if m > MAX_FILES:
         caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
         summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
-    columns = summary_columns(summary)
-    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
+    table_columns = summary_columns(summary)
+    table_columns.insert(
+        3,
+        Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"),
+    )
     return paragraphs(
         table(
             caption,
             Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
-            *columns,
+            *table_columns,
             name="matching-summaries",
         ),
         None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
@@ -72,17 +76,15 @@ def _file_label(file: str) -> str:
     return TEXT("summaries.synthetic", number=file)
 
 
-def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("1fr",) * 4) -> list[Column]:
+def summary_columns(lines: pd.DataFrame, first: str = "1fr", others: str = "1fr") -> list[Column]:
     """Return the columns of the expected match risk, in records and per target, and of the two rates."""
-    cells = {
-        HEADING("expected_match_risk"): decimals_of(lines["expected_match_risk"]),
-        HEADING("risk_per_target"): rates(lines["expected_match_risk"] / lines["targets"]),
-        HEADING("true_match_rate"): rates(lines["true_match_rate"]),
-        HEADING("false_match_rate"): rates(lines["false_match_rate"]),
-    }
+    cells = lines.assign(
+        expected_match_risk=decimals_of(lines["expected_match_risk"]),
+        risk_per_target=lines["expected_match_risk"] / lines["targets"],
+    )
     return [
-        Column(heading, values, "r", width)
-        for (heading, values), width in zip(cells.items(), widths, strict=True)
+        *columns(cells, HEADING, "expected_match_risk:cell", first),
+        *columns(cells, HEADING, "risk_per_target true_match_rate false_match_rate", others),
     ]
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from reident.linkage.metrics.winkler import Options
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.live import columns
@@ -80,8 +79,7 @@ def varied_name(column: str) -> str:
 def setting_name(results: Results, labels: dict[str, str]) -> str:
     """Return a variant by what it sets, and a study without variants by its agreement rule."""
     if not labels:
-        options = Options.model_validate(results.options(METRIC))
-        return rule_name(options.model_dump()["agreement"])
+        return rule_name(results.options(METRIC).model_dump()["agreement"])
     return ", ".join(
         TEXT("setting", name=varied_name(column), value=label or TEXT("unchanged"))
         for column, label in labels.items()

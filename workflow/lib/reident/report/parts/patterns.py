@@ -26,21 +26,12 @@ HEADING = Sentences("headings")
 
 def limits(results: Results) -> pd.DataFrame:
     """Return counts and rates of the ranked metrics at every rank limit (METHODS §5)."""
-    columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "expected_correct"]
-    paths = {metric: f"confirmed/{metric}.limits.csv" for metric in results.ranked}
-    tables = [
-        results.of_strata(path, [WHOLE])[columns].assign(metric=metric)
-        for metric, path in paths.items()
-        if results.has(path)
-    ]
-    lines = pd.concat(tables or [pd.DataFrame(columns=[*columns, "metric"])], ignore_index=True)
-    n_puf = lines["metric"].map(results.whole["n_puf"])
-    lines["suspected_rate"] = lines["n_suspected"] / n_puf
-    lines["confirmed_rate"] = lines["n_confirmed"] / n_puf
-    n_suspected = lines["n_suspected"].where(lines["n_suspected"] > 0)
-    lines["conditional_rate"] = lines["n_confirmed"] / n_suspected
-    lines["expected_correct_rate"] = lines["expected_correct"] / n_suspected
-    return lines
+    at = states(results, results.whole.loc[results.ranked].reset_index())
+    tables = at.at or (at.lines,)  # with one rank limit, the lines are those of the study's own
+    return pd.concat(
+        [lines.loc[list(at.live)].assign(max_pairs=limit) for limit, lines in enumerate(tables, 1)],
+        ignore_index=True,
+    )
 
 
 def levels(results: Results, metric: str) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -38,6 +38,7 @@ from reident.report.wording import (
     percent,
     rates,
 )
+from reident.suggestion.search import dominated
 from reident.verdict.limits import OPEN, RESERVED, WITHIN
 
 TEXT = Sentences("utility")
@@ -202,13 +203,8 @@ def compared(results: Results) -> pd.DataFrame:
     lines = results.table(COMPARISON)
     lines = lines[lines["loss"].notna()].reset_index(drop=True)
     lines = lines.assign(number=range(1, len(lines) + 1), risk=lines["variant"].map(risks).to_numpy())
-    return lines.assign(best=[not _dominated(lines, line) for _, line in lines.iterrows()])
-
-
-def _dominated(lines: pd.DataFrame, line: Any) -> bool:
-    as_good = (lines["risk"] <= line["risk"]) & (lines["loss"] <= line["loss"])
-    better = (lines["risk"] < line["risk"]) | (lines["loss"] < line["loss"])
-    return bool((as_good & better).any())
+    points = list(zip(lines["risk"], lines["loss"], strict=True))
+    return lines.assign(best=[not is_worse for is_worse in dominated(points)])
 
 
 @part(COMPARISON, RATES, VERDICTS, VERDICT)

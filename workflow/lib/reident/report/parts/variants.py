@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -170,7 +171,7 @@ def _range(results: Results, metric: str) -> list[str]:
     if ends[0] == ends[1]:
         texts = [TEXT("rate", share=ends[1])]
     else:
-        names_ = {"low_variant": _named(low, names), "high_variant": _named(high, names)}
+        names_ = {"low_variant": settings_of(low, names), "high_variant": settings_of(high, names)}
         texts = [TEXT("rates", low=ends[0], high=ends[1], **names_)]
     if least == most:
         texts.append(TEXT("confirmed", n=most))
@@ -183,10 +184,10 @@ def _range(results: Results, metric: str) -> list[str]:
     return texts
 
 
-def _named(line: pd.Series, names: list[str]) -> str:
+def settings_of(line: pd.Series, names: list[str], show: Callable[[str], str] = escape) -> str:
+    """Return the settings of a variant in words; `show` returns each name and label, by default as Markdown."""
     return ", ".join(
-        TEXT("setting", name=escape(heading(name)), label=escape(label_of(line[f"set_{name}"])))
-        for name in names
+        TEXT("setting", name=show(heading(name)), label=show(label_of(line[f"set_{name}"]))) for name in names
     )
 
 
@@ -246,7 +247,7 @@ def variants_passing(results: Results) -> str | None:
 
 def variant_name(results: Results, line: pd.Series) -> str:
     """Return a variant as its settings, with a mark where its verdict has reservations."""
-    name = _named(line, setting_names(results))
+    name = settings_of(line, setting_names(results))
     return FRONT("variants_reserved", name=name) if line["verdict"] == RESERVED else name
 
 

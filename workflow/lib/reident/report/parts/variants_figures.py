@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.layout import part
@@ -23,11 +25,12 @@ from reident.report.parts.variants import (
     label_of,
     lines_of,
     setting_names,
+    settings_of,
     shown_lines,
 )
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
+from reident.report.style import Figure
 from reident.report.terms import title
 from reident.report.wording import digits, escape, inside, listed, percent
 
@@ -92,23 +95,28 @@ def _figure(
         "caption": " ".join(filter(None, texts)),
     }
     if over and as_lines:
-        height = 2.3 + 0.12 * (len(curves) > 4)
         return style.figure(
-            lambda sheet: _draw_curves(sheet, curves, over, panels, limits),
-            panels=len(panels),
-            height=height,
+            {
+                panel: partial(_draw_curves, curves, over, column, limits.get(column))
+                for column, panel in panels.items()
+            },
+            height=2.3 + 0.12 * (len(curves) > 4),
             across=1,
             between=0.05,
+            key=len(curves) > 1 or bool(curves[0].name),
             **about,
         )
     lines = shown_lines(next(iter(by_metric.values())), next(reversed(panels)))
     names = [label(results, line) for _, line in lines.iterrows()]
     return style.row_figure(
-        lambda sheet: _draw_rows(sheet, by_metric, lines, names, panels, limits),
+        {
+            panel: partial(_draw_rows, by_metric, lines, column, limits.get(column))
+            for column, panel in panels.items()
+        },
         names,
         extra=0.45,
         key=len(by_metric) > 1,
-        panels=len(panels),
+        pad=14 if any(limits.values()) else 7,
         between=0.05,
         **about,
     )
@@ -157,68 +165,51 @@ def _looks() -> dict[str, tuple[str, str]]:
 
 def _words(name: str, label: str) -> str:
     """Return the setting of a line: a word on its own, a number with its name."""
-    return _setting(name, label) if _number(label) is not None else label_of(label)
+    if _number(label) is None:
+        return label_of(label)
+    return TEXT("setting", name=heading(name), label=label_of(label))
 
 
-def _draw_curves(
-    sheet: Sheet, curves: list[Curve], over: str, panels: dict[str, str], limits: Mapping[str, float | None]
-) -> None:
+def _draw_curves(curves: list[Curve], over: str, column: str, limit: float | None, axes: Axes) -> None:
     at = sorted(set(itertools.chain.from_iterable(curve.points["at"] for curve in curves)))
-    reference = {x for curve in curves for x in curve.points.loc[is_reference(curve.points), "at"]}
-    for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
-        values = [value for curve in curves for value in curve.points[column]]
-        for x in reference:
-            style.stripe(axes.axvspan, x, 0.025 * (at[-1] - at[0]))
-        for curve in curves:
-            look = style.full(3.6, marker=curve.marker, linewidth=1.2, label=curve.name, clip_on=False)
-            look |= {"color": curve.colour, "dashes": curve.dashes or (None, None)}
-            axes.plot(curve.points["at"], curve.points[column], **look)
-        limit = limits.get(column)
-        style.share_axis(axes, top_of(values, limit))
-        if limit is not None:
-            axes.axhline(limit, **DASHED)
-        axes.set_title(name)
-        axes.set_xlabel(heading(over))
-        if len(at) <= 8:
-            axes.set_xticks(at, [digits(f"{x:.4g}") for x in at])
-        pad = 0.06 * (at[-1] - at[0])
-        axes.set_xlim(at[0] - pad, at[-1] + pad)
-    if len(curves) > 1 or curves[0].name:
-        sheet.key()
+    values = [value for curve in curves for value in curve.points[column]]
+    for x in {x for curve in curves for x in curve.points.loc[is_reference(curve.points), "at"]}:
+        style.stripe(axes.axvspan, x, 0.025 * (at[-1] - at[0]))
+    for curve in curves:
+        look = style.full(3.6, marker=curve.marker, linewidth=1.2, label=curve.name, clip_on=False)
+        look |= {"color": curve.colour, "dashes": curve.dashes or (None, None)}
+        axes.plot(curve.points["at"], curve.points[column], **look)
+    style.share_axis(axes, top_of(values, limit))
+    if limit is not None:
+        axes.axhline(limit, **DASHED)
+    axes.set_xlabel(heading(over))
+    if len(at) <= 8:
+        axes.set_xticks(at, [digits(f"{x:.4g}") for x in at])
+    pad = 0.06 * (at[-1] - at[0])
+    axes.set_xlim(at[0] - pad, at[-1] + pad)
 
 
 def _draw_rows(
-    sheet: Sheet,
-    by_metric: dict[str, pd.DataFrame],
-    lines: pd.DataFrame,
-    names: list[str],
-    panels: dict[str, str],
-    limits: Mapping[str, float | None],
+    by_metric: dict[str, pd.DataFrame], lines: pd.DataFrame, column: str, limit: float | None, axes: Axes
 ) -> None:
     places = {variant: place for place, variant in enumerate(lines["variant"])}
-    for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
-        for place in [place for place, marked in enumerate(is_reference(lines)) if marked]:
-            style.stripe(axes.axhspan, place, 0.45)
-        axes.hlines(range(len(names)), 0, 1, color=style.RULE, linewidth=0.6, zorder=1)
-        values: list[float] = []
-        for metric, variants in by_metric.items():
-            points = variants[variants["variant"].isin(places)]
-            colour, marker = _looks().get(metric, (style.CONFIRMED, "o"))
-            look = style.full(4.4, label=metric, clip_on=False) | {"color": colour}
-            axes.plot(points[column], points["variant"].map(places), marker, **look)
-            values += list(points[column])
-        style.percent_axis(axes, top_of(values, limits.get(column)), 3)
-        limit_line(axes, limits.get(column), at_top=True)
-        axes.set_title(name, pad=14 if any(limits.values()) else 7)
+    for place in [place for place, marked in enumerate(is_reference(lines)) if marked]:
+        style.stripe(axes.axhspan, place, 0.45)
+    axes.hlines(range(len(lines)), 0, 1, color=style.RULE, linewidth=0.6, zorder=1)
+    values: list[float] = []
+    for metric, variants in by_metric.items():
+        points = variants[variants["variant"].isin(places)]
+        colour, marker = _looks().get(metric, (style.CONFIRMED, "o"))
+        look = style.full(4.4, label=metric, clip_on=False) | {"color": colour}
+        axes.plot(points[column], points["variant"].map(places), marker, **look)
+        values += list(points[column])
+    style.percent_axis(axes, top_of(values, limit), 3)
+    limit_line(axes, limit)
 
 
 def label(results: Results, line: pd.Series) -> str:
     """Return the settings of a variant in words."""
-    return ", ".join(_setting(name, line[f"set_{name}"]) for name in setting_names(results))
-
-
-def _setting(name: str, label: object) -> str:
-    return TEXT("setting", name=heading(name), label=label_of(label))
+    return settings_of(line, setting_names(results), str)
 
 
 def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str, str]) -> str:
