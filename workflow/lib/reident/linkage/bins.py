@@ -1,4 +1,4 @@
-"""Bins: numeric linking variables as quantile categories, for unicity and taxicab (METHODS §3)."""
+"""Bins: numeric linking variables as quantile categories, for unicity, taxicab and Fellegi–Sunter (METHODS §3)."""
 
 from __future__ import annotations
 

@@ -88,9 +88,7 @@ class _Held(NamedTuple):
     """The records that a shard compares."""
 
     comparison: Comparison
-    rows: dict[
-        str, np.ndarray
-    ]  # by file, the row number of each of its records in the whole file; int64 (n,)
+    rows: dict[str, np.ndarray]  # by file, the row of each of its records in the whole file; int64 (n,)
     any_missing: bool  # whether a linking variable is missing anywhere in the whole files
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:

@@ -64,9 +64,8 @@ def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> 
         columns = [confidential[name], synthetic[name]]
         if name in options.radius:
             radius = options.radius[name]
-            values = np.concatenate([column.to_numpy().astype(np.float64) for column in columns]).reshape(
-                -1, n
-            )
+            of_files = [column.to_numpy().astype(np.float64) for column in columns]
+            values = np.concatenate(of_files).reshape(-1, n)
             reach = Reach(radius.size, radius.relative is not None, options.interval)
             ranking: Ranked = ranked(list(values), reach, missing_match=each_other)
             numbers[name] = np.stack(ranking.ranks), ranking.low, ranking.high

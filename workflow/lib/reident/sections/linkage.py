@@ -137,7 +137,7 @@ def coarser_order(
 
 
 class Binning(Section):
-    """The categories of numeric variables for unicity and taxicab."""
+    """The categories of numeric variables for unicity, taxicab, Fellegi–Sunter and `file_risk`."""
 
     bins: int = Field(5, ge=2, le=1000)
     """The number of categories. Source: METHODS §3."""

@@ -91,7 +91,7 @@ class Study(Section):
     linking_variables: tuple[LinkingVariable, ...] = Field((), max_length=MAX_LINKING_VARIABLES)
     """The variables that the intruder compares. Required with `metrics`."""
     binning: Binning = Field(default_factory=Binning)
-    """The categories of numeric variables for unicity, taxicab and `file_risk`."""
+    """The categories of numeric variables for unicity, taxicab, Fellegi–Sunter and `file_risk`."""
     metrics: ChosenMetrics | None = None
     """The metrics to compute, at least one; `{}` takes the defaults of a metric. If absent: no records are linked."""
     rank_filter: RankFilter = Field(default_factory=RankFilter)

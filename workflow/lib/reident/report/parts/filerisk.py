@@ -33,7 +33,7 @@ from reident.verdict.warnings import FILE
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")
 SUMMARY, DEFINITIONS, HAZARDS = "filerisk/summary.csv", "filerisk/definitions.csv", "filerisk/hazards.csv"
-CELLS, SIZES, SCORES = "filerisk/cells.csv", "filerisk/sizes.csv", "filerisk/scores.csv"
+CELLS, SIZES = "filerisk/cells.csv", "filerisk/sizes.csv"
 VARIABLES, LEVELS, CLASSES = "filerisk/variables.csv", "filerisk/levels.csv", "filerisk/classes.csv"
 COARSER, CONVENTIONS = "filerisk/coarser.csv", "filerisk/conventions.csv"
 CELL_CLASSES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
