@@ -8,9 +8,8 @@ names apart from the records, the first record is row 1.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,16 +21,24 @@ from reident.sections.files import SourceFile
 
 __all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised", "tables"]
 
-_FORMATS: dict[str, ModuleType] = {
-    "csv": delimited,
-    "fixed-width": fixedwidth,
-    "parquet": parquet,
-    "sas7bdat": statistical,
-    "stata": statistical,
-    "spss": statistical,
-    "xport": xport,
+_Reader = Callable[[Path, SourceFile, Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]]
+_READERS: dict[str, _Reader] = {
+    "csv": delimited.batches,
+    "fixed-width": fixedwidth.batches,
+    "parquet": parquet.batches,
+    "sas7bdat": statistical.batches,
+    "stata": statistical.batches,
+    "spss": statistical.batches,
+    "xport": xport.batches,
 }
-"""The modules with `batches` and, where files name their columns, `column_names` of each format."""
+_NAMES: dict[str, Callable[[Path, SourceFile], list[str]]] = {
+    "csv": delimited.column_names,
+    "parquet": parquet.column_names,
+    "sas7bdat": statistical.column_names,
+    "stata": statistical.column_names,
+    "spss": statistical.column_names,
+    "xport": xport.column_names,
+}
 
 _DIGITS = r"^\s*[0-9]+\s*$"
 
@@ -71,7 +78,7 @@ def batches(
     """Yield the given columns of a source file in batches of records, see :func:`read`."""
     wanted = list(dict.fromkeys(columns))
     with readable(path, source):
-        for batch in _FORMATS[source.kind].batches(path, source, wanted, keys):
+        for batch in _READERS[source.kind](path, source, wanted, keys):
             yield padded(batch, source.pad)
 
 
@@ -116,8 +123,7 @@ def column_names(path: Path, source: SourceFile) -> list[str]:
         For a file that cannot be read, or that gives a name twice.
     """
     with readable(path, source):
-        names: list[str] = _FORMATS[source.kind].column_names(path, source)
-        return names
+        return _NAMES[source.kind](path, source)
 
 
 @contextlib.contextmanager
