@@ -6,13 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from reident.filerisk import dis, dis_suda, matches, numerical_study
+from reident.filerisk import dis, dis_suda, matches, numerical_study, suda
 from reident.filerisk.parts import Sampling
 from reident.filerisk.prepare import STRATUM
 
 
 def test_sampling_fraction_from_weights():
     assert dis.sampling_fraction(np.array([40.0, 60.0])) == pytest.approx(0.02)
+    for wrong in ([], [np.nan, 5.0], [-1.0, 9.0], [0.5, 0.5]):
+        with pytest.raises(ValueError, match="weights"):
+            dis.sampling_fraction(np.array(wrong))
 
 
 def of(cells):
@@ -48,6 +51,12 @@ def test_the_error_of_matches_of_one_kind_is_that_with_one_of_the_other_kind():
     assert dis._error(np.ones(10), np.ones(10), by_chance=True) == pytest.approx(error)
     assert dis._error(np.ones(10), np.zeros(10), by_chance=False) == 0
     assert math.isnan(dis._error(np.zeros(10), np.zeros(10), by_chance=True))
+
+
+def test_wrong_sizes_and_weightings_are_errors():
+    for n_keys, largest, weighting in ((4, 0, "elliot"), (4, 5, "elliot"), (0, 0, "elliot"), (4, 3, "other")):
+        with pytest.raises(ValueError, match=r"size|weighting"):
+            suda.size_weights(n_keys, largest, weighting)
 
 
 def test_elliot_manning_hands_on_what_is_above_one():

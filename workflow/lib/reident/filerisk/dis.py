@@ -56,7 +56,16 @@ class Special(NamedTuple):
 
 
 def sampling_fraction(weights: np.ndarray) -> float:
-    """1 / mean weight; the weights are not negative, and 1 or more on average."""
+    """1 / mean weight.
+
+    Raises
+    ------
+    ValueError
+        If there is no weight, one is missing or negative, or their mean is below 1.
+    """
+    weights = np.asarray(weights, np.float64)
+    if not len(weights) or not np.isfinite(weights).all() or (weights < 0).any() or weights.mean() < 1:
+        raise ValueError("weights must be there, finite, not negative, and 1 or more on average")
     return float(1 / weights.mean())
 
 
@@ -77,6 +86,7 @@ def of_cells(fraction: float, complete: float, population_complete: float = 1.0)
     float
         In (0, 1]; f where no record is complete, since nothing depends on it then.
     """
+    _check(fraction)
     if not (complete and population_complete):
         return fraction
     return min(1.0, fraction * (complete / population_complete))
@@ -104,6 +114,7 @@ def general(n_unique: int, n_in_pairs: int, fraction: float, n_wrong: int = 0) -
     float
         NaN if no match can be unique: U = P = W = 0, or U = W = 0 and f = 1.
     """
+    _check(fraction)
     correct, false = n_unique * fraction, n_in_pairs * (1 - fraction) + n_wrong * fraction
     return correct / (correct + false) if correct + false > 0 else float("nan")
 
@@ -136,6 +147,7 @@ def sampling_error(n_unique: int, n_in_pairs: int, n_in_triples: int, fraction: 
     variance that {2·(1 − f)·(2 − f)·n₂ + 6·(1 − f)²·n₃}/f² estimates without bias. The derivative of θ is
     −n₁/(n₁ + D)². Source: METHODS §7; Skinner and Elliot 2002.
     """
+    _check(fraction)
     n1, n2, n3 = n_unique, n_in_pairs / 2, n_in_triples / 3
     if not n1 or (fraction < 1 and not n2):
         return float("nan")
@@ -250,3 +262,8 @@ def _ratio_error(unique: np.ndarray, correct: np.ndarray) -> float:
         return float("nan")
     residual = correct - correct.sum() / matches * unique
     return float(np.sqrt(rounds / (rounds - 1) * (residual**2).sum()) / matches)
+
+
+def _check(fraction: float) -> None:
+    if not 0 < fraction <= 1:
+        raise ValueError(f"sampling fraction {fraction}: it must be above 0 and at most 1")

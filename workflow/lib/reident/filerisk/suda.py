@@ -40,12 +40,21 @@ def size_weights(n_keys: int, largest: int, weighting: Weighting) -> np.ndarray:
 
     `elliot`: ∏_{i=k}^{M} (ATT − i), where M is ``largest`` or ATT − 1, whichever is less; an MSU of all
     ATT variables weighs 1. `normalised`: (2^{ATT−k} − 1)·k!·(ATT − k)! / ATT!, which is 0 for all variables.
+
+    Raises
+    ------
+    ValueError
+        If ``largest`` is not in 1 … ``n_keys``, or the weighting is unknown.
     """
+    if not 1 <= largest <= n_keys:
+        raise ValueError(f"largest size {largest} of {n_keys} key variables")
     sizes = range(1, largest + 1)
     if weighting == "elliot":
         end = min(largest, n_keys - 1)
         return np.array([0.0, *(float(prod(n_keys - i for i in range(k, end + 1))) for k in sizes)])
-    return np.array([0.0, *((2 ** (n_keys - k) - 1) / comb(n_keys, k) for k in sizes)])
+    if weighting == "normalised":
+        return np.array([0.0, *((2 ** (n_keys - k) - 1) / comb(n_keys, k) for k in sizes)])
+    raise ValueError(f"weighting {weighting}: it is `elliot` or `normalised`")
 
 
 def scores(
@@ -69,7 +78,7 @@ def scores(
     Raises
     ------
     ValueError
-        As `kernels.suda.minimal_uniques`.
+        As `size_weights` and `kernels.suda.minimal_uniques`.
     """
     largest = codes.shape[1] if max_order is None else min(max_order, codes.shape[1])
     weights = size_weights(codes.shape[1], largest, weighting)
