@@ -186,10 +186,12 @@ def _check_quotes(content: np.ndarray, quotes: np.ndarray, delimiter: int) -> No
         raise UnprovenError
     opening, closing = quotes[::2], quotes[1::2]
     doubled = opening[1:] == closing[:-1] + 1
+    beside = np.zeros(256, bool)  # by byte, whether a quote beside it opens or closes a field
+    beside[[delimiter, _LINE_FEED]] = True
     # The byte before the first one is the last one: the line end of the block.
-    opens = np.isin(content[opening - 1], [delimiter, _LINE_FEED])
-    # A carriage return is part of a line end here.
-    closes = np.isin(content[closing + 1], [delimiter, _LINE_FEED, _CARRIAGE_RETURN])
+    opens = beside[content[opening - 1]]
+    beside[_CARRIAGE_RETURN] = True  # behind a quote it is part of a line end
+    closes = beside[content[closing + 1]]
     opens[1:] |= doubled
     closes[:-1] |= doubled
     if not (opens.all() and closes.all()):
