@@ -56,6 +56,8 @@ def test_a_table_is_recorded_with_its_rows_and_read_again_as_it_was(shop):
     rates = stored.read(shop.root / "rates.csv")
     assert list(rates) == TABLES["rate"][0].names
     pd.testing.assert_frame_equal(rates[list(frame)], frame.astype({"metric": object}))
+    others = stored.read_text(shop.root / "rates.csv").drop(columns=list(frame))
+    assert (others == "").all(axis=None)
     assert stored.read(shop.root / "t.parquet").equals(table)
 
 

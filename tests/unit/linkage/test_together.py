@@ -42,8 +42,9 @@ def joined(own, *pairs, persons=(), clusters=None):
 
 
 def test_the_table_has_the_columns_that_are_declared():
-    found = joined(part("one"), FIRST).reset_index()
-    assert set(found) <= set(TABLES["join_files"][0].names)
+    people = pa.chunked_array([["p0"] * 10])
+    found = joined(part("one", person=True), FIRST, persons=[people]).reset_index()
+    assert set(found) == set(TABLES["join_files"][0].names)
     assert list(found["metric"].unique()) == ["adhoc"]
 
 

@@ -79,7 +79,7 @@ class Preparing:
 
     def columns_of(self, side: str) -> list[str]:
         """Return the columns of a source file that the study needs, keys first."""
-        return self.extracts[side].names
+        return [*self.keys_of(side), *self._others_of(side)]
 
     def person_of(self, side: str) -> tuple[str, ...]:
         """Return the column that names the person of each record of a file; empty without one."""
