@@ -104,7 +104,7 @@ def test_two_users_at_once_on_one_checkout_that_they_only_read(folder, tmp_path_
         shutil.copytree(folder / "in", home / "in")
         for path in (home, *home.rglob("*")):
             os.chown(path, number, number)
-        code = "from reident.kernels import compiling; print(compiling.numba.config.CACHE_DIR)"
+        code = "from reident.kernels import cache; print(cache.FOLDER)"
         command = (
             f"{sys.executable} -m snakemake --snakefile {checkout}/Snakefile --cores 1 {STRATA} "
             f"--config study=in/small.yaml && {sys.executable} -c '{code}'"
@@ -130,7 +130,7 @@ def test_two_users_at_once_on_one_checkout_that_they_only_read(folder, tmp_path_
         home = base / str(number)
         assert started.returncode == 0, shown
         assert (home / STRATA).stat().st_uid == number
-        assert shown.splitlines()[-1].startswith(f"{home}/.cache/reident/numba/")
+        assert shown.splitlines()[-1].startswith(f"{home}/.cache/reident/kernels/")
     assert {path: path.lstat().st_mtime_ns for path in checkout.rglob("*")} == before
 
 
