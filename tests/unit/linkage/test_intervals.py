@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 from making.studies import spread
 from oracles import rating as oracle
 from reident.linkage import intervals
+from scipy import stats
 
 # Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score
 # (Wilson) interval of four proportions.
@@ -24,6 +26,18 @@ NEWCOMBE = [
 @pytest.mark.parametrize(("successes", "trials", "method", "low", "high"), NEWCOMBE)
 def test_published_intervals(successes, trials, method, low, high):
     assert intervals.interval(successes, trials, method) == pytest.approx((low, high), abs=0.00005)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("n", [100, 300, 1000, 2000])
+def test_an_interval_contains_the_long_run_rate_and_less_often_that_of_one_further_file(n, rate):
+    """What METHODS §6 says of the two, each from the distribution of the counts of this file and of a further one."""
+    counts = np.arange(n + 1)
+    chances = stats.binom.pmf(counts, n, rate)
+    low, high = np.array([intervals.interval(int(y), n) for y in counts], dtype=float).T
+    assert chances[(low <= rate) & (rate <= high)].sum() >= 0.95
+    further = (low[:, None] <= counts / n) & (counts / n <= high[:, None])
+    assert 0.815 < chances @ further @ chances < 0.87
 
 
 EDGES = [

@@ -51,7 +51,7 @@ ATTACK = {
     "each above": r"Above the limit for .+ \(.+; limit ",
     "all within": r"(The only metric is|All four metrics are) within the limit of",
     "each within": r"Within the limits for ",
-    "perhaps by chance": r"another release made in the same way could be above",
+    "perhaps by chance": r"many files made in this way may be above",
     "suspected no records": r"suspected no records",
     "invalid": r"A warning below may invalidate the results, so the limits are not applied",
     "cannot suspect": r"cannot suspect any pair, so (it has|they have) no verdict",

@@ -28,7 +28,7 @@ CONCLUSIONS = {
     "NO DIFFERENCE": r"\*\*No difference\*\*",
     "higher": r"One of \d+ rates that were compared is higher|rates that were compared are higher than before",
     "lower": r"One of \d+ rates that were compared is lower|rates that were compared are lower than before",
-    "by chance": r"not by more than two releases made in the same way could differ by chance",
+    "by chance": r"not by more than chance can explain",
     "every rate the same": r"Every rate that was compared is what it was before",
     "same in everything": r"The two releases are the same in everything that was recorded",
     "no attack": r"has no attack, so there are no rates to compare",

@@ -89,7 +89,7 @@ def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     shown = rates.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
     assert re.search(
-        r"Euclidean: 0 of [\d,]+ suspected .* In another file drawn alike.* is at most 0\.\d+", shown
+        r"Euclidean: 0 of [\d,]+ suspected .* Over many files made in this way.* is at most 0\.\d+", shown
     )
 
 
@@ -251,11 +251,11 @@ def test_the_report_says_what_an_interval_is_about(usual, results):
     """Wherever one is printed: for these files and links the rate is exact."""
     shown = rates.rates_by_metric(usual)
     assert "For these files and links the rate is exact." in shown
-    assert "is about another release made in the same way; it takes the records as independent" in shown
+    assert "is about the rate over many files made and attacked in this way; it takes the records as independent" in shown
     for table in (front.verdicts(usual), front.verdicts(results(limit=None))):
-        assert "another release made in the same way" in table
+        assert "many files made in this way" in table
     for drawn in (rates.rates_by_metric_figure(usual), strata.rates_by_stratum_figure(usual)):
-        assert "another release made in the same way" in drawn.caption
+        assert "many files made in this way" in drawn.caption
 
 
 def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual):
@@ -263,7 +263,7 @@ def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual
     shown = rates.clusters_by_metric(study)
     assert r"with the same *area* and *hh\_no*" in shown
     assert re.search(
-        r"Taxicab: 0 of [\d,]+ suspected clusters are confirmed. In another file drawn alike", shown
+        r"Taxicab: 0 of [\d,]+ suspected clusters are confirmed. Over many files made in this way", shown
     )
     whole = study.table("clusters.csv").iloc[0]
     assert cells(shown, 1)[1] == f"{whole.n_suspected:,.0f}"

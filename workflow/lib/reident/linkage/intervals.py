@@ -1,4 +1,4 @@
-"""Confidence intervals of rates: what another release, made in the same way, could show (METHODS §6)."""
+"""Confidence intervals of rates: what the rate over many files made in the same way can be (METHODS §6)."""
 
 from __future__ import annotations
 
