@@ -160,8 +160,8 @@ def test_labels_that_are_not_escaped_would_be_noticed(tmp_path):
 def test_the_page_has_no_active_element_and_one_policy(page):
     elements = Page(page.read_text(encoding="utf-8")).elements
     own = active(elements)
-    # The slider, the field that chooses strata, and the one script that the page's policy allows by its hash.
-    assert [tag for tag, _ in own] == ["form", "input", "input", "script"]
+    # The field that chooses strata, and the one script that the page's policy allows by its hash.
+    assert [tag for tag, _ in own] == ["input", "script"]
     assert own[-1] == ("script", {})
     assert not any(name in ADDRESSES or name.startswith("on") for _, attributes in own for name in attributes)
     assert [

@@ -1,4 +1,4 @@
-"""The report in a browser: other rank limits, sorted tables and terms, by keyboard and on a phone, and on paper."""
+"""The report in a browser: sorted tables and terms, by keyboard and on a phone, and on paper."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ pytestmark = [
     pytest.mark.skipif(browser.CHROMIUM is None, reason="there is no Chromium on this machine"),
     pytest.mark.slow,
 ]
-
-OWN, LAST = 5, 20
 
 
 @pytest.fixture(scope="module")
@@ -66,62 +64,10 @@ def labels(page, table: str) -> list[str]:
     )
 
 
-def move_to(page, limit: int) -> None:
-    """Move the slider by the keyboard."""
-    page.ask("document.getElementById('rank-limit').focus()")
-    page.press("Home")
-    page.press("ArrowRight", limit - 1)
-    page.ask("Promise.all([...document.images].map(image => image.decode().catch(() => 0)))")
-
-
-def test_the_slider_moves_by_keyboard_and_shows_the_numbers_of_the_tables(page):
-    at_own = cell(page, "rates-by-metric", "Taxicab", 1)
-    assert page.ask("document.querySelector('.slider').checkVisibility()")
-    assert page.ask("document.querySelector('.slider output').innerText") == f"{OWN} (this study)"
-    move_to(page, 2)
-    states = page.ask(
-        "document.querySelectorAll('#rates-by-metric tbody tr')[1].cells[1].firstChild.dataset.limits"
-    )
-    assert states.split(";")[OWN - 1] == at_own
-    assert cell(page, "rates-by-metric", "Taxicab", 1) == states.split(";")[1] != at_own
-    assert cell(page, "rates-by-metric", "Taxicab", 6) == "n/a"
-    assert "n/a" not in cell(page, "rates-by-metric", "Unicity", 6)
-    assert page.ask("document.querySelector('.slider output').innerText") == f"2 (this study: {OWN})"
-    assert (
-        page.ask(
-            "document.getElementById('rank-limit').ariaValueText || "
-            "document.getElementById('rank-limit').getAttribute('aria-valuetext')"
-        )
-        == f"2 (this study: {OWN})"
-    )
-    page.press("End")
-    assert page.ask("document.getElementById('rank-limit').value") == str(LAST)
-    page.press("Tab")
-    page.press("Enter")
-    page.ask("new Promise(done => setTimeout(done, 50))")
-    assert page.ask("document.getElementById('rank-limit').value") == str(OWN)
-    assert cell(page, "rates-by-metric", "Taxicab", 1) == at_own
-    assert not page.ask("document.documentElement.classList.contains('other-limit')")
-
-
-def test_on_paper_the_page_shows_the_study_s_own_limit(page):
-    def words() -> str:
-        return "\n".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.printed())).pages)
-
-    before = words()
-    move_to(page, 1)
-    assert cell(page, "rates-by-metric", "Adhoc", 6) == "n/a"
-    assert words() == before
-    assert "n/a" not in before
-    assert "Show strata" not in before
-    assert "Expected correct. The share of suspected records" in " ".join(before.split())
-
-
 def test_without_scripts_the_page_has_everything_and_no_control(page, made):
     own = cell(page, "rates-by-metric", "Taxicab", 1)
     page.open(made, 1280, scripts=False)
-    assert page.ask("document.querySelectorAll('.sort, .choose input, .badge').length") == 0
-    assert not page.ask("document.querySelector('.slider').checkVisibility()")
+    assert page.ask("document.querySelectorAll('.sort, .choose input').length") == 0
     assert cell(page, "rates-by-metric", "Taxicab", 1) == own
     assert page.ask("document.querySelector('#rates-by-metric a.term').hash") == "#term-metric"
     assert page.ask("document.getElementById('term-metric').checkVisibility()")
@@ -133,7 +79,7 @@ def test_a_script_that_was_changed_does_not_run(tab, made, tmp_path):
         made.read_text(encoding="utf-8").replace("'use strict';", "'use strict'; ", 1), encoding="utf-8"
     )
     tab.open(path, 1280)
-    assert not tab.ask("document.querySelector('.slider').checkVisibility()")
+    assert tab.ask("document.querySelectorAll('.sort').length") == 0
     assert any("Content Security Policy" in str(complaint) for complaint in tab.complaints())
 
 
@@ -176,7 +122,6 @@ def test_a_page_in_german_reads_its_numbers_as_german(tab, tmp_path):
     html = render.render(render.read(notebook), render.About(TITLE, date=DAY, language="de", live=True)).html
     path.write_text(html, encoding="utf-8")
     tab.open(path, 1280)
-    assert tab.ask("document.querySelector('.slider output').innerText") == f"{OWN} (diese Studie)"
     columns = tab.ask(
         "[...document.querySelectorAll('table.sortable th:not(:first-child) .sort')].map(button => {"
         "  const head = button.closest('th'), rows = button.closest('table').tBodies[0].rows;"

@@ -19,7 +19,7 @@ from making.report import PARTS, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import style
 from reident.report.parts import attack, closest, patterns, rates, strata
-from reident.report.parts.strata import _top, strata_states
+from reident.report.parts.strata import _top, rates_of_strata
 from reident.report.results import Results
 from reident.report.wording import percent
 
@@ -194,7 +194,7 @@ def test_no_interval_is_cut_off(results):
     study = results(records=20, metrics=("taxicab",))
     highs = study.table("rates.csv").set_index("stratum").loc[study.strata["stratum"], "conditional_high"]
     assert highs.max() > 2 * highs.median() or highs.max() > 0.9
-    assert _top(list(strata_states(study).values()), None) >= highs.max()
+    assert _top(rates_of_strata(study), None) >= highs.max()
 
 
 @pytest.mark.parametrize("found", ["suspected", "confirmed"])

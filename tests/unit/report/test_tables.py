@@ -251,7 +251,10 @@ def test_the_report_says_what_an_interval_is_about(usual, results):
     """Wherever one is printed: for these files and links the rate is exact."""
     shown = rates.rates_by_metric(usual)
     assert "For these files and links the rate is exact." in shown
-    assert "is about the rate over many files made and attacked in this way; it takes the records as independent" in shown
+    assert (
+        "is about the rate over many files made and attacked in this way; it takes the records as independent"
+        in shown
+    )
     for table in (front.verdicts(usual), front.verdicts(results(limit=None))):
         assert "many files made in this way" in table
     for drawn in (rates.rates_by_metric_figure(usual), strata.rates_by_stratum_figure(usual)):

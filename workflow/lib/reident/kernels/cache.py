@@ -5,8 +5,8 @@ would compile for minutes what is compiled next door. And they notice an edit of
 of a module from which that function inlines another. Here the name is a digest of all sources of the kernels, of numba,
 of Python and of the processor.
 
-What is in the cache is code that runs. Nobody therefore runs what another user wrote, but for :data:`WARM`, which whoever
-installed the software has filled.
+What is in the cache is code that runs. Nobody therefore runs what another user wrote, except for :data:`WARM`, which
+whoever installed the software has filled.
 """
 
 import atexit

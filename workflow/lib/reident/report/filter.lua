@@ -86,7 +86,7 @@ end
 
 -- What the HTML marks for its script is the phrase itself.
 local function phrase(element)
-  if element.attributes.limits or element.attributes.term or element.classes:includes('own-limit') then
+  if element.attributes.term then
     return element.content
   end
 end

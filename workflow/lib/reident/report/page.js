@@ -1,99 +1,11 @@
-// What the page does where scripts run: it shows another rank limit, sorts tables, chooses strata and explains terms.
-// Every text is in the page already; without this script, and on paper, the page shows the study's own rank limit.
+// What the page does where scripts run: it sorts tables, chooses strata and explains terms. Every text is in the page
+// already.
 'use strict';
 (() => {
   const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const copied = (name) => document.getElementById(name).content.firstElementChild.cloneNode(true);
-  const added = (parent, tag, classes) => {
-    const element = document.createElement(tag);
-    element.className = classes;
-    parent.append(element);
-    return element;
-  };
-
-  // The rank limit. A phrase and its twin for another limit are beside each other; the style sheet shows one of them.
-
-  const twins = (phrase) => {
-    const own = document.createElement('span');
-    own.className = 'at-own';
-    own.append(...phrase.childNodes);
-    phrase.append(own);
-    return added(phrase, 'span', 'at-other');
-  };
-
-  const sourceOf = (image) => {
-    const bytes = Uint8Array.from(atob(image.split(',')[1]), (letter) => letter.charCodeAt(0));
-    const svg = new TextDecoder().decode(bytes);
-    return svg.slice(0, svg.lastIndexOf('</svg>')) + '<style>[id^="own-limit"]{display:none}</style>';
-  };
-
-  const pictureOf = (picture, phone) => {
-    const image = picture.querySelector('img');
-    const other = image.cloneNode();
-    const layers = { wide: picture.dataset.wide.split('|'), narrow: picture.dataset.narrow.split('|') };
-    const alts = picture.dataset.alts ? picture.dataset.alts.split('|') : [];
-    other.className = 'at-other';
-    picture.classList.add('at-own');
-    return (limit) => {
-      const form = phone.matches ? 'narrow' : 'wide';
-      const own = phone.matches ? picture.querySelector('source').getAttribute('srcset') : image.getAttribute('src');
-      other.src = 'data:image/svg+xml,' + encodeURIComponent(sourceOf(own) + layers[form][limit - 1] + '</svg>');
-      other.alt = alts[limit - 1] || image.alt;
-      picture.after(other); // only now: at first there is nothing to show
-    };
-  };
-
-  const slide = (form) => {
-    const input = form.querySelector('input');
-    const output = form.querySelector('output');
-    const own = Number(input.defaultValue);
-    const phone = window.matchMedia('(max-width: 36rem)');
-    const words = form.dataset;
-    const phrases = all('[data-limits]').map((phrase) => ({ texts: phrase.dataset.limits.split(';'), twin: twins(phrase) }));
-    all('span.own-limit').forEach((phrase) => { twins(phrase).textContent = words.missing; });
-    const pictures = all('picture[data-wide]').map((picture) => pictureOf(picture, phone));
-    const badges = [];
-    const badge = (caption, text) => {
-      if (!caption) return;
-      const element = document.createElement('span');
-      element.className = 'badge at-other';
-      caption.prepend(element);
-      badges.push([element, text]);
-    };
-    const live = new Set(all('[data-limits]').map((phrase) => phrase.closest('.table')));
-    live.forEach((table) => badge(table.querySelector('.caption'),
-      table.querySelector('span.own-limit') ? words.partly : words.changed));
-    all('picture[data-wide]').forEach((picture) => badge(picture.closest('figure').querySelector('figcaption'),
-      picture.dataset.alts ? words.drawn : words.changed));
-    all('picture.own-limit').forEach((picture) => badge(picture.closest('figure').querySelector('figcaption'), words.fixed));
-    all('table.own-limit').forEach((table) => badge(table.closest('.table').querySelector('.caption'), words.fixed));
-
-    const show = () => {
-      const limit = Number(input.value);
-      const values = { limit, own };
-      root.classList.toggle('other-limit', limit !== own);
-      output.textContent = filled(limit === own ? words.own : words.other, values);
-      input.setAttribute('aria-valuetext', output.textContent);
-      if (limit !== own) {
-        phrases.forEach(({ texts, twin }) => { twin.textContent = texts[limit - 1]; });
-        badges.forEach(([element, text]) => { element.textContent = filled(text, values); });
-        pictures.forEach((picture) => picture(limit));
-      }
-      document.dispatchEvent(new Event('rank-limit'));
-    };
-    input.addEventListener('input', show);
-    phone.addEventListener('change', show);
-    form.addEventListener('submit', (event) => event.preventDefault());
-    form.addEventListener('reset', () => { setTimeout(show); });
-    // The slider stays at the foot of the window down to the last figure or table that depends on it.
-    const last = badges.map(([element]) => element.closest('.body > *')).filter(Boolean)
-      .reduce((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? b : a));
-    last.after(form);
-    form.hidden = false;
-    show();
-  };
 
   // Tables. Numbers are compared as numbers, in the format of the page's language; what is not a number comes last.
 
@@ -103,10 +15,7 @@
     const found = plain.match(/-?\d+(\.\d+)?(e[+-]?\d+)?/);
     return found ? Number(found[0]) : NaN;
   };
-  const textOf = (cell) => {
-    const shown = cell.querySelector(root.classList.contains('other-limit') ? '.at-other' : '.at-own');
-    return (shown || cell).textContent.trim();
-  };
+  const textOf = (cell) => cell.textContent.trim();
 
   const sort = (table) => {
     const body = table.tBodies[0];
@@ -140,7 +49,6 @@
       });
       head.append(' ', button);
     });
-    document.addEventListener('rank-limit', () => { if (heads.some((head) => head.hasAttribute('aria-sort'))) arrange(); });
   };
 
   const choose = (table) => {
@@ -204,5 +112,4 @@
   all('table.sortable').forEach(sort);
   all('table.strata').forEach(choose);
   explain(document.getElementById('meaning'));
-  all('form.slider').forEach(slide);
 })();

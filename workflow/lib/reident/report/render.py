@@ -13,7 +13,7 @@ import html
 import re
 import string
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
@@ -26,7 +26,6 @@ import typst
 from reident.report import fonts
 from reident.report import language as languages
 from reident.report.layout import REPORT
-from reident.report.live import STATES
 from reident.report.sentences import Sentences
 from reident.report.style import NARROW
 from reident.report.wording import day, plain
@@ -50,16 +49,10 @@ class Rendered(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The drawings of a figure for pages and for phones, as SVG.
-
-    `layers` has the marks at other rank limits, see :class:`reident.report.layers.Layers`; `own_limit` is whether the
-    figure holds for the study's own alone.
-    """
+    """The drawings of a figure for pages and for phones, as SVG."""
 
     wide: str
     narrow: str
-    layers: Mapping[str, Sequence[str]] | None = None
-    own_limit: bool = False
 
 
 class Content(NamedTuple):
@@ -68,8 +61,6 @@ class Content(NamedTuple):
     front: str
     body: str
     figures: dict[str, Drawn]
-    slider: Mapping[str, int] | None = None
-    """The rank limits that the HTML can show, see :class:`reident.report.live.Slider`."""
 
 
 class About(NamedTuple):
@@ -86,8 +77,8 @@ class About(NamedTuple):
     style : str
         CSS that follows the style sheet of the page.
     live : bool
-        Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
-        one that the page's policy allows, by its hash.
+        Whether the HTML has the script that sorts tables and explains terms. It is the only one that the page's policy
+        allows, by its hash.
     """
 
     title: str
@@ -156,20 +147,16 @@ def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]])
     """Return what outputs show, each given as whether it is on the front page, its data by media type, and metadata."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     figures: dict[str, Drawn] = {}
-    slider = None
     for front, data, metadata in bundles:
         if svg := data.get("image/svg+xml"):
             name, about = f"figure-{len(figures) + 1:02d}.svg", metadata["image/svg+xml"]
-            layers, own_limit = about.get("layers"), bool(about.get("own_limit"))
-            figures[name] = Drawn(svg, data.get(NARROW, svg), layers, own_limit)
+            figures[name] = Drawn(svg, data.get(NARROW, svg))
             identifier = f"#{about['name']} " if about.get("name") else ""
             alt = html.escape(" ".join(about["alt"].split())).replace("\\", "&#92;")
             texts[front].append(f'![{about["caption"]}]({name}){{{identifier}alt="{alt}"}}')
-        elif STATES in data:
-            slider = data[STATES]
         elif text := data.get(REPORT, data.get("text/markdown")):
             texts[front].append(text)
-    return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures, slider)
+    return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures)
 
 
 def _pandoc(markdown: str, to: str, *options: str) -> str:
@@ -201,7 +188,7 @@ def to_html(content: Content, about: About, font: Path | None = None) -> str:
             f"--template={template}",
         )
     contents, body = both.split("\f")
-    script = _script(content, live=about.live)
+    script = _script() if about.live else dict.fromkeys(("policy", "numbers", "controls"), "")
     policy = script.pop("policy")
     fields = {
         "language": about.language,
@@ -240,44 +227,26 @@ TERM = re.compile(r"\{#term-([\w-]+) ")
 """An entry of the glossary."""
 
 
-def _script(content: Content, *, live: bool) -> dict[str, str]:
-    """Return the parts of the page that belong to its script; all empty without it."""
-    if not live:
-        return dict.fromkeys(("policy", "numbers", "slider", "controls"), "")
+def _script() -> dict[str, str]:
+    """Return the parts of the page that belong to its script."""
     script = (HERE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    language, slider = languages.current(), ""
-    if limits := content.slider:
-        own = limits["own"]
-        texts = {"reset": TEXT("slider_reset", own=own), "note": TEXT("slider_note", own=own)}
-        texts |= {name: str(limit) for name, limit in limits.items()}
-        slider = _filled("slider.html", texts | TEXT.group("slider"))
+    language = languages.current()
+    texts = {key: html.escape(text) for key, text in TEXT.group("controls").items()}
+    controls = string.Template((HERE / "controls.html").read_text(encoding="utf-8")).substitute(texts)
     return {
         "policy": f"; script-src 'sha256-{digest}'",
         "numbers": f' data-decimal="{html.escape(language.decimal)}" data-group="{html.escape(language.thousands)}"',
-        "slider": slider,
-        "controls": f"{_filled('controls.html', TEXT.group('controls'))}<script>{script}</script>\n",
+        "controls": f"{controls}<script>{script}</script>\n",
     }
-
-
-def _filled(name: str, texts: Mapping[str, str]) -> str:
-    part = string.Template((HERE / name).read_text(encoding="utf-8"))
-    return part.substitute({key: html.escape(text) for key, text in texts.items()})
 
 
 def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
     wide, narrow = (
-        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-        for svg in figures[match[1]][:2]
+        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[match[1]]
     )
     image = match[0].replace(match[1], wide, 1)
-    drawn = figures[match[1]]
-    marks = ' class="own-limit"' if drawn.own_limit else ""
-    for form, layers in (drawn.layers or {}).items():
-        marks += f' data-{form}="{html.escape("|".join(layers), quote=False).replace(chr(34), "&quot;")}"'
-    return (
-        f'<picture{marks}><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
-    )
+    return f'<picture><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
 
 
 def to_pdf(content: Content, about: About, font: Path | None = None) -> bytes:

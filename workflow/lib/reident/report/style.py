@@ -21,7 +21,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import fonts
-from reident.report.layers import POINTS, Layers
 from reident.report.wording import digits, fixed, plain, shorten
 
 INK = "#1d2733"
@@ -102,6 +101,9 @@ TICK: Look = {"color": SUSPECTED, "markersize": 9, "markeredgewidth": 1.3}
 """The look of the tick of one of many sets."""
 
 
+POINTS = 72
+"""Per inch: the unit of matplotlib's SVG."""
+
 PAGE, PHONE = 6.4, 3.6
 """Width in inches of a drawing for a page and for a phone."""
 
@@ -112,7 +114,6 @@ NARROW = "application/vnd.reident.narrow+svg"
 class Figure(NamedTuple):
     """A drawing for pages and one for phones, with their alternative text and their caption in Markdown.
 
-    `layers` has the marks at other rank limits; `own_limit` is whether the figure holds for the study's own alone.
     Links lead to its `name`.
     """
 
@@ -121,13 +122,10 @@ class Figure(NamedTuple):
     alt: str
     caption: str
     name: str = ""
-    layers: Layers | None = None
-    own_limit: bool = False
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
-        about = {"alt": self.alt, "caption": self.caption, "isolated": True, "own_limit": self.own_limit}
+        about = {"alt": self.alt, "caption": self.caption, "isolated": True}
         about |= {"name": self.name} if self.name else {}
-        about |= {"layers": self.layers._asdict()} if self.layers else {}
         return {"image/svg+xml": self.svg, NARROW: self.narrow}, {"image/svg+xml": about}
 
     def __repr__(self) -> str:
@@ -209,9 +207,6 @@ def figure(
     xlabel: str = "",
     labels: Sequence[object] = (),
     name: str = "",
-    layers: Callable[[Sheet], Sequence[str]] | None = None,
-    alts: Sequence[str] = (),
-    own_limit: bool = False,
     **subplots: Any,
 ) -> Figure:
     """Draw a figure for pages, with its panels side by side, and for phones, with at most `across` in a row.
@@ -236,11 +231,6 @@ def figure(
         Whether there is a legend above all panels; `xlabel` is the label below all of them.
     name : str
         The identifier to which links in the report lead.
-    layers : callable, optional
-        ``layers(sheet)`` returns the marks at the rank limits 1, 2, … as SVG, see :mod:`reident.report.layers`; `alts`
-        are the alternative texts at these rank limits.
-    own_limit : bool
-        Whether the figure holds for the study's own rank limit alone.
     subplots
         For :meth:`matplotlib.figure.Figure.subplots`.
     """
@@ -263,14 +253,12 @@ def figure(
 
     page, phone = (1, panels), (-(-panels // across), min(panels, across))
     grids = [(panels, 1)] * 2 if stacked else [page, phone]
-    drawings, marks = [], []
+    drawings = []
     label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
     for width, grid in zip((PAGE, PHONE), grids, strict=True):
-        svg, sheet = _svg(fill, width, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+        svg = _svg(fill, width, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
         drawings.append(svg.replace("<svg", label, 1))
-        marks.append(tuple(layers(sheet)) if layers else ())
-    limit_layers = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
-    return Figure(drawings[0], drawings[1], alt, caption, name, limit_layers, own_limit)
+    return Figure(drawings[0], drawings[1], alt, caption, name)
 
 
 def row_figure(
@@ -295,8 +283,8 @@ def _svg(
     between: float,
     subplots: Look,
     font: str = "",
-) -> tuple[str, Sheet]:
-    """Return a drawing as SVG without date, program name, comments or effects of the user's settings, and its sheet.
+) -> str:
+    """Return a drawing as SVG without date, program name, comments or effects of the user's settings.
 
     Where a letter has no glyph in the font of the figures, they are drawn again with that of the study too.
     """
@@ -330,8 +318,7 @@ def _svg(
         if not is_missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     svg = stream.getvalue()
-    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    return svg, sheet
+    return re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
 
 
 def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:

@@ -58,7 +58,7 @@ def agreement_table(results: Results) -> str:
             cells = [without_unit(percent(share, 0)) for share in shares[key]]
             columns.append(Column(heading, cells, "r", "1fr"))
     caption = TEXT("agreement.caption", undefined=UNDEFINED)
-    return table(caption, *columns, kind="compact sortable own-limit")
+    return table(caption, *columns, kind="compact sortable")
 
 
 KINDS = ("false", "confirmed")
@@ -76,7 +76,7 @@ def agreement_figure(results: Results) -> Figure | None:
 
     panels = {title(metric): partial(_panel, shares, metric) for metric in metrics}
     alt, caption = _agreement_alt(shares, metrics), TEXT("agreement.figure.caption")
-    look: dict[str, Any] = {"extra": 0.1, "across": 2, "own_limit": True, "between": 0.06}
+    look: dict[str, Any] = {"extra": 0.1, "across": 2, "between": 0.06}
     return style.row_figure(panels, list(shares.index), alt=alt, caption=caption, **look)
 
 

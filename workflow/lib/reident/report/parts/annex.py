@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from reident.pipeline import release
+from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import in_order, row_account
 from reident.report.recorded import recorded
 from reident.report.results import RESOLVED, Results

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.intake.severity import UNDERSTATES
+from reident.report.columns import columns
 from reident.report.layout import block, table
-from reident.report.live import columns
 from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences

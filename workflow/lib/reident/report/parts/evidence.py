@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reident.report.layout import block, part
-from reident.report.live import slider
 from reident.report.parts.filerisk import CELLS, SUMMARY
+from reident.report.parts.patterns import rank_curves
 from reident.report.results import LIMITS, VERDICT, WARNINGS, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import listed
@@ -42,7 +42,7 @@ def evidence(results: Results) -> str:
     tables = [TABLES.get(limit, "rates-by-metric") for limit in results.limits(ATTACK)["limit"]]
     names = ["verdict-by-metric", *(tables or ["rates-by-metric"])]
     names += ["rates-by-stratum"] if results.strata_names and results.has("strata/manifest.csv") else []
-    ranked = slider(results) is not None and results.whole.loc[results.ranked, "n_suspected"].any()
+    ranked = rank_curves(results)["n_suspected"].any()
     return _links(results, ATTACK, [*names, *(["rates-by-rank-limit"] if ranked else [])])
 
 

@@ -20,7 +20,7 @@ from reident.report.parts.filerisk import (
     is_wildcard,
     quantity,
 )
-from reident.report.parts.front import confirmed
+from reident.report.parts.front import confirmed, of_findable
 from reident.report.parts.matching import MEAN
 from reident.report.parts.protection import PROTECTION, whole_of
 from reident.report.results import RESOLVED, VERDICT, Results
@@ -100,6 +100,13 @@ def _highest(results: Results, column: str) -> Fields:
         return None
     metric = str(values.idxmax())
     return {"share": percent(values[metric]), "metric": title(metric)}
+
+
+def _reach(results: Results) -> str | None:
+    if not results.confirmable:
+        return None
+    n, key = confirmed(results), "any_metric" if len(results.metrics) > 1 else "one_metric"
+    return TEXT(f"exhibits.reach.{key}", n=n, **of_findable(results, n))
 
 
 def _clusters(results: Results) -> Fields:
@@ -201,7 +208,7 @@ EXHIBITS = {
         ("true_links", _true_links, "rates.csv"),
         ("confirmed", _confirmed, "rates.csv"),
         ("conditional_rate", lambda study: _highest(study, "conditional_rate"), "rates.csv"),
-        ("reach", lambda study: _highest(study, "reach"), "rates.csv"),
+        ("reach", _reach, "rates.csv"),
         ("clusters", _clusters, "clusters.csv"),
         ("protection", _protection, PROTECTION),
         ("uniques", _uniques, SUMMARY),

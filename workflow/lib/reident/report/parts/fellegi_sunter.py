@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -192,4 +192,4 @@ def calibration_figure(results: Results) -> Figure | None:
         for mean, share in zip(lines["probability"], lines["confirmed_share"], strict=True)
     ]
     alt = TEXT("calibration.figure.alt", cells="; ".join(cells))
-    return style.figure(draw, height=2.6, alt=alt, caption=TEXT("calibration.figure.caption"), own_limit=True)
+    return style.figure(draw, height=2.6, alt=alt, caption=TEXT("calibration.figure.caption"))

@@ -8,8 +8,8 @@ import pandas as pd
 
 from reident.intake.keys import MISSING_LABEL
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import size_class, size_tick, top_of, verdict_on
 from reident.report.recorded import recorded
 from reident.report.results import LIMITS, VERDICT, Results

@@ -8,8 +8,8 @@ import pandas as pd
 
 from reident.filerisk.dis import Z
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import top_of
 from reident.report.parts.filerisk import (
     CLASSES,

@@ -23,8 +23,8 @@ from reident.filerisk.estimates import (
     Z,
 )
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import in_order
 from reident.report.parts.filerisk import SUMMARY, file_name, quantity
 from reident.report.results import Results

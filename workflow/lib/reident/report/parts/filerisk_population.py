@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.choices import Choice, table_of
 from reident.report.parts.common import row_account
 from reident.report.parts.filerisk import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import in_order, keys_in_words, limit_line, top_of
 from reident.report.parts.filerisk import file_name
 from reident.report.results import Results

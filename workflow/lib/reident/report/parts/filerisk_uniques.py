@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.filerisk import (
     COARSER,
     CONVENTIONS,

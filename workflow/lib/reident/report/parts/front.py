@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, part, table
-from reident.report.live import columns
 from reident.report.parts.common import FEW, portion, reserved, share_of
 from reident.report.parts.larger import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.results import LIMITS, VERDICT, Results
@@ -276,7 +276,14 @@ def _confirmed(results: Results) -> str:
         return TEXT("found.unknown")
     n = confirmed(results)
     key = "by_any_metric" if len(results.metrics) > 1 else "by_the_metric"
-    return TEXT(f"found.{key}", n=n, portion=_of_puf(results, n), puf=_puf(results))
+    text = TEXT(f"found.{key}", n=n, portion=_of_puf(results, n), puf=_puf(results))
+    return f"{text} {TEXT('found.of_findable', **of_findable(results, n))}" if n else text
+
+
+def of_findable(results: Results, n: int) -> dict[str, str]:
+    """Return how many records could be found at all, in words, and a number of them as a share."""
+    findable = round(results.whole["n_findable"].iloc[0])
+    return {"findable": some(findable, "puf_record"), "share": share_of(n / findable, findable)}
 
 
 def confirmed(results: Results) -> int:
@@ -350,7 +357,9 @@ def verdicts(results: Results) -> str:
     names = metric_cells(results.metrics)
     table_columns = [
         Column(HEADING("metric"), names, "l"),
-        *columns(whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed", "1.1fr"),
+        *columns(
+            whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed reach@0.9fr", "1.1fr"
+        ),
         Column(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
         interval_column(results, whole, "1.3fr"),
         Column(HEADING("one_guess"), rates(whole["expected_correct_rate"]), "r", "0.9fr"),
@@ -368,4 +377,4 @@ def verdicts(results: Results) -> str:
         caption += " " + TEXT("table.few_single", few=FEW)
     if whole["single_rate"].isna().any():
         caption += " " + TEXT("table.undefined", undefined=UNDEFINED)
-    return table(caption, *table_columns, kind="own-limit", name="verdict-by-metric")
+    return table(caption, *table_columns, name="verdict-by-metric")

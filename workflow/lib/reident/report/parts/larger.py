@@ -121,7 +121,7 @@ def larger_table(results: Results) -> str:
         column("suspected_rate", HEADING("suspected_rate")),
         column("conditional_rate", HEADING("conditional_rate")),
         column("expected_correct_rate", HEADING("expected_correct")),
-        kind="compact own-limit",
+        kind="compact",
     )
 
 
@@ -160,7 +160,7 @@ def larger_curves_figure(results: Results) -> Figure:
 
     panels = {TEXT(f"figure.quantities.{quantity}"): partial(draw, quantity) for quantity in every}
     alt, caption = _alt(results), TEXT("figure.caption")
-    return style.figure(panels, across=1, height=2.7, key=True, own_limit=True, alt=alt, caption=caption)
+    return style.figure(panels, across=1, height=2.7, key=True, alt=alt, caption=caption)
 
 
 def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: float) -> None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from reident.matching.correspondence import INVALID
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import keys_in_words, portion, reserved, share_of
 from reident.report.recorded import recorded
 from reident.report.results import LIMITS as LIMITS_

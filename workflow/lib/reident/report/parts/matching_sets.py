@@ -7,8 +7,8 @@ import math
 import pandas as pd
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.choices import Choice, table_of
 from reident.report.parts.common import limit_line, row_account, size_class, size_tick, top_of
 from reident.report.parts.matching import (

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import in_order, limit_line, top_of
 from reident.report.parts.matching import (
     CERTAIN,

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import row_account, size_class
 from reident.report.results import Results
 from reident.report.sentences import Sentences

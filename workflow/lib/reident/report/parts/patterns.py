@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reident.report import style
-from reident.report.layers import Places, path, tag_artists
+from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import Slider, columns, slider, states
 from reident.report.parts.common import DASHED
 from reident.report.results import WHOLE, Results
 from reident.report.sentences import Sentences
@@ -24,14 +23,28 @@ TEXT = Sentences("patterns")
 HEADING = Sentences("headings")
 
 
-def limits(results: Results) -> pd.DataFrame:
+CURVE_COLUMNS = ("stratum", "max_pairs", "n_suspected", "n_confirmed", "expected_correct", "metric")
+RATIOS = {
+    "suspected_rate": ("n_suspected", "n_puf"),
+    "confirmed_rate": ("n_confirmed", "n_puf"),
+    "expected_correct_rate": ("expected_correct", "n_suspected"),
+    "conditional_rate": ("n_confirmed", "n_suspected"),
+}
+"""The rates that are drawn, as ratios of counts."""
+
+
+def rank_curves(results: Results) -> pd.DataFrame:
     """Return counts and rates of the ranked metrics at every rank limit (METHODS §5)."""
-    at = states(results, results.whole.loc[results.ranked].reset_index())
-    tables = at.at or (at.lines,)  # with one rank limit, the lines are those of the study's own
-    return pd.concat(
-        [lines.loc[list(at.live)].assign(max_pairs=limit) for limit, lines in enumerate(tables, 1)],
-        ignore_index=True,
+    paths = {metric: f"confirmed/{metric}.limits.csv" for metric in results.ranked}
+    lines = pd.concat(
+        [pd.DataFrame(columns=CURVE_COLUMNS)]
+        + [results.table(path).assign(metric=metric) for metric, path in paths.items() if results.has(path)]
     )
+    lines = lines[lines["stratum"] == WHOLE].reset_index(drop=True)
+    lines["n_puf"] = results.whole["n_puf"].iloc[0]
+    for name, (numerator, denominator) in RATIOS.items():
+        lines[name] = lines[numerator] / lines[denominator].where(lines[denominator] > 0)
+    return lines
 
 
 def levels(results: Results, metric: str) -> pd.DataFrame:
@@ -59,20 +72,14 @@ def ambiguous(results: Results) -> str | None:
     """Return the table of suspected and ambiguous records of the ranked metrics."""
     if not results.ranked:
         return None
-    at = states(results, results.whole.loc[results.ranked].reset_index())
-
-    def candidates(lines: pd.DataFrame) -> pd.Series:
-        return lines["n_suspected"] + lines["n_ambiguous"]
-
-    def share(lines: pd.DataFrame) -> list[str]:
-        return rates(lines["n_ambiguous"] / candidates(lines).where(candidates(lines) > 0))
-
+    lines = results.whole.loc[results.ranked].reset_index()
+    candidates = lines["n_suspected"] + lines["n_ambiguous"]
     return table(
         TEXT("ambiguous"),
         Column(HEADING("metric"), metric_cells(results.ranked), "l", "1fr"),
-        Column(HEADING("records_before"), at.cells(lambda lines: count_cells(candidates(lines)))),
-        *columns(at, HEADING, "records_suspected=n_suspected records_ambiguous=n_ambiguous"),
-        Column(HEADING("share_ambiguous"), at.cells(share)),
+        Column(HEADING("records_before"), count_cells(candidates)),
+        *columns(lines, HEADING, "records_suspected=n_suspected records_ambiguous=n_ambiguous"),
+        Column(HEADING("share_ambiguous"), rates(lines["n_ambiguous"] / candidates.where(candidates > 0))),
         name="ambiguous-records",
     )
 
@@ -97,15 +104,9 @@ def overlap(results: Results) -> str | None:
 
 
 @part("rates.csv")
-def limit_slider(results: Results) -> Slider | None:
-    """Return the rank limits among which the reader of the HTML can choose."""
-    return slider(results)
-
-
-@part("rates.csv")
 def rank_limit(results: Results) -> str | None:
     """Say how the rank limit changes the conditional rates."""
-    lines, limit = limits(results), results.max_pairs
+    lines, limit = rank_curves(results), results.max_pairs
     if lines.empty:
         return None
     last = int(lines["max_pairs"].max())
@@ -226,7 +227,6 @@ def _overlap(results: Results, outcome: str, colour: str) -> Figure | None:
         alt=_overlap_alt(sets, outcome),
         caption=caption,
         stacked=True,
-        own_limit=True,
         sharex=True,
         height_ratios=[1.3, matrix],
     )
@@ -277,7 +277,7 @@ def panels() -> dict[str, str]:
 @part("rates.csv")
 def rank_limit_figure(results: Results) -> Figure | None:
     """Draw the rates of the ranked metrics by rank limit."""
-    lines = limits(results)
+    lines = rank_curves(results)
     if not lines["n_suspected"].any():
         return None
 
@@ -285,33 +285,24 @@ def rank_limit_figure(results: Results) -> Figure | None:
     if results.limit is not None:
         caption += f" {TEXT('rank_limit.figure.limit')}"
     caption += f" {TEXT('rank_limit.figure.claims')}"
-    last = int(lines["max_pairs"].max())
     look: dict[str, Any] = {"height": 2.15, "across": 1, "between": 0.04, "key": True}
     return style.figure(
         {name: partial(_curves, lines, column, results) for column, name in panels().items()},
         alt=_limit_alt(results, lines),
         caption=caption,
         name="rates-by-rank-limit",
-        layers=lambda sheet: [_bands(sheet, limit) for limit in range(1, last + 1)] if last > 1 else [],
         xlabel=TEXT("rank_limit.figure.axis"),
         **look,
     )
 
 
 BAND = 0.4
-"""Half the width of the band that marks a rank limit, in rank limits."""
-
-
-def _bands(sheet: Sheet, limit: int) -> str:
-    """Return the bands that mark a rank limit, which the lines below shine through."""
-    all_places = [Places(axes) for axes in sheet.panels]
-    bands = (places.bar(limit - BAND, limit + BAND, FULL / 2, FULL) for places in all_places)
-    return path(bands, fill=style.INK, fill_opacity=0.1)
+"""Half the width of the band that marks the study's rank limit, in rank limits."""
 
 
 def _curves(lines: pd.DataFrame, column: str, results: Results, axes: Axes) -> None:
     last = int(lines["max_pairs"].max())
-    tag_artists([style.stripe(axes.axvspan, results.max_pairs, BAND)], column)
+    style.stripe(axes.axvspan, results.max_pairs, BAND)
     for metric in results.ranked:
         by_limit = lines[lines["metric"] == metric]
         colour, marker = style.LINES.get(metric, (style.MUTED, "o"))

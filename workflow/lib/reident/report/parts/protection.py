@@ -60,17 +60,33 @@ def whole_of(results: Results) -> pd.DataFrame:
 
 
 @part(PROTECTION)
+def protection_front(results: Results) -> str:
+    """Say for the front page what protection achieved against the metric that confirmed most before it."""
+    whole = whole_of(results)
+    metric = str(whole["n_confirmed_before"].astype(float).idxmax())
+    return block(
+        "findings",
+        items([f"{TEXT('lead')} {TEXT('metric', metric=title(metric), text=_found(whole.loc[metric]))}"]),
+    )
+
+
+def _found(line: pd.Series) -> str:
+    n, after = round(line["n_confirmed_before"]), round(line["n_confirmed_after"])
+    shares = {f"{side}_share": percent(line[f"confirmed_rate_{side}"]) for side in SIDES}
+    text = TEXT("found", n=n, after=after, change=_change(n, after), **shares)
+    if not any(defined(line[f"conditional_rate_{side}"]) for side in SIDES):
+        return text
+    ends = {side: percent(line[f"conditional_rate_{side}"]) for side in SIDES}
+    return f"{text} {TEXT('conditional', **ends)}"
+
+
+@part(PROTECTION)
 def protection_findings(results: Results) -> str:
     """Say how many records each metric confirms before and after protection."""
-    findings = []
-    for metric, line in whole_of(results).iterrows():
-        n, after = round(line["n_confirmed_before"]), round(line["n_confirmed_after"])
-        shares = {f"{side}_share": percent(line[f"confirmed_rate_{side}"]) for side in SIDES}
-        text = TEXT("found", n=n, after=after, change=_change(n, after), **shares)
-        if any(defined(line[f"conditional_rate_{side}"]) for side in SIDES):
-            ends = {side: percent(line[f"conditional_rate_{side}"]) for side in SIDES}
-            text += " " + TEXT("conditional", **ends)
-        findings.append(TEXT("metric", metric=title(str(metric)), text=text))
+    findings = [
+        TEXT("metric", metric=title(str(metric)), text=_found(line))
+        for metric, line in whole_of(results).iterrows()
+    ]
     return paragraphs(TEXT("text"), items(findings))
 
 
@@ -95,7 +111,7 @@ def protection_by_metric(results: Results) -> str:
     sizes = {side: round(whole[f"n_puf_{side}"].iloc[0]) for side in SIDES}
     undefined = whole[[f"conditional_rate_{side}" for side in SIDES]].isna().any(axis=None)
     note = block("note", TEXT("undefined", undefined=UNDEFINED)) if undefined else None
-    return paragraphs(table(TEXT("by_metric", **sizes), *columns, kind="own-limit"), note)
+    return paragraphs(table(TEXT("by_metric", **sizes), *columns), note)
 
 
 def _changes(lines: pd.DataFrame, name: str) -> list[str]:
@@ -118,7 +134,7 @@ def protection_by_stratum(results: Results) -> str | None:
                 with_strata_note(results, TEXT("by_stratum", metric=title(metric))),
                 Column(escape(results.strata_heading), label_cells(strata["label"]), "l", "1fr"),
                 *(Column(heading(), _changes(by_stratum, column)) for column, heading in SHARES.items()),
-                kind="compact strata sortable own-limit",
+                kind="compact strata sortable",
             )
         )
     n = lines.loc[lines["stratum"] == "", "stratum_before"].nunique()
@@ -178,7 +194,7 @@ def protection_figure(results: Results) -> Figure | None:
         about |= {"caption": f"{about['caption']} {TEXT('figure.limit')}", "pad": 14}
     names = [title(metric) for metric in results.metrics]
     panels = {name: partial(draw, column) for column, name in _panels().items()}
-    return style.row_figure(panels, names, extra=0.8, between=0.06, own_limit=True, **about)
+    return style.row_figure(panels, names, extra=0.8, between=0.06, **about)
 
 
 def _panels() -> dict[str, str]:

@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 
 from reident.pipeline.tables import WHOLE
 from reident.report import style
-from reident.report.layers import Places, path, tag_artists, words
+from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.live import States, columns, states
 from reident.report.parts.common import limit_line
 from reident.report.parts.front import interval_column, unconfirmable
 from reident.report.results import Results
@@ -38,36 +37,34 @@ HEADING = Sentences("headings")
 def rates_by_metric(results: Results) -> str:
     """Return the table of suspected, confirmed and conditional rates of the whole study, with its notes."""
     whole = results.whole
-    at = states(results, whole.reset_index())
     ratios = zip(whole["conditional_rate"], whole["baseline_rate"], strict=True)
-    interval = interval_column(results, whole, "1.45fr")
     return paragraphs(
         table(
             TEXT("by_metric.caption", n=round(whole["n_puf"].iloc[0])),
             Column(HEADING("metric"), metric_cells(results.metrics), "l", "1.35fr"),
-            *columns(at, HEADING, "suspected_records=n_suspected suspected_rate", "1.1fr"),
-            *columns(at, HEADING, "confirmed_records=n_confirmed confirmed_rate", "1.1fr"),
-            *columns(at, HEADING, "conditional_rate", "1.15fr"),
-            interval._replace(cells=at.own_only(interval.cells)),
-            *columns(at, HEADING, "baseline=baseline_rate", "1fr"),
-            Column(HEADING("rate_to_baseline"), at.own_only([times(*pair) for pair in ratios]), "r", "1fr"),
+            *columns(whole, HEADING, "suspected_records=n_suspected suspected_rate", "1.1fr"),
+            *columns(whole, HEADING, "confirmed_records=n_confirmed confirmed_rate", "1.1fr"),
+            *columns(whole, HEADING, "conditional_rate", "1.15fr"),
+            interval_column(results, whole, "1.45fr"),
+            *columns(whole, HEADING, "baseline=baseline_rate", "1fr"),
+            Column(HEADING("rate_to_baseline"), [times(*pair) for pair in ratios], "r", "1fr"),
             name="rates-by-metric",
         ),
         _bounds(results, whole),
-        _claims(results, at),
+        _claims(results, whole),
         _reading(results),
     )
 
 
-def _claims(results: Results, at: States) -> str:
+def _claims(results: Results, whole: pd.DataFrame) -> str:
     return table(
         TEXT("by_metric.claims"),
         Column(HEADING("metric"), metric_cells(results.metrics), "l", "1.35fr"),
-        *columns(at, HEADING, "suspected_records=n_suspected", "1.1fr"),
-        *columns(at, HEADING, "false_outside=n_false_outside", "1fr"),
-        *columns(at, HEADING, "expected_correct=expected_correct_rate", "1.1fr"),
-        *columns(at, HEADING, "best_rank_correct=best_rank_correct_rate single=n_single", "1.1fr"),
-        *columns(at, HEADING, "single_confirmed=n_single_confirmed single_rate", "1fr"),
+        *columns(whole, HEADING, "suspected_records=n_suspected", "1.1fr"),
+        *columns(whole, HEADING, "false_outside=n_false_outside", "1fr"),
+        *columns(whole, HEADING, "expected_correct=expected_correct_rate", "1.1fr"),
+        *columns(whole, HEADING, "best_rank_correct=best_rank_correct_rate single=n_single", "1.1fr"),
+        *columns(whole, HEADING, "single_confirmed=n_single_confirmed single_rate", "1fr"),
         name="claims-by-metric",
     )
 
@@ -109,20 +106,16 @@ def _reading(results: Results) -> str:
 @part("rates.csv")
 def pairs_by_metric(results: Results) -> str:
     """Return the table of pairs, pair precision and reach."""
-    at = states(results, results.whole.reset_index())
+    whole = results.whole
+    ratios = whole["n_pairs"] / whole["n_suspected"].where(whole["n_suspected"] > 0)
     return table(
         TEXT("pairs"),
         Column(HEADING("metric"), metric_cells(results.metrics), "l", "1fr"),
-        *columns(at, HEADING, "suspected_pairs=n_pairs"),
-        Column(HEADING("pairs_per_record"), at.cells(_pairs_per_record)),
-        *columns(at, HEADING, "confirmed_pairs=n_confirmed_pairs pair_precision reach"),
+        *columns(whole, HEADING, "suspected_pairs=n_pairs"),
+        Column(HEADING("pairs_per_record"), fixed_cells(ratios, 1)),
+        *columns(whole, HEADING, "confirmed_pairs=n_confirmed_pairs pair_precision reach"),
         name="pairs-by-metric",
     )
-
-
-def _pairs_per_record(lines: pd.DataFrame) -> list[str]:
-    ratios = lines["n_pairs"] / lines["n_suspected"].where(lines["n_suspected"] > 0)
-    return fixed_cells(ratios, 1)
 
 
 def _cluster(results: Results) -> str:
@@ -155,7 +148,6 @@ def clusters_by_metric(results: Results) -> str | None:
             *columns(whole, HEADING, "suspected_clusters=n_suspected suspected_rate"),
             *columns(whole, HEADING, "confirmed_clusters=n_confirmed confirmed_rate conditional_rate"),
             interval_column(results, whole),
-            kind="own-limit",
         ),
         block("note", *notes) if notes else None,
     )
@@ -172,8 +164,6 @@ def rates_by_metric_figure(results: Results) -> Figure | None:
     if not (whole["n_suspected"] + whole["n_ambiguous"]).any():
         return None
 
-    at = states(results, whole.reset_index())
-
     def draw(sheet: Sheet) -> None:
         _outcome(sheet.panels[0], whole)
         _conditional(sheet.panels[1], whole, results.limit)
@@ -187,13 +177,11 @@ def rates_by_metric_figure(results: Results) -> Figure | None:
         draw,
         panels=2,
         height=0.85 + 0.34 * len(whole),
-        alt=_rates_alt(results, at.lines),
+        alt=_rates_alt(results, whole.reset_index()),
         caption=caption,
         across=1,
         between=0.06,
         name="rates-by-metric-figure",
-        layers=lambda sheet: [_marks(sheet, lines) for lines in at.at],
-        alts=[_rates_alt(results, lines) for lines in at.at],
         sharey=True,
         width_ratios=[1.15, 1],
     )
@@ -229,7 +217,7 @@ def _outcome(axes: Axes, whole: pd.DataFrame) -> None:
     for name, start, share in _parts(whole):
         look: Look = {"height": BAR, "linewidth": 0.4, **PARTS[name]}
         label = TEXT(f"by_metric.figure.{name}")
-        tag_artists(axes.barh(range(len(whole)), share, left=start, label=label, **look), name)
+        axes.barh(range(len(whole)), share, left=start, label=label, **look)
     style.percent_axis(axes, 1.0)
     axes.set_title(TEXT("by_metric.figure.outcome"), pad=KEY_PAD)
 
@@ -239,66 +227,21 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
     lines = whole.iloc[at]
     label = {name: TEXT(f"by_metric.figure.{name}") for name in ("interval", "rate", "baseline")}
     band: Look = {"color": style.SUSPECTED, "linewidth": 5, "zorder": 2, "label": label["interval"]}
-    bands = axes.hlines(at, lines["conditional_low"], lines["conditional_high"], **band)
-    dots = axes.plot(lines["conditional_rate"], at, "o", label=label["rate"], **style.full(5, 4))
+    axes.hlines(at, lines["conditional_low"], lines["conditional_high"], **band)
+    axes.plot(lines["conditional_rate"], at, "o", label=label["rate"], **style.full(5, 4))
     hollow = style.hollow(3.8, 3, clip_on=False)
-    diamonds = axes.plot(lines["baseline_rate"], at, "D", label=label["baseline"], **hollow)
-    tag_artists([bands, *dots, *diamonds], "rate")
+    axes.plot(lines["baseline_rate"], at, "D", label=label["baseline"], **hollow)
     nothing = f"{UNDEFINED}  {TEXT('by_metric.figure.nothing_suspected')}"
     beside: Look = {"transform": axes.get_yaxis_transform(), "va": "center", "in_layout": False}
     right: Look = {"ha": "right", "fontweight": "bold", **beside}
     for place, line in enumerate(whole.itertuples()):
         if line.n_suspected:
-            text = axes.text(1, place, percent(line.conditional_rate), **right)
+            axes.text(1, place, percent(line.conditional_rate), **right)
         else:
-            text = axes.text(0.02, place, nothing, color=style.MUTED, **beside)
-        tag_artists([text], f"text-{place}")
+            axes.text(0.02, place, nothing, color=style.MUTED, **beside)
     style.percent_axis(axes, 1.22)  # the rates are written beyond 100 %
     limit_line(axes, limit, at_top=False)
     axes.set_title(TEXT("by_metric.figure.conditional"), pad=KEY_PAD)
-
-
-HATCHING = (
-    "<pattern id='hatch' width='4.5' height='4.5' patternUnits='userSpaceOnUse'>"
-    f"<rect width='4.5' height='4.5' style='fill:{style.AMBIGUOUS}'/>"
-    f"<path d='M-1 1l2 -2M0 4.5l4.5 -4.5M3.5 5.5l2 -2' style='stroke:{HATCH};stroke-width:.5'/></pattern>"
-)
-"""What fills the bars of ambiguous records in a layer, as in the drawing."""
-
-
-def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
-    outcome, rate = (Places(axes) for axes in sheet.panels)
-    looks: dict[str, Look] = {
-        "confirmed": {"fill": style.CONFIRMED},
-        "suspected_only": {"fill": style.SUSPECTED},
-        "ambiguous": {"fill": "url(#hatch)", "stroke": HATCH, "stroke_width": 0.4},
-    }
-    marks = []
-    for name, start, share in _parts(lines):
-        bars = outcome.rows(lambda a, b, row: outcome.bar(a, a + b, row, BAR) if b else "", start, share)
-        marks.append(path(bars, **looks[name]))
-    values = lines.where(lines["conditional_rate"].notna())
-    band: Look = {"stroke": style.SUSPECTED, "stroke_width": 5}
-    dot: Look = {"stroke": style.CONFIRMED, "stroke_width": 6, "stroke_linecap": "round"}
-    diamonds = rate.rows(lambda value, row: rate.diamond(value, row, 3.8), values["baseline_rate"])
-    marks += [
-        path(rate.rows(rate.line, values["conditional_low"], values["conditional_high"]), **band),
-        path(diamonds, fill="white", stroke=style.MUTED),
-        path(rate.rows(rate.dot, values["conditional_rate"]), **dot),
-    ]
-    nothing = f"{UNDEFINED}  {TEXT('by_metric.figure.nothing_suspected')}"
-    right: Look = {"text_anchor": "end", "font_weight": "bold", **LETTERS}
-    for row, value in enumerate(lines["conditional_rate"]):
-        y = rate.y(row) + 2.7
-        if defined(value):
-            marks.append(words(percent(value), rate.right, y, **right))
-        else:
-            marks.append(words(nothing, rate.left + 3, y, **LETTERS))
-    return HATCHING + "".join(marks)
-
-
-LETTERS: Look = {"font_family": "DejaVu Sans, Verdana, sans-serif", "font_size": "7.5px", "fill": style.INK}
-"""The letters of a layer, like those of the drawings."""
 
 
 def _rates_alt(results: Results, lines: pd.DataFrame) -> str:

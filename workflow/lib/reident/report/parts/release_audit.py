@@ -6,8 +6,8 @@ from pathlib import PurePath
 
 import pandas as pd
 
+from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import title

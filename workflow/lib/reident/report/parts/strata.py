@@ -6,14 +6,11 @@ from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from reident.pipeline.tables import WHOLE
 from reident.report import style
-from reident.report.layers import Places, path, tag_artists
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.live import States, states
 from reident.report.parts.attack import MAX_STRATA, name_rows, with_strata_note, worst_strata
 from reident.report.parts.common import limit_line, top_of
 from reident.report.results import Results
@@ -28,6 +25,7 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    fixed,
     label_cells,
     listed,
     percent,
@@ -40,7 +38,7 @@ HEADING = Sentences("headings")
 
 @part("rates.csv", "strata/manifest.csv")
 def rates_by_stratum(results: Results) -> str | None:
-    """Return two tables by stratum and metric: the conditional rate, and what one guess would get right.
+    """Return three tables by stratum and metric: what is right of suspected records, guesses and single candidates.
 
     Where not all strata are shown, the distribution of the rates of all strata comes first.
     """
@@ -48,33 +46,29 @@ def rates_by_stratum(results: Results) -> str | None:
         return None
     return paragraphs(
         _distribution(results) if len(results.strata) > MAX_STRATA else None,
-        _by_stratum(results, "caption", "conditional_rate", "n_confirmed", "n_suspected"),
-        _by_stratum(results, "claims", "expected_correct_rate", "n_single_confirmed", "n_single"),
+        _by_stratum(results, "rates", "conditional_rate", "n_confirmed", "n_suspected"),
+        _by_stratum(results, "claims", "expected_correct_rate", "expected_correct", "n_suspected"),
+        _by_stratum(results, "single", "single_rate", "n_single_confirmed", "n_single"),
     )
 
 
-def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: str) -> str:
-    """Return the table of a rate, and of a count out of another, by stratum and metric."""
+def _by_stratum(results: Results, name: str, rate: str, numerator: str, denominator: str) -> str:
+    """Return the table of a rate with its numerator and denominator, by stratum and metric."""
     strata = worst_strata(results)
-    by_limit = {part_, whole} >= COUNTED
-    columns = []
-    for metric, at in strata_states(results).items():
-        columns.append(Column(title(metric), at.column(rate, rates)))
-        numbers = (
-            at.cells(partial(_counts, part_, whole))
-            if by_limit
-            else at.own_only(_counts(part_, whole, at.lines))
-        )
-        columns.append(
-            Column(HEADING("counts"), [f"[{text}]{{.aside}}" if text else "" for text in numbers], "l")
-        )
+    table_columns = []
+    for metric, lines in rates_of_strata(results).items():
+        table_columns.append(Column(title(metric), rates(lines[rate]), "r"))
+        counts = [
+            f"[{text}]{{.aside}}" if text else "" for text in _counts(lines[numerator], lines[denominator])
+        ]
+        table_columns.append(Column(HEADING("counts"), counts, "l"))
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
-        with_strata_note(results, TEXT(f"by_stratum.{caption}"), "worst"),
+        with_strata_note(results, TEXT(f"by_stratum.{name}"), "worst"),
         Column(escape(results.strata_heading), label_cells(strata["label"]), "l", "1fr"),
-        *columns,
+        *table_columns,
         kind="compact sortable strata" if many else "sortable strata",
-        name="rates-by-stratum" if by_limit else "claims-by-stratum",
+        name=f"{name}-by-stratum",
     )
 
 
@@ -98,7 +92,6 @@ def _distribution(results: Results) -> str:
         Column(TEXT("by_stratum.distribution.strata"), [count(len(strata)) for strata in by_metric.values()]),
         Column(TEXT("by_stratum.distribution.confirmed"), count_cells(confirmed)),
         *(Column(TEXT(f"by_stratum.distribution.{name}"), rates(values)) for name, values in ends.items()),
-        kind="own-limit",
     )
 
 
@@ -107,30 +100,22 @@ def _quantile(values: np.ndarray, share: float) -> float | None:
     return float(np.quantile(values, share, method="inverted_cdf")) if len(values) else None
 
 
-COUNTED = {"n_suspected", "n_confirmed"}
-"""The counts by stratum that the tables have for every rank limit."""
-
-
-@lru_cache(maxsize=1)  # two tables and a figure of one report
-def strata_states(results: Results) -> dict[str, States]:
-    """Return the rates of the strata that tables and figures show, at every rank limit, by metric."""
+@lru_cache(maxsize=1)  # three tables and a figure of one report
+def rates_of_strata(results: Results) -> dict[str, pd.DataFrame]:
+    """Return the rates of the strata that tables and figures show, by metric."""
     strata = worst_strata(results)
     lines = results.of_strata("rates.csv", strata["stratum"]).set_index(["metric", "stratum"])
-    return {
-        metric: states(
-            results, lines.loc[metric].reindex(strata["stratum"]).reset_index().assign(metric=metric)
-        )
-        for metric in results.metrics
-    }
+    return {metric: lines.loc[metric].reindex(strata["stratum"]).reset_index() for metric in results.metrics}
 
 
-def _counts(part_: str, whole: str, lines: pd.DataFrame) -> list[str]:
-    """Return counts out of others; empty where the other is 0."""
+def _counts(numerators: pd.Series, denominators: pd.Series) -> list[str]:
+    """Return numbers out of others, which may be expected ones with decimals; empty where the other is 0."""
+    show = count if (numerators.dropna() % 1 == 0).all() else partial(fixed, places=1)
     return [
-        TEXT("by_stratum.counts", part=round(n), whole=round(of)).replace(" ", NO_BREAK)
-        if defined(of) and of
+        TEXT("by_stratum.counts", part=show(n), whole=round(whole)).replace(" ", NO_BREAK)
+        if defined(whole) and whole
         else ""
-        for n, of in zip(lines[part_], lines[whole], strict=True)
+        for n, whole in zip(numerators, denominators, strict=True)
     ]
 
 
@@ -171,28 +156,17 @@ def rates_by_stratum_figure(results: Results) -> Figure | None:
     if not results.strata_names:
         return None
     strata = worst_strata(results)
-    at = strata_states(results)
-    whole = states(results, results.whole.reset_index())
-    by_metric = {metric: at_.lines for metric, at_ in at.items()}
+    by_metric = rates_of_strata(results)
     if all(lines["conditional_rate"].isna().all() for lines in by_metric.values()):
         return None
     limits = [results.limit_of(metric) for metric in results.metrics]
-    top = _top(list(at.values()), max((limit for limit in limits if limit is not None), default=None))
+    top = _top(by_metric, max((limit for limit in limits if limit is not None), default=None))
 
     def draw(sheet: Sheet) -> None:
-        lines_whole = whole.lines.set_index("metric")["conditional_rate"]
         for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
-            _panel(axes, lines, lines_whole[metric], results.limit_of(metric), top)
+            _panel(axes, lines, results.whole.at[metric, "conditional_rate"], results.limit_of(metric), top)
             axes.set_title(title(metric), pad=14)
         name_rows(sheet, results, strata)
-
-    def layer(sheet: Sheet, limit: int) -> str:
-        at_limit = {metric: at_.at[limit - 1] if at_.at else at_.lines for metric, at_ in at.items()}
-        of_whole = whole.at[limit - 1].set_index("metric")["conditional_rate"]
-        return "".join(
-            _marks(Places(axes), lines, of_whole[metric], results.limit_of(metric))
-            for axes, (metric, lines) in zip(sheet.panels, at_limit.items(), strict=True)
-        )
 
     return style.figure(
         draw,
@@ -202,13 +176,6 @@ def rates_by_stratum_figure(results: Results) -> Figure | None:
         caption=_caption(results),
         between=0.05,
         name="rates-by-stratum-figure",
-        layers=lambda sheet: [layer(sheet, limit + 1) for limit in range(len(whole.at))],
-        alts=[
-            _rates_alt(
-                results, {metric: at_.at[limit] if at_.at else at_.lines for metric, at_ in at.items()}
-            )
-            for limit in range(len(whole.at))
-        ],
         sharey=True,
     )
 
@@ -220,50 +187,27 @@ def _caption(results: Results) -> str:
     return with_strata_note(results, text, "worst")
 
 
-def _top(by_metric: list[States], limit: float | None) -> float:
-    """Return the end of an axis that shows every interval, and the rates at every rank limit."""
-    ends = [float(at.lines["conditional_high"].max()) for at in by_metric]
-    ends += [float(lines["conditional_rate"].max()) for at in by_metric for lines in at.at]
-    return top_of(ends, limit)
+def _top(by_metric: dict[str, pd.DataFrame], limit: float | None) -> float:
+    """Return the end of an axis that shows every interval."""
+    return top_of([float(lines["conditional_high"].max()) for lines in by_metric.values()], limit)
 
 
 def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, top: float) -> None:
-    marks: list[Artist] = []
     for at, line in enumerate(lines.itertuples()):
         if not defined(line.conditional_rate):
-            marks.append(axes.text(0.02 * top, at, UNDEFINED, va="center", color=style.MUTED, fontsize=7))
+            axes.text(0.02 * top, at, UNDEFINED, va="center", color=style.MUTED, fontsize=7)
             continue
         band: Look = {"color": style.SUSPECTED, "linewidth": 3.2, "alpha": 0.75, "zorder": 2}
-        marks += axes.plot([line.conditional_low, line.conditional_high], [at, at], **band)
+        axes.plot([line.conditional_low, line.conditional_high], [at, at], **band)
         is_above = limit is not None and line.conditional_rate > limit
         look = style.full(3.6 if is_above else 4, clip_on=False) | (
             {"color": style.LIMIT} if is_above else {}
         )
-        marks += axes.plot(line.conditional_rate, at, marker="D" if is_above else "o", **look)
+        axes.plot(line.conditional_rate, at, marker="D" if is_above else "o", **look)
     style.percent_axis(axes, top, ticks=3)
     if defined(whole):
-        marks.append(axes.axvline(whole, color=style.CONFIRMED, linewidth=0.8, zorder=1))
-    tag_artists(marks, f"panel-{axes.get_subplotspec().num1}")  # type: ignore[union-attr] # every panel has its place
+        axes.axvline(whole, color=style.CONFIRMED, linewidth=0.8, zorder=1)
     limit_line(axes, limit)
-
-
-def _marks(places: Places, lines: pd.DataFrame, whole: float, limit: float | None) -> str:
-    rate = lines["conditional_rate"]
-    above = rate > (float("inf") if limit is None else limit)
-    bands = places.rows(places.line, lines["conditional_low"].where(rate.notna()), lines["conditional_high"])
-    dots = places.rows(places.dot, rate.where(~above))
-    diamonds = places.rows(lambda value, row: places.diamond(value, row, 4.6), rate.where(above))
-    nothing = (places.nothing(row) for row, value in enumerate(rate) if not defined(value))
-    upright = [places.upright(whole)] if defined(whole) else []
-    return "".join(
-        [
-            path(upright, stroke=style.CONFIRMED, stroke_width=0.8),
-            path(bands, stroke=style.SUSPECTED, stroke_width=3.2, stroke_opacity=0.75),
-            path(nothing, stroke=style.MUTED),
-            path(dots, stroke=style.CONFIRMED, stroke_width=5, stroke_linecap="round"),
-            path(diamonds, fill=style.LIMIT),
-        ]
-    )
 
 
 def _rates_alt(results: Results, by_metric: dict[str, pd.DataFrame]) -> str:

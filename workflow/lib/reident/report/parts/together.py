@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from reident.linkage.parts import ALL, ANY, EXACTLY, ONE
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import FEW, portion, share_of, top_of, verdict_on
 from reident.report.parts.front import interval_column
 from reident.report.results import LIMITS, VERDICT, Results
@@ -174,7 +174,7 @@ def together_table(results: Results) -> str:
         ),
         interval_column(results, lines),
         *columns(lines, HEADING, "best_rank_correct=best_rank_correct_rate"),
-        kind="compact own-limit",
+        kind="compact",
     )
 
 
@@ -210,7 +210,7 @@ def together_figure(results: Results) -> Figure | None:
     panels = {TEXT(f"figure.{panel}"): partial(draw, column) for panel, column in PANELS.items()}
     names = [title(metric) for metric in results.metrics]
     about: dict[str, Any] = {"alt": _alt(results), "caption": TEXT("figure.caption")}
-    return style.row_figure(panels, names, extra=0.7, between=0.05, own_limit=True, **about)
+    return style.row_figure(panels, names, extra=0.7, between=0.05, **about)
 
 
 def _stack(axes: Axes, by_metric: list[pd.DataFrame], column: str) -> None:

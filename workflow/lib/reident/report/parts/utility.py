@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.linkage.metrics import REGISTRY
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import DASHED, top_of
 from reident.report.parts.variants import (
     MAX_VARIANTS,

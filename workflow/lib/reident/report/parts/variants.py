@@ -11,8 +11,8 @@ import pandas as pd
 from reident.intake.severity import SEVERITIES
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline.tables import WHOLE
+from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.filerisk import name_of
 from reident.report.parts.front import conditional_rates, interval_column
 from reident.report.parts.matching import decimals_of, judged, limited_summary, limits, summary_name

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report import style
+from reident.report.columns import columns
 from reident.report.layout import Column, items, paragraphs, part, table
-from reident.report.live import columns
 from reident.report.parts.common import share_rows
 from reident.report.results import Results
 from reident.report.sentences import Sentences
@@ -244,7 +244,7 @@ def why_carried_figure(results: Results) -> Figure | None:
         texts = ", ".join(f"{name} {percent(share)}" for name, share in left_out)
         cells.append(TEXT("figure.cell", metric=title(metric), shares=texts))
     alt, caption = TEXT("figure.alt", cells=" ".join(cells)), TEXT("figure.caption")
-    look: dict[str, Any] = {"extra": 0.1, "across": 2, "own_limit": True, "between": 0.06}
+    look: dict[str, Any] = {"extra": 0.1, "across": 2, "between": 0.06}
     return style.row_figure(panels, variables, alt=alt, caption=caption, **look)
 
 
