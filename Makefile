@@ -40,6 +40,8 @@ $(LOCKED):
 	@rm -rf .venv && '$(BASE)' -m venv .venv
 	@sed -n '/^uv==/,/# via/p' requirements-dev.lock >.venv/uv.lock
 	@$(BIN)/pip install --disable-pip-version-check $(OPTIONS) --requirement .venv/uv.lock
+	@# Python brings its own, old ones, of which scanners warn.
+	@$(BIN)/uv pip uninstall --python $(BIN)/python --quiet pip setuptools
 	@$(BIN)/uv pip sync --python $(BIN)/python $(OPTIONS) requirements.lock .venv/uv.lock
 	@touch $@
 
@@ -113,8 +115,9 @@ storage: setup
 
 # All that set-up needs on a machine like this one, with this Python: the folder wheelhouse.
 wheelhouse: setup
-	$(BIN)/pip download --quiet --no-deps --require-hashes --dest wheelhouse --requirement requirements.lock
-	$(BIN)/pip download --quiet --no-deps --require-hashes --dest wheelhouse --requirement requirements-dev.lock
+	'$(BASE)' -m venv --clear .venv-wheelhouse
+	.venv-wheelhouse/bin/pip download --quiet --no-deps --require-hashes --dest wheelhouse --requirement requirements.lock
+	.venv-wheelhouse/bin/pip download --quiet --no-deps --require-hashes --dest wheelhouse --requirement requirements-dev.lock
 
 # Everything that set-up and tools made; never results/ or reports/, which may hold weeks of work.
 clean:

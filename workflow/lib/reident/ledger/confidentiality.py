@@ -15,6 +15,9 @@ from reident.errors import InputError
 OTHERS = 0o077
 """The permissions of the group and of everyone else, as bits of a file's mode."""
 
+OF_CHECKOUT = "README.md"
+"""The only file of a fresh checkout in the folders of results and reports, which a run then closes."""
+
 MIN_FILE = 2**20
 """Bytes that a file of a run may need."""
 
@@ -23,7 +26,7 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
     """Refuse confidential folders that others may enter or read, or that a run cannot write to.
 
     If open folders are `allowed`, return one warning for each of them. Folders that do not exist yet count as closed:
-    a run creates them closed.
+    a run creates them closed, and closes those of a fresh checkout.
 
     Raises
     ------
@@ -44,6 +47,9 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
                 "run in another folder."
             )
         if not folder.is_dir() or not (mode := folder.stat().st_mode) & OTHERS:
+            continue
+        if [path.name for path in folder.iterdir()] == [OF_CHECKOUT]:
+            folder.chmod(stat.S_IMODE(mode) & ~OTHERS)
             continue
         path = folder.resolve()
         command = f"chmod -R go= {shlex.quote(str(path))}"
