@@ -105,8 +105,6 @@ def test_a_table_is_sorted_by_keyboard_as_numbers_and_as_text(page):
     assert (
         labels(page, "rates-by-stratum")[-1] == first[-1]
     )  # nothing is suspected there: last in either order
-    move_to(page, 1)
-    assert shown() == sorted(shown(), reverse=True)
     page.ask(f"{button}.click()")
     assert page.ask("document.querySelector('#rates-by-stratum [aria-sort]')") is None
     assert labels(page, "rates-by-stratum") == first

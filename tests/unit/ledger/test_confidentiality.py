@@ -27,6 +27,21 @@ def test_an_open_folder_is_refused_and_the_named_command_closes_it(tmp_path, bit
     assert (mode(folder), mode(folder / "small" / "rates.csv")) == (bits & 0o700, 0o600)
 
 
+@pytest.mark.parametrize("names", [["README.md"], ["README.md", "small"], []])
+def test_a_folder_of_a_fresh_checkout_is_closed_and_no_other(tmp_path, names):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    folder.chmod(0o755)
+    for name in names:
+        (folder / name).touch()
+    if names == ["README.md"]:
+        assert confidentiality.check_folders([folder], allowed=False) == []
+        assert mode(folder) == 0o700
+    else:
+        with pytest.raises(InputError, match="is open to others"):
+            confidentiality.check_folders([folder], allowed=False)
+
+
 def test_each_open_folder_that_is_allowed_gives_a_warning(tmp_path):
     names = ("results", "closed", "reports", "absent")
     folders = [tmp_path / name for name in names]
