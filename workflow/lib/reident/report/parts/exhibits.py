@@ -20,7 +20,7 @@ from reident.report.parts.filerisk import (
     is_wildcard,
     quantity,
 )
-from reident.report.parts.front import confirmed, of_findable
+from reident.report.parts.front import confirmed
 from reident.report.parts.matching import MEAN
 from reident.report.parts.protection import PROTECTION, whole_of
 from reident.report.results import RESOLVED, VERDICT, Results
@@ -103,10 +103,16 @@ def _highest(results: Results, column: str) -> Fields:
 
 
 def _reach(results: Results) -> str | None:
+    """Return how many of the records with a true link are confirmed, by any metric."""
     if not results.confirmable:
         return None
-    n, key = confirmed(results), "any_metric" if len(results.metrics) > 1 else "one_metric"
-    return TEXT(f"exhibits.reach.{key}", n=n, **of_findable(results, n))
+    n, line = confirmed(results), results.whole.loc[results.whole["n_confirmed"].idxmax()]
+    if not n:
+        return TEXT("exhibits.reach.none")
+    linked = round(line["n_confirmed"] / line["reach"])
+    key = "any_metric" if len(results.metrics) > 1 else "one_metric"
+    fields = {"records": some(linked, "record"), "share": percent(n / linked)}
+    return TEXT(f"exhibits.reach.{key}", n=n, **fields)
 
 
 def _clusters(results: Results) -> Fields:

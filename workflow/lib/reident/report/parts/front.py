@@ -277,13 +277,11 @@ def _confirmed(results: Results) -> str:
     n = confirmed(results)
     key = "by_any_metric" if len(results.metrics) > 1 else "by_the_metric"
     text = TEXT(f"found.{key}", n=n, portion=_of_puf(results, n), puf=_puf(results))
-    return f"{text} {TEXT('found.of_findable', **of_findable(results, n))}" if n else text
-
-
-def of_findable(results: Results, n: int) -> dict[str, str]:
-    """Return how many records could be found at all, in words, and a number of them as a share."""
+    if not n:
+        return text
     findable = round(results.whole["n_findable"].iloc[0])
-    return {"findable": some(findable, "puf_record"), "share": share_of(n / findable, findable)}
+    fields = {"findable": some(findable, "puf_record"), "share": share_of(n / findable, findable)}
+    return f"{text} {TEXT('found.of_findable', **fields)}"
 
 
 def confirmed(results: Results) -> int:
