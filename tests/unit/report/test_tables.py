@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from making.matching import write_matching
 from making.report import NOTEBOOK, PARTS, REGIONS, write_entry, write_results
+from making.warnings import Sentence
 from reident.errors import InputError
-from reident.intake import severity
 from reident.report import wording
 from reident.report.parts import annex, attack, choices, front, rates, strata, warnings
 from reident.report.parts.attack import MAX_STRATA, MAX_WORST
@@ -174,7 +174,7 @@ def test_a_threshold_that_cannot_work_is_a_warning(results, sentence, shape, exp
 
 def test_a_warning_is_shown_whole_and_literally(results):
     text = "a|b <i>$x$</i> " + "long " * 100 + "the end."
-    line = severity.Line("understates", text, 12, 0.2, '=1+1, ""')
+    line = Sentence("understates", text, 12, 0.2, '=1+1, ""')
     study = results(warnings=(line, "Fewer than half: check the recodes."))
     for shown in (warnings.warnings(study), warnings.grave_warnings(study)):
         assert wording.whole(text) in shown
