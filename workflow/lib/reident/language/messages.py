@@ -41,9 +41,9 @@ def message(group: str, code: str, fields: Fields) -> Message:
     KeyError, ValueError
         If the code has no template, or one with other fields.
     """
-    text = json.dumps(
-        fields, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), default=_plain
-    )
+    # Names in a mapping keep their order, which the sentence has.
+    ordered = dict(sorted(fields.items()))
+    text = json.dumps(ordered, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
     with language.use(DEFAULT_LANGUAGE):
         return Message(sentence(group, code, text), code, text)
 
