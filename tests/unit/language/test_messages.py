@@ -14,7 +14,6 @@ import reident
 from hypothesis import given
 from hypothesis import strategies as st
 from reident import language
-from reident.intake.account import Account
 from reident.intake.severity import StudyWarning, table
 from reident.language.messages import message, percentage, sentence, translated, word
 from reident.language.sentences import entries, field_names, is_choice
@@ -25,7 +24,7 @@ from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 LIBRARY = Path(reident.__file__).parent
 FILES = {code: entries(language.FOLDER / code, "messages") for code in LANGUAGES}
 OTHERS = [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]
-MAKERS = {"warnings": "StudyWarning", "hazards": "Hazard", "causes": "Account"}
+MAKERS = {"warnings": "StudyWarning", "hazards": "Hazard"}
 """What a module names that records something of a group."""
 
 
@@ -147,12 +146,16 @@ def test_a_warning_that_its_template_does_not_fit_is_refused(code, fields, error
         message("warnings", code, fields)
 
 
-def test_an_account_has_the_words_of_its_causes_and_refuses_others():
-    account = Account("prepare")
-    account.add("iuf", 3, {"unknown_link": 1})
-    assert account.table()["cause"].tolist() == ["in", "link to an unknown record", "used"]
-    with pytest.raises(KeyError):
-        account.add("iuf", 3, {"unheard_of": 1})
+def test_the_causes_of_the_row_account_are_those_that_steps_name():
+    """The table of an account has its causes in English."""
+    named = {
+        str(key.value)
+        for path in LIBRARY.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "account.add" and len(call.args) > 2
+        for key in call.args[2].keys
+    }
+    assert named == set(FILES[DEFAULT_LANGUAGE]["causes"].values())
     with language.use("de"):
         assert translated("exact repeat of a link", "causes") == "genaue Wiederholung einer Verknüpfung"
         assert translated("a cause of an earlier release", "causes") == "a cause of an earlier release"

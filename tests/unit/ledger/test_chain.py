@@ -242,7 +242,7 @@ EDITS = [
     ("a section of the report", "report/parts/front.py", {"report"}),
     ("the pages of the edition", "report/edition/front.py", {"edition"}),
     ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
-    ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "stratify", "report", "edition"}),
+    ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "judge", "report"}),
     ("a German sentence of a warning", "language/de/messages.yaml", {"report", "edition"}),
     ("confirmation", "linkage/confirmation.py", {"confirm"}),
 ]

@@ -228,7 +228,7 @@ def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, exclu
         for variable in files.key:
             misses |= variables[variable.name].is_null().to_numpy(zero_copy_only=False)
         left_out = int(misses.sum()) if excluded else 0
-        account.add(f"{name}: cells of the whole key", n, {"misses_key": left_out})
+        account.add(f"{name}: cells of the whole key", n, {"misses a value of the key": left_out})
     return account.table()
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from reident.language.messages import message
-
 
 class Account:
     """The account of one step; a file's account that does not close raises."""
@@ -18,8 +16,6 @@ class Account:
 
     def add(self, file: str, rows: int, left: Mapping[str, int] = {}, used: int | None = None) -> None:
         """Add the account of a file: its rows, those left out by cause, and those used (by default all others).
-
-        A cause is a key of ``causes`` in ``messages.yaml``; the table has its English words.
 
         Raises
         ------
@@ -32,8 +28,7 @@ class Account:
             raise RuntimeError(
                 f"the row account of {file} in step {self.step} does not close: {rows} ≠ {used} + {left_out}"
             )
-        words = {message("causes", cause, {}).sentence: n for cause, n in left.items()}
-        causes = {"in": rows, **words, "used": used}
+        causes = {"in": rows, **left, "used": used}
         self.lines += [(self.step, file, cause, n) for cause, n in causes.items()]
 
     def table(self) -> pd.DataFrame:

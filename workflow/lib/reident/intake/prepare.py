@@ -208,7 +208,7 @@ def _links(
     account.add(
         "iuf",
         len(unknown),
-        {"unknown_link": n_unknown, "repeat": repeats},
+        {"link to an unknown record": n_unknown, "exact repeat of a link": repeats},
         len(links),
     )
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))
