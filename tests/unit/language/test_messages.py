@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reident import language
 from reident.intake.severity import StudyWarning, table
-from reident.language.messages import message, percentage, sentence, translated, word
+from reident.language.messages import message, percentage, sentence, translated, words
 from reident.language.sentences import entries, field_names, is_choice
 from reident.linkage.bins import bin_ends, bin_labels
 from reident.linkage.metrics import REGISTRY
@@ -110,7 +110,11 @@ def test_every_sentence_shows_the_names_whole_and_the_numbers_of_its_language(gr
         assert "{" not in shown
 
 
-@given(st.text(max_size=30), st.integers(0, 10**9), st.floats(0, 1))
+@given(
+    st.text(max_size=30) | st.sampled_from(["puf", "original", "all", "none"]),
+    st.integers(0, 10**9),
+    st.floats(0, 1),
+)
 def test_fields_are_told_apart_whatever_they_hold(name, n, share):
     """A name with braces, quotes or line ends changes nothing but itself."""
     fields = {"extent": "some", "n": n, "links": n, "share": share}
@@ -177,10 +181,9 @@ def test_a_share_is_never_shown_as_0_where_it_is_not(share, english, german):
 
 
 def test_every_metric_has_a_name_and_one_of_a_user_keeps_its_own():
-    assert {name: word("metric", name) for name in REGISTRY} == {
-        name: entry.title for name, entry in REGISTRY.items()
-    }
-    assert word("metric", "Gower") == "Gower"
+    assert words("metric") == {name: entry.title for name, entry in REGISTRY.items()}
+    text = message("warnings", "no_pair", {"metric": "Gower"}).sentence
+    assert text.startswith("Gower: no pair can be suspected")
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=5, unique=True).map(sorted))

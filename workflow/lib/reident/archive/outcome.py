@@ -23,8 +23,8 @@ TOLERANCE = 1e-9
 
 Outcome = Literal["identical", "content", "tolerance", "explained", "different", "missing", "extra"]
 """How a result compares: the same bytes; the same content in other bytes, or before columns that a later release added
-at the end; numbers equal within :data:`TOLERANCE`; a
-report that differs because the code or the packages differ; different; not computed; not in the seal."""
+at the end; numbers equal within :data:`TOLERANCE`; a report that differs because the code or the packages differ;
+different; not computed; not in the seal."""
 
 FAILURES: tuple[Outcome, ...] = ("different", "missing")
 """The outcomes with which a study is not reproduced."""

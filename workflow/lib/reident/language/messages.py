@@ -65,7 +65,7 @@ def _shown(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         digits = language.current().digits
         return ", ".join(f"{key} ({digits(f'{number:,}')})" for key, number in value.items())
-    return word(name, value) if isinstance(value, str) else value
+    return words(name).get(value, value) if isinstance(value, str) else value
 
 
 def percentage(share: float) -> str:
@@ -76,13 +76,13 @@ def percentage(share: float) -> str:
 
 
 def words(group: str) -> dict[str, str]:
-    """Return the words of a group in the language in use, by their codes; none of a group that does not exist."""
+    """Return the words of a field in the language in use, by their codes; none of a field that holds no word."""
     return TEXT.group(f"words.{group}") if group in TEXT.names("words") else {}
 
 
-def word(group: str, code: str) -> str:
-    """Return a word of a group in the language in use; a code that the group does not have, as it is."""
-    return words(group).get(code, code)
+def label(group: str, code: str) -> str:
+    """Return what the report shows for a code of a table, such as a type; one without a label, as it is."""
+    return TEXT.group(f"labels.{group}").get(code, code)
 
 
 def translated(text: str, group: str) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.intake.severity import UNDERSTATES
-from reident.language.messages import translated, word
+from reident.language.messages import label, translated
 from reident.report.layout import block, table
 from reident.report.live import columns
 from reident.report.results import Results
@@ -110,7 +110,7 @@ def file_in_words(file: str) -> str:
     """Return a file of a row account, such as ``synthetic 3`` or ``original: cells of the whole key``, in words."""
     name, _, scope = file.partition(": ")
     kind, *number = name.split(" ")
-    words = " ".join([word("file", kind), *number])
+    words = " ".join([label("file", kind), *number])
     return f"{words}: {translated(scope, 'scopes')}" if scope else words
 
 

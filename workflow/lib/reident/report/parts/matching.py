@@ -338,7 +338,7 @@ def matching_variables(results: Results) -> str:
     confidential = lines[is_confidential].set_index("variable", drop=False)
     synthetic = lines[~is_confidential].groupby("variable").mean(numeric_only=True).loc[confidential.index]
     lines = confidential.assign(
-        role=[messages.word("role", role) for role in confidential["role"]],
+        role=[messages.label("role", role) for role in confidential["role"]],
         radius=[_radius(text) for text in confidential["radius"]],
         distinct_synthetic=synthetic["n_distinct"],
         missing=confidential["n_missing"] / confidential["n_records"],

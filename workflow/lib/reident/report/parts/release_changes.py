@@ -7,7 +7,7 @@ from typing import Any
 
 from reident.archive.changes import Change
 from reident.archive.comparison import SIDES, Comparison
-from reident.language.messages import word
+from reident.language.messages import label
 from reident.report.layout import Column, paragraphs, table
 from reident.report.parts.releases import group_heading
 from reident.report.parts.warnings import warning_text
@@ -209,7 +209,7 @@ def verdicts(comparison: Comparison) -> str:
         texts.append(_limited(TEXT("verdicts.caption"), lines, names, *_values(lines)))
     if warning_lines:
         sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in warning_lines]
-        severities = [word("severity", line.after or line.before) for line in warning_lines]
+        severities = [label("severity", line.after or line.before) for line in warning_lines]
         tables = [release.table(WARNINGS) for release in (comparison.before, comparison.after)]
         said = {
             row.warning: warning_text(row)

@@ -52,6 +52,11 @@ def _texts(warning_lines: pd.DataFrame) -> list[str]:
 
 
 def warning_text(row: Any) -> str:
-    """Return a recorded warning in the language of the report; a bag of an earlier release has the sentence alone."""
-    code = getattr(row, "code", "")
-    return sentence("warnings", code, row.fields) if isinstance(code, str) and code else str(row.warning)
+    """Return a recorded warning in the language of the report, or as it is if this release does not know its code.
+
+    A bag of an earlier release has the sentence alone, or a code that has other fields today.
+    """
+    try:
+        return sentence("warnings", row.code, row.fields)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return str(row.warning)
