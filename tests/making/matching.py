@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from making.report import write_computed
 from making.studies import as_text
-from reident.intake import severity
+from making.warnings import Sentence, warning_table
 from reident.matching import closest
 from reident.matching import prepare as intake
 from reident.matching.summary import Matched, match_files
@@ -60,7 +60,7 @@ def write_matching(
     *,
     n: int = 300,
     change: Change = lambda copy, _: copy,
-    warnings: Sequence[severity.Line] = (),
+    warnings: Sequence[Sentence] = (),
     holdout: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
     **keys: Any,
 ) -> Path:
@@ -87,7 +87,7 @@ def write_matching(
     if spec.matched.closest is not None:
         files = prepared.confidential, prepared.synthetic, prepared.holdout
         made |= closest.measure(parts.closest_rules(spec), *files)._asdict()
-    every_warning = pd.concat([prepared.warnings, severity.table(warnings)])
+    every_warning = pd.concat([prepared.warnings, warning_table(warnings)])
     return write_computed(
         folder, "matching", "match", study.canonical_json(spec), made, matched=every_warning
     )

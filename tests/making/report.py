@@ -19,7 +19,8 @@ from typing import Any
 import nbformat
 import numpy as np
 import pandas as pd
-from reident.intake import severity
+from making.warnings import Sentence, warning_table
+from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
 from reident.ledger.stored import arranged, encoded, read_csv
 from reident.linkage.protection import Attack, compare
@@ -97,7 +98,7 @@ class Shape:
     seed: int = 1
     options: dict = field(default_factory=dict)
     tolerances: dict = field(default_factory=dict)
-    warnings: tuple[str | severity.Line, ...] = ()
+    warnings: tuple[str | StudyWarning | Sentence, ...] = ()
     files: bool = True
     labels: dict = field(default_factory=dict)
     """The labels of the strata's codes."""
@@ -167,12 +168,10 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/variables.csv", variables)
     write_table(folder / "description/agreement.csv", agreement)
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
-    lines = [
-        line if isinstance(line, severity.Line) else severity.Line("notable", line) for line in shape.warnings
-    ]
+    lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
-        lines.append(severity.Line("invalidates", "iuf.csv: no link joins records of the two files."))
-    read = severity.table(lines)
+        lines.append(StudyWarning("invalidates", "no_link", {"file": "iuf.csv"}, 0))
+    read = warning_table(lines)
     write_verdict(folder, prepared=read)
     if shape.checklist is not None:
         write_checklist(folder, shape.checklist)

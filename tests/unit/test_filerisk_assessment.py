@@ -163,7 +163,7 @@ def test_uniques_with_the_score_0_are_counted_among_the_hazards(change, scoreles
     unique = records[records["unique"]]
     zero, without = int((unique["suda"] == 0).sum()), int((unique["n_msu"] == 0).sum())
     assert (zero > 0, without > 0) == (scoreless, unfound)
-    guide = [line for name, line in hazards.to_numpy() if name == "user-guide" and "not defined" in line]
+    guide = [line for name, line, *_ in hazards.to_numpy() if name == "user-guide" and "not defined" in line]
     assert [f"score 0 of {zero} sample uniques" in line for line in guide] == [True] * scoreless
     missed = hazards[hazards["hazard"].str.contains("no MSU")]
     assert missed["definition"].tolist() == list(assessment.DEFINITIONS) * unfound

@@ -36,8 +36,8 @@ VARIABLES = [variable["name"] for variable in small.STUDY["linking_variables"]]
 CSV_FILES = {
     "rates.csv": RATES,
     "prepared/account.csv": ACCOUNT,
-    "prepared/warnings.csv": ["severity", "warning", "affected", "share", "codes"],
-    "verdict/warnings.csv": ["about", "severity", "warning", "affected", "share"],
+    "prepared/warnings.csv": ["severity", "warning", "affected", "share", "codes", "code", "fields"],
+    "verdict/warnings.csv": ["about", "severity", "warning", "affected", "share", "code", "fields"],
     "strata/account.csv": ACCOUNT,
     "strata/manifest.csv": ["stratum", "region", "n_puf", "n_eif", "n_links", "pairs"],
     "binned/cutpoints.csv": ["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"],

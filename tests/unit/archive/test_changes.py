@@ -13,6 +13,7 @@ from making.matching import write_matching
 from making.report import REGIONS, Shape
 from reident.archive import changes, comparison
 from reident.archive.changes import Change
+from reident.intake.severity import StudyWarning
 
 SMALL = Shape(metrics=("taxicab",), records=600)
 
@@ -208,6 +209,25 @@ def test_warnings_are_compared_without_their_numbers(make):
     assert changes.warnings(before, other) == [
         Change("warning", "6 rows of 900 (0.7 %) in synthetic_2.csv.", None, "notable"),
         Change("warning", "5 rows of 1,000 (0.5 %) in synthetic_1.csv.", "notable", None),
+    ]
+
+
+def test_names_in_warnings_with_codes_are_compared_whole(make):
+    """A number in the name of a file is no number of the warning."""
+    before, fewer, other = (
+        make(
+            Shape(
+                warnings=(StudyWarning("notable", "no_cluster", {"file": file, "n": n}, n, 0.1),),
+                metrics=("taxicab",),
+                lost=False,
+            )
+        )
+        for file, n in (("wave 1, column A.csv", 9), ("wave 1, column A.csv", 8), ("wave 2, column A.csv", 9))
+    )
+    assert changes.warnings(before, fewer) == []
+    assert [(line.before, line.after) for line in changes.warnings(before, other)] == [
+        (None, "notable"),
+        ("notable", None),
     ]
 
 

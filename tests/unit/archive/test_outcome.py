@@ -104,6 +104,25 @@ CASES = [
     ("all rows gone", encoded(RATES[:0]), "different", Difference(None, "", "2 rows", "0 rows")),
     ("a column that is gone", encoded(RATES.drop(columns="n_puf")), "different", Difference(None, "n_puf")),
     ("the order of columns", encoded(RATES[RATES.columns[::-1]]), "different", Difference(None, "metric")),
+    ("a later column at the end", encoded(RATES.assign(later=1)), "content", None),
+    (
+        "a later column and the last digit of a number",
+        changed(1, "confirmed_rate", "0.25000000000000006").replace(b"\n", b",1\n"),
+        "tolerance",
+        None,
+    ),
+    (
+        "a later column and another count",
+        changed(0, "n_puf", "13").replace(b"\n", b",1\n"),
+        "different",
+        Difference(1, "n_puf", "12", "13"),
+    ),
+    (
+        "a column between the others",
+        encoded(RATES.assign(later=1)[["metric", "later", *RATES.columns[1:]]]),
+        "different",
+        Difference(None, "later"),
+    ),
     ("the order of rows", encoded(RATES[::-1]), "different", Difference(1, "metric", "unicity", "taxicab")),
     ("the file is gone", None, "missing", None),
 ]  # fmt: skip

@@ -242,6 +242,8 @@ EDITS = [
     ("a section of the report", "report/parts/front.py", {"report"}),
     ("the pages of the edition", "report/edition/front.py", {"edition"}),
     ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
+    ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "judge", "report"}),
+    ("a German sentence of a warning", "language/de/messages.yaml", {"report", "edition"}),
     ("confirmation", "linkage/confirmation.py", {"confirm"}),
 ]
 
@@ -253,6 +255,7 @@ def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
     changed = rerun(monkeypatch, tmp_path, module)
     steps = {"simulate", "prepare", "stratify", "bin", *METRICS, "rank", "confirm", "rate", "resolve"}
     assert changed & steps == rules & steps
+    assert rules <= changed
 
 
 # What entries are compared with: the study and its variants as they are now

@@ -18,7 +18,7 @@ from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
 from making.matching import MATCHING, TRUE, WITH_HOLDOUT, write_matching
 from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
-from reident.intake.severity import Line
+from making.warnings import Sentence
 from reident.report.parts import (
     attack,
     attribution,
@@ -106,8 +106,8 @@ FOUND = {
 NOTABLE = {"only notable"}
 NOTHING = {"could be found", "suspects nothing", "found nobody", "no claims"}
 UNKNOWN = {"nobody could be found", "suspects", "found unknown", "share unknown", "found"} - {"found"}
-GRAVE = Line("understates", "Codes are missing.", 3, 0.03)
-FATAL = Line("invalidates", "Rows do not correspond.")
+GRAVE = Sentence("understates", "Codes are missing.", 3, 0.03)
+FATAL = Sentence("invalidates", "Rows do not correspond.")
 
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("three of four above", {"limit": 0.05}, {"ABOVE", "some above", "cell above", "cell unsure"} | FOUND | NOTABLE),

@@ -15,6 +15,7 @@ from making.released import SAMPLES, executed, write_released
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
 from reident.archive.comparison import compare
+from reident.intake.severity import StudyWarning
 from reident.report import releases, style
 from reident.report.edition import make, reading
 from reident.report.results import Results
@@ -50,8 +51,8 @@ CHECKLIST = {
     "answers": {},
 }
 WARNINGS = (
-    "The linking variable Alter has a single value in one of the two files and distinguishes no records.",
-    "puf.csv: no link joins records of the two files. Nothing can be confirmed. Check the keys.",
+    StudyWarning("notable", "single_value", {"kind": "linking", "variable": "Alter"}),
+    StudyWarning("notable", "no_link", {"file": "puf.csv"}),
 )
 
 

@@ -11,9 +11,9 @@ from making import releases as making
 from making.filerisk import drawn, write_filerisk
 from making.matching import write_matching
 from making.report import Shape
+from making.warnings import Sentence
 from pypdf import PdfReader
 from reident.archive.comparison import compare
-from reident.intake.severity import Line
 from reident.report import releases
 from reident.report.parts import release_changes
 from reident.report.parts import releases as tables
@@ -59,7 +59,7 @@ ONE = Shape(metrics=("taxicab",), limit=None)
 TWO = Shape(metrics=("unicity", "taxicab"), limit=None)
 OTHER = {"files": {"puf": "b"}}
 FEW = {f"s000{at}": {"taxicab": (700, 100, 10)} for at in range(1, 9)}
-FATAL = Line("invalidates", "Rows do not correspond.")
+FATAL = Sentence("invalidates", "Rows do not correspond.")
 
 
 def of(confirmed, suspected=1000, shape=ONE, **more):

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
-from reident.report import language, sentences
+from reident import language
+from reident.language.sentences import field_names, is_choice
+from reident.report import sentences
 from reident.report.sentences import Sentences
 from reident.report.wording import (
     NO_BREAK,
@@ -40,9 +42,7 @@ def section(tmp_path, monkeypatch):
         encoding="utf-8",
     )
     monkeypatch.setattr(sentences, "FOLDER", tmp_path)
-    sentences.entries.cache_clear()
-    yield Sentences("section")
-    sentences.entries.cache_clear()
+    return Sentences("section")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_fields_that_do_not_match_the_sentence_are_refused(section, key, fields,
 
 def keys_of(entry: Any, path: str = "") -> Iterator[str]:
     """Yield the key of every sentence and choice below an entry."""
-    if isinstance(entry, dict) and not sentences.is_choice(entry):
+    if isinstance(entry, dict) and not is_choice(entry):
         for name, inner in entry.items():
             yield from keys_of(inner, f"{path}.{name}" if path else name)
     else:
@@ -139,7 +139,6 @@ FILES = {
     code: {
         path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
         for path in (sentences.FOLDER / code).glob("*.yaml")
-        if path.name != language.FORMS
     }
     for code in LANGUAGES
 }
@@ -172,10 +171,9 @@ def test_every_sentence_is_used_and_every_key_that_the_code_uses_exists(section)
 def test_every_sentence_is_text_with_plain_fields(code, section):
     for key in keys_of(FILES[code][section]):
         entry = entry_of(code, section, key)
-        texts = entry.values() if sentences.is_choice(entry) else [entry]
-        inner = section == "recorded" and key.startswith("parts.")  # such a phrase may begin with a space
-        assert all(isinstance(text, str) and (inner or text.strip() == text) for text in texts), key
-        assert all(map(str.isidentifier, sentences.field_names(entry))), key
+        texts = entry.values() if is_choice(entry) else [entry]
+        assert all(isinstance(text, str) and text.strip() == text for text in texts), key
+        assert all(map(str.isidentifier, field_names(entry))), key
 
 
 # The languages ------------------------------------------------------------------------------------
@@ -193,11 +191,9 @@ def test_every_language_has_the_same_sentences_with_the_same_fields(code, sectio
     assert list(keys_of(FILES[code][section])) == keys
     for key in keys:
         own, other = entry_of(code, section, key), entry_of(DEFAULT_LANGUAGE, section, key)
-        assert set(sentences.field_names(own)) == set(sentences.field_names(other)), key
-        assert sentences.is_choice(own) == sentences.is_choice(other), key
-        if sentences.is_choice(
-            own
-        ):  # a sentence for 0 without the number may not be shown for another number
+        assert set(field_names(own)) == set(field_names(other)), key
+        assert is_choice(own) == is_choice(other), key
+        if is_choice(own):  # a sentence for 0 without the number may not be shown for another number
             assert ("none" in own) == ("none" in other), key
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from making.matching import write_matching
 from making.report import NOTEBOOK, PARTS, REGIONS, write_entry, write_results
+from making.warnings import Sentence
+from reident import language
 from reident.errors import InputError
-from reident.intake import severity
 from reident.report import wording
 from reident.report.parts import annex, attack, choices, front, rates, strata, warnings
 from reident.report.parts.attack import MAX_STRATA, MAX_WORST
@@ -174,7 +176,7 @@ def test_a_threshold_that_cannot_work_is_a_warning(results, sentence, shape, exp
 
 def test_a_warning_is_shown_whole_and_literally(results):
     text = "a|b <i>$x$</i> " + "long " * 100 + "the end."
-    line = severity.Line("understates", text, 12, 0.2, '=1+1, ""')
+    line = Sentence("understates", text, 12, 0.2, '=1+1, ""')
     study = results(warnings=(line, "Fewer than half: check the recodes."))
     for shown in (warnings.warnings(study), warnings.grave_warnings(study)):
         assert wording.whole(text) in shown
@@ -183,6 +185,21 @@ def test_a_warning_is_shown_whole_and_literally(results):
     assert r"check the recodes\." in warnings.warnings(study)
     assert r"check the recodes\." not in warnings.grave_warnings(study)
     assert "There are 3 further warnings, which are notable" in warnings.grave_warnings(study)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ({"code": "no_link", "fields": '{"file":"a, b.csv"}'}, "a, b.csv: Keine Verknüpfung"),
+        ({"code": "retired", "fields": '{"file":"a.csv"}'}, "As recorded"),
+        ({"code": "no_link", "fields": '{"other":"a.csv"}'}, "As recorded"),
+        ({"code": float("nan"), "fields": float("nan")}, "As recorded"),
+        ({}, "As recorded"),
+    ],
+)
+def test_a_warning_of_another_release_is_shown_as_it_was_recorded(line, shown):
+    with language.use("de"):
+        assert warnings.warning_text(SimpleNamespace(warning="As recorded", **line)).startswith(shown)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 from making.studies import plain
+from making.warnings import Sentence, warning_table
 from pydantic import ValidationError
-from reident.intake import severity
 from reident.sections.decision import Decision
 from reident.study.model import Study
 from reident.verdict import limits, terminal
@@ -42,7 +42,7 @@ def line(metric="taxicab", suspected=40, confirmed=10, n_puf=100, linked=50, sin
 def judged(decision, *lines, warnings=(), **tables):
     """Judge rates, and other tables, by the limits of a decision."""
     rates = {"rates": pd.DataFrame(list(lines) or [line()])}
-    read = {"prepared": severity.table(warnings)}
+    read = {"prepared": warning_table(warnings)}
     part = PART if decision is None else Judging(Decision.model_validate(decision), 4, ())
     return limits.judge(part, {**rates, **read, **tables})
 
@@ -140,7 +140,7 @@ def test_a_metric_that_can_suspect_nothing_never_passes(tolerances, expected):
     ],
 )
 def test_warnings_bear_on_the_verdict_by_their_severity(grade, within, above):
-    warnings = [severity.Line(grade, "Check the codes.", 3, 0.03)]
+    warnings = [Sentence(grade, "Check the codes.", 3, 0.03)]
     assert verdict(judged({"conditional_rate_at_most": 0.9}, warnings=warnings)) == within
     assert verdict(judged({"conditional_rate_at_most": 0.1}, warnings=warnings)) == above
     assert verdict(judged(None, warnings=warnings)) == "open"
@@ -319,8 +319,8 @@ def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, word
 
 
 def test_the_graver_warnings_come_first_and_each_says_what_it_is_about():
-    read = severity.table([severity.Line("notable", "n"), severity.Line("invalidates", "i")])
-    risk = severity.table([severity.Line("understates", "u")])
+    read = warning_table([Sentence("notable", "n"), Sentence("invalidates", "i")])
+    risk = warning_table([Sentence("understates", "u")])
     found = limits.judge(PART, {"prepared": read, "risk": risk}).warnings
     assert list(zip(found["about"], found["warning"], strict=True)) == [
         ("attack", "i"),
@@ -331,7 +331,7 @@ def test_the_graver_warnings_come_first_and_each_says_what_it_is_about():
 
 def test_the_terminal_shows_the_verdict_and_the_graver_warnings_whole():
     long = "Long " * 100 + "end."
-    warnings = [severity.Line("understates", long), *[severity.Line("notable", "A small thing.")] * 2]
+    warnings = [Sentence("understates", long), *[Sentence("notable", "A small thing.")] * 2]
     found = judged({"conditional_rate_at_most": 0.9}, warnings=warnings)
     assert terminal.lines("mine", found.verdict, found.warnings, "results/mine/verdict/warnings.csv") == [
         "mine: within the limit, with reservations",
@@ -379,9 +379,9 @@ def test_an_intruder_with_several_files_has_limits_of_its_own(rate, best, outcom
 
 def test_what_a_warning_says_of_the_attack_holds_for_several_files():
     table = pd.DataFrame([joint(0.1)])
-    grave = severity.Line("understates", "Codes are missing.", 3, 0.03)
+    grave = Sentence("understates", "Codes are missing.", 3, 0.03)
     assert verdict(judged(JOINT, together=table, warnings=[grave]), "together") == "reservations"
-    fatal = severity.Line("invalidates", "No link.")
+    fatal = Sentence("invalidates", "No link.")
     assert verdict(judged(JOINT, together=table, warnings=[fatal]), "together") == "none"
     silent = judged(JOINT, line(tolerance=-1), together=table)
     assert set(silent.limits["outcome"]) == {"none"}

@@ -6,6 +6,7 @@ a numeric variable is read (METHODS §10).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
@@ -283,19 +284,34 @@ def _verdict(release: Release) -> dict[str, Any]:
 
 def warnings(before: Release, after: Release) -> list[Change]:
     """Compare the warnings without their numbers: those that only one of the releases has, with their severity."""
-    sides: list[dict[str, tuple[str, str]]] = []
-    for release in (before, after):
-        texts = [(line["warning"], line["severity"]) for line in _lines(release, "verdict/warnings.csv")]
-        sides.append({severity + _NUMBER.sub("0", text): (text, severity) for text, severity in texts})
+    releases = [_lines(release, "verdict/warnings.csv") for release in (before, after)]
+    is_coded = all(line.get("code") for lines in releases for line in lines)
+    sides = [
+        {
+            (line["severity"], _kind(line) if is_coded else _NUMBER.sub("0", line["warning"])): line
+            for line in lines
+        }
+        for lines in releases
+    ]
     return [
-        Change("warning", (old or new)[0], old and old[1], new and new[1])
+        Change("warning", (old or new)["warning"], old and old["severity"], new and new["severity"])
         for _, old, new in _pairs(*sides)
         if old is None or new is None
     ]
 
 
+def _kind(line: Mapping[str, Any]) -> str:
+    """Return the code of a warning and its fields without their numbers."""
+    names = {
+        name: list(value) if isinstance(value, dict) else value
+        for name, value in json.loads(line["fields"]).items()
+        if not isinstance(value, int | float)
+    }
+    return json.dumps([line["code"], names])
+
+
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(\.\d+)?(?!\w)")
-"""A number in a warning, such as that of the records that it is about."""
+"""A number in a warning of an earlier release, which has the sentence alone."""
 
 
 def file_risk(release: Release) -> Quantities | None:

@@ -27,7 +27,14 @@ _TYPES = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), 
 
 
 def digest(path: Path) -> str | None:
-    """Return the SHA-256 of the content of a Parquet or CSV table that a step made; None for any other file.
+    """Return the SHA-256 of the content of a Parquet or CSV table that a step made; None for any other file."""
+    return next(iter(digests(path)), None)
+
+
+def digests(path: Path) -> list[str]:
+    """Return the digests of a table and of its first columns, from all of them to one; none for any other file.
+
+    A later release adds columns at the end: the table of an earlier one is then its first columns.
 
     Raises
     ------
@@ -35,7 +42,7 @@ def digest(path: Path) -> str | None:
         If a cell does not have the type of its column, or a type is not one that steps write.
     """
     if path.suffix not in (".csv", ".parquet"):
-        return None
+        return []
     batches = _csv_batches(path) if path.suffix == ".csv" else _parquet_batches(path)
     columns: list[_Column] = []
     for batch in batches:
@@ -43,7 +50,8 @@ def digest(path: Path) -> str | None:
         for column, values in zip(columns, batch.columns, strict=True):
             column.update(values)
     lines = [column.summary() for column in columns]
-    return hashlib.sha256(json.dumps(lines, ensure_ascii=False).encode()).hexdigest()
+    firsts = (lines[:n] for n in range(len(lines), 0, -1))
+    return [hashlib.sha256(json.dumps(each, ensure_ascii=False).encode()).hexdigest() for each in firsts]
 
 
 class _Column:

@@ -258,7 +258,7 @@ def _lines(facts: Facts, target: Path) -> list[str]:
 
 WORDS: dict[str, str] = {
     "identical": "results identical",
-    "content": "with the same content in other bytes",
+    "content": "with the same content",
     "tolerance": "equal within the tolerance",
     "explained": "reports that differ because code or packages differ",
     "different": "different",

@@ -15,7 +15,7 @@ from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
-from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
+from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, table
 from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import typed_key
 from reident.linkage import categories
@@ -85,7 +85,7 @@ def prepare_files(
         require_records(files.files[side], text.num_rows)
         text.order(guard)
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
-    lines, warnings = [], list[Line]()
+    lines, warnings = [], list[StudyWarning]()
     needed = [variable.column for variable in files.variables]
     for at, variable in enumerate(files.variables):
         typed = {
@@ -142,20 +142,17 @@ def prepare_files(
 
 def _missing_throughout(
     files: AttributionFiles, variable: KeyVariable, typed: Mapping[str, pa.Array]
-) -> Iterator[Line]:
+) -> Iterator[StudyWarning]:
     """Warn of a variable without a value in a file: nothing can be learnt with it."""
     for side, column in typed.items():
         if column.null_count == len(column):
-            warning = (
-                f"{files.files[side].file_name}: {variable.name} is missing in every record. Attribute disclosure "
-                "cannot be measured with it."
-            )
-            yield Line(INVALIDATES, warning, len(column), 1.0)
+            fields = {"file": files.files[side].file_name, "variable": variable.name}
+            yield StudyWarning(INVALIDATES, "attribution_missing", fields, len(column), 1.0)
 
 
 def _compare_codes(
     files: AttributionFiles, variable: KeyVariable, codes: Mapping[str, np.ndarray]
-) -> Iterator[Line]:
+) -> Iterator[StudyWarning]:
     """Refuse a category without a code in common; warn where few are."""
     if variable.type == "numeric":
         return
@@ -172,11 +169,9 @@ def _compare_codes(
                 "alike, or recode them (`recode`)."
             )
         if 2 * common < len(ours) + len(theirs) - common:
-            warning = (
-                f"{files.files[side].file_name}: fewer than half of the codes of {variable.name} are also in the "
-                f"original file ({common} of {len(ours) + len(theirs) - common}). Check the codes."
-            )
-            yield Line(NOTABLE, warning)
+            fields = {"file": files.files[side].file_name, "variable": variable.name}
+            counts = {"common": common, "codes": len(ours) + len(theirs) - common}
+            yield StudyWarning(NOTABLE, "attribution_codes", {**fields, **counts})
 
 
 def _rows(files: AttributionFiles, n: int) -> pa.Array:

@@ -11,11 +11,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
-from reident.filerisk.dis_suda import DEFINITIONS, Definition, DisSuda
+from reident.filerisk.dis_suda import DEFINITIONS, Definition, DisSuda, Hazard
 from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import ROW, codes_of, weighted
 from reident.filerisk.quantities import ANONYMITY, DIGITS, format_value
 from reident.filerisk.suda import Suda
+from reident.language.messages import message
 from reident.sections.codes import Coding
 from reident.sections.recodes import Recoding
 
@@ -78,8 +79,12 @@ def assess(
         pd.DataFrame([(name, format_value(value)) for name, value in lines], columns=["quantity", "value"]),
         _definitions(options.dis_suda, definitions, reciprocal),
         pd.DataFrame(
-            [(name, hazard) for name in DEFINITIONS for hazard in [*definitions[name].hazards, *unfound]],
-            columns=["definition", "hazard"],
+            [
+                (name, *message("hazards", *hazard))
+                for name in DEFINITIONS
+                for hazard in [*definitions[name].hazards, *unfound]
+            ],
+            columns=["definition", "hazard", "code", "fields"],
             dtype=str,
         ),
         _cells(sizes, options),
@@ -122,13 +127,12 @@ def _cells(sizes: np.ndarray, options: Assessment) -> pd.DataFrame:
     return table.assign(n_cells=pd.array([pd.NA] * len(table), "Int64")) if options.wildcard else table
 
 
-def _unfound(scores: Suda, sizes: np.ndarray) -> list[str]:
+def _unfound(scores: Suda, sizes: np.ndarray) -> list[Hazard]:
     """Return what a limited search makes unreliable in both definitions."""
     n, largest = quantities.without_msu(scores, sizes), suda.largest_searched(scores)
     if not n:
         return []
-    limited = f"{n} of {uniques.n_unique(sizes)} sample uniques have no MSU of up to {largest} variables"
-    return [f"{limited}, the most searched, and so the score 0."]
+    return [Hazard("unfound", {"n": n, "unique": uniques.n_unique(sizes), "largest": largest})]
 
 
 def _records(

@@ -12,9 +12,10 @@ import pyarrow as pa
 from reident.errors import Guard, InputError
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake import keys
-from reident.intake.severity import INVALIDATES, NOTABLE, Line, named, of_share
+from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, named, of_share
 from reident.intake.sources import Source, narrow
 from reident.intake.values import typed_key
+from reident.language.messages import Fields
 from reident.linkage import categories
 from reident.sections.keys import KeyVariable
 
@@ -24,9 +25,9 @@ Texts = Mapping[str, Source]
 
 def coded(
     files: RiskFiles, texts: Texts, guard: Guard = nullcontext
-) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[Line]]:
+) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[StudyWarning]]:
     """Return the coded variables of each file, the categories, and warnings about them."""
-    lines, warnings = [], list[Line]()
+    lines, warnings = [], list[StudyWarning]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
     variables = files.variables
     needed = [*(variable.column for variable in variables), *files.strata]
@@ -57,33 +58,30 @@ def coded(
 
 def _missing_throughout(
     variable: KeyVariable, files: RiskFiles, texts: Texts, labels: list[str], codes: np.ndarray
-) -> list[Line]:
+) -> list[StudyWarning]:
     """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
     file, warnings = files.file.file_name, []
     if (codes < 0).all():
-        severity, effect = INVALIDATES, "No record is in a cell of the whole key."
+        severity, result = INVALIDATES, "no_cell"
         if files.missing == "wildcard":
-            severity, effect = NOTABLE, "It distinguishes no records."
+            severity, result = NOTABLE, "no_effect"
         if variable in files.sensitive:
-            severity, effect = NOTABLE, "Its diversity is not measured."
-        warning = f"{file}: {variable.name} is missing in every record. {effect}"
-        warnings.append(Line(severity, warning, len(codes), 1.0))
+            severity, result = NOTABLE, "no_diversity"
+        fields = {"file": file, "variable": variable.name, "result": result}
+        warnings.append(StudyWarning(severity, "key_value_missing", fields, len(codes), 1.0))
     if variable.type == "numeric" and set(labels) <= {keys.MISSING_LABEL}:
         for name, text in texts.items():
             if name != FILE:
-                warning = (
-                    f"{text.source.file_name}: {variable.name} counts as missing; {file} has no values of it "
-                    "to take cut points from."
-                )
-                warnings.append(Line(INVALIDATES, warning))
+                fields = {"file": text.source.file_name, "variable": variable.name, "other": file}
+                warnings.append(StudyWarning(INVALIDATES, "counts_as_missing", fields))
     return warnings
 
 
 def _unknown_codes(
     variable: KeyVariable, texts: Texts, labels: list[str], codes: dict[str, np.ndarray]
-) -> list[Line]:
+) -> list[StudyWarning]:
     """Refuse a category without a code in common with another file; warn of codes that are not in both."""
-    warnings: list[Line] = []
+    warnings: list[StudyWarning] = []
     if variable.type == "numeric":
         return warnings
     file, ours = texts[FILE].source.file_name, np.unique(codes[FILE][codes[FILE] >= 0])
@@ -97,17 +95,15 @@ def _unknown_codes(
                 "files. Recode one of the files (`recode`)."
             )
         if name == POPULATION:
-            searched, held, holder = ours, theirs, FILE
-            where = f"in {file} are not in the population."
+            searched, held, holder, code = ours, theirs, FILE, "not_in_population"
         else:
-            searched, held, holder = theirs, ours, ORIGINAL
-            where = f"are not in {file}. Records with these codes match no record. Recode the codes that only differ."
+            searched, held, holder, code = theirs, ours, ORIGINAL, "not_in_original"
         unknown = searched[~np.isin(searched, held)]
         if len(unknown):
             rows = int(np.isin(codes[holder], unknown).sum())
             share = rows / len(codes[holder])
-            warning = f"{other}: {len(unknown)} of {len(searched)} codes of {variable.name} {where}"
-            warnings.append(
-                Line(of_share(share), warning, rows, share, named(labels[code] for code in unknown))
-            )
+            fields: Fields = {"file": other, "other": file, "variable": variable.name}
+            fields = {**fields, "n": len(unknown), "codes": len(searched)}
+            names = named(labels[label] for label in unknown)
+            warnings.append(StudyWarning(of_share(share), code, fields, rows, share, names))
     return warnings

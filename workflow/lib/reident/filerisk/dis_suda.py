@@ -13,6 +13,7 @@ import pandas as pd
 
 from reident.filerisk import wildcards
 from reident.filerisk.uniques import cell_numbers
+from reident.language.messages import Fields
 
 Definition = Literal["elliot-manning", "user-guide"]
 DEFINITIONS: tuple[Definition, ...] = ("elliot-manning", "user-guide")
@@ -24,6 +25,13 @@ CLASSES = 10
 """Classes of values between 0 and 1, and groups of about equally many records."""
 DIGITS = 12
 """Decimals of values: processors differ in the last bits of a logarithm."""
+
+
+class Hazard(NamedTuple):
+    """What makes values doubtful: a key of ``hazards`` in ``messages.yaml``, and its fields."""
+
+    code: str
+    fields: Fields
 
 
 class DisSuda(NamedTuple):
@@ -39,8 +47,8 @@ class DisSuda(NamedTuple):
         U and P.
     fraction, q : float
         f; Q is NaN for `elliot-manning`.
-    hazards : tuple of str
-        What makes the values doubtful, one sentence each.
+    hazards : tuple of Hazard
+        What makes the values doubtful.
     """
 
     dis: float
@@ -49,7 +57,7 @@ class DisSuda(NamedTuple):
     n_in_pairs: int
     fraction: float
     q: float
-    hazards: tuple[str, ...]
+    hazards: tuple[Hazard, ...]
 
 
 def by_definition(
@@ -86,15 +94,13 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float, probab
     values = np.zeros(len(sizes))
     hazards = _shared_hazards(score, sizes)
     if n_unique and not np.isfinite(probability):
-        hazards.append("No record with a complete key is unique or in a pair: pr(cm|um) is undefined.")
+        hazards.append(Hazard("undefined_complete", {}))
     elif n_unique:
         share = np.log(np.maximum(score[unique], 1.0))
         if not share.any():
-            hazards.append("No sample unique has a score above 1: all have equal shares.")
+            hazards.append(Hazard("equal_shares", {}))
         elif (share == 0).any():
-            hazards.append(
-                f"{int((share == 0).sum())} sample uniques have a score of 1 or less, and so no share."
-            )
+            hazards.append(Hazard("no_share", {"n": int((share == 0).sum())}))
         values[unique] = _filled(share, probability * n_unique)
     return DisSuda(
         probability,
@@ -120,18 +126,14 @@ def user_guide(
     q = 1 + (8 - n_keys) / 20
     hazards = _shared_hazards(score, sizes)
     if n_unique and n_in_pairs == 0:
-        hazards.append("No record is in a pair: the formula gives 1 to every sample unique.")
+        hazards.append(Hazard("no_pair", {}))
     if n_keys > INVERTED_ABOVE:
-        hazards.append(
-            f"With more than {INVERTED_ABOVE} key variables the formula ranks higher scores lower."
-        )
+        hazards.append(Hazard("inverted", {"n": INVERTED_ABOVE}))
     values = np.zeros(len(sizes))
     scored = unique & (score > 0)
     unscored = n_unique - int(scored.sum())
     if unscored:
-        hazards.append(
-            f"The formula is not defined for the score 0 of {unscored} sample uniques: 0, and not in the sum."
-        )
+        hazards.append(Hazard("no_score", {"n": unscored}))
     if scored.any():
         logarithm = q * np.log(score[scored])
         if np.abs(logarithm).max() > _LARGE:  # the ratios are the same, and no power of a score is too large
@@ -147,17 +149,14 @@ def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
     return unique, int(unique.sum()), int((sizes == 2).sum())
 
 
-def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[str]:
+def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[Hazard]:
     """Return the conditions under which values of either definition are unreliable."""
-    hazards = []
+    hazards: list[Hazard] = []
     if not ((sizes == 1) | (sizes == 2)).any():
-        hazards.append("No record is unique or in a pair: pr(cm|um) is undefined.")
+        hazards.append(Hazard("undefined", {}))
     outside = int(((sizes == 0) & (score > 0)).sum())
     if outside:
-        hazards.append(
-            f"{outside} records miss a value of the key but are unique on a part of it: they have SUDA scores, "
-            "and no DIS-SUDA."
-        )
+        hazards.append(Hazard("incomplete", {"n": outside}))
     return hazards
 
 

@@ -16,9 +16,10 @@ from reident.filerisk import coding, dis
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
-from reident.intake.severity import UNDERSTATES, Line, table
+from reident.intake.severity import UNDERSTATES, StudyWarning, table
 from reident.intake.sources import Source, give, opened
 from reident.intake.values import Place, typed
+from reident.language.messages import Fields
 from reident.linkage import categories
 from reident.sections.codes import Coding
 
@@ -110,7 +111,7 @@ def prepare_files(
     if not files.id:
         first = files.file.first_row
         front[ROW] = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
-    warnings: list[Line] = []
+    warnings: list[StudyWarning] = []
     if files.weight:
         with guard():
             front[WEIGHT] = _weights(text, files.weight)
@@ -166,18 +167,14 @@ def _households(text: Source, names: Sequence[str], order: np.ndarray) -> np.nda
     return np.unique(code, return_inverse=True)[1].astype(np.int32)
 
 
-def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[Line]:
+def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarning]:
     """Warn of weights that vary: DIS takes every inclusion probability to be the same (METHODS §7)."""
     values = weights.to_numpy(zero_copy_only=False)
     variation = values.std() / values.mean()
     if variation <= MAX_VARIATION:
         return []
-    warning = (
-        f"{file}, column {column}: the weights vary by {variation:.0%} of their mean (coefficient of variation). DIS "
-        "assumes that every person had the same probability of being in the file. For records with small weights a "
-        "unique match is more often correct than DIS says, for those with large weights less often."
-    )
-    return [Line(UNDERSTATES, warning)]
+    fields: Fields = {"file": file, "column": column, "variation": round(100 * float(variation))}
+    return [StudyWarning(UNDERSTATES, "uneven_weights", fields)]
 
 
 def _same_records(files: RiskFiles, text: Source, original: Source) -> np.ndarray:

@@ -137,11 +137,8 @@ def prepare_files(
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
         lines += warnings.value_warnings(part, records, len(links["puf"]), guard)
         if not len(links["puf"]):
-            warning = (
-                f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
-                "Check the keys."
-            )
-            lines.append(severity.Line(severity.INVALIDATES, warning, 0))
+            fields = {"file": part.file_name("iuf")}
+            lines.append(severity.StudyWarning(severity.INVALIDATES, "no_link", fields, 0))
         sinks["iuf"](pa.table(links))
         number = clusters.numbers() if part.cluster else np.empty(0, np.int64)
         sinks["clusters"](pa.table({"cluster": number}))
@@ -160,7 +157,9 @@ def _lookups(part: Preparing, others: Mapping[str, Source]) -> dict[tuple[str, s
     return lookups
 
 
-def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: Source) -> list[severity.Line]:
+def _text_warnings(
+    part: Preparing, records: Mapping[str, RecordReader], iuf: Source
+) -> list[severity.StudyWarning]:
     """Return the warnings about texts as they are in the files."""
     keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
     texts = {

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from reident.language.messages import Fields, message
+
 INVALIDATES, UNDERSTATES, NOTABLE = "invalidates", "understates", "notable"
 SEVERITIES = (INVALIDATES, UNDERSTATES, NOTABLE)
 """Every severity, the gravest first."""
@@ -18,14 +20,26 @@ MAX_CODES = 8
 """Codes that a warning names."""
 
 
-class Line(NamedTuple):
-    """One warning: one of :data:`SEVERITIES`, and what was accepted and what to do, without a key or a value.
+class StudyWarning(NamedTuple):
+    """One warning: what was accepted but may not be what was meant, without a key or a value.
 
-    `affected` are the records, or links, that it concerns, where they are known; `share` is their share of the file's.
+    Attributes
+    ----------
+    severity : str
+        One of :data:`SEVERITIES`.
+    code : str
+        A key of ``warnings`` in ``messages.yaml`` of every language.
+    fields : mapping
+        The fields that its templates name, see :mod:`reident.language.messages`.
+    affected, share : optional
+        The records, or links, that it concerns, where they are known, and their share of the file's.
+    codes : str
+        The codes of a variable that it is about.
     """
 
     severity: str
-    warning: str
+    code: str
+    fields: Fields
     affected: int | None = None
     share: float | None = None
     codes: str = ""
@@ -42,13 +56,13 @@ def named(codes: Iterable[str]) -> str:
     return ", ".join([*texts[:MAX_CODES], *(["…"] if len(texts) > MAX_CODES else [])])
 
 
-def percentage(share: float) -> str:
-    """Return a share as a percentage for a message, never as 0 where it is not."""
-    return f"{100 * share:.1f} %" if share >= 0.001 or not share else "less than 0.1 %"
-
-
-def table(lines: Iterable[Line]) -> pd.DataFrame:
-    """Return warnings as a table, the gravest first."""
-    ordered = sorted(lines, key=lambda line: SEVERITIES.index(line.severity))
-    types = {"severity": str, "warning": str, "affected": "Int64", "share": float, "codes": str}
-    return pd.DataFrame(ordered, columns=list(Line._fields)).astype(types)
+def table(warnings: Iterable[StudyWarning]) -> pd.DataFrame:
+    """Return warnings as a table, the gravest first, each with its English sentence."""
+    ordered = sorted(warnings, key=lambda warning: SEVERITIES.index(warning.severity))
+    lines = []
+    for severity, name, values, affected, share, codes in ordered:
+        text, code, fields = message("warnings", name, values)
+        lines.append((severity, text, affected, share, codes, code, fields))
+    types = {"severity": str, "warning": str, "affected": "Int64", "share": float}
+    types |= {"codes": str, "code": str, "fields": str}
+    return pd.DataFrame(lines, columns=list(types)).astype(types)

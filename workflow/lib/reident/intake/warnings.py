@@ -18,12 +18,12 @@ from reident.intake.severity import (
     MATERIAL,
     NOTABLE,
     UNDERSTATES,
-    Line,
+    StudyWarning,
     named,
     of_share,
-    percentage,
 )
 from reident.intake.undeclared import OTHER, Counts, look_missing
+from reident.language.messages import Fields
 from reident.sections.codes import normaliser, number
 from reident.sections.linkage import Column
 
@@ -34,52 +34,41 @@ Records = Mapping[str, RecordReader]
 """The PUF and the EIF as they are typed, by side."""
 
 
-def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[Line]:
+def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[StudyWarning]:
     """Keys that look as if a program had changed them; counts by side and name of the column."""
     warnings = []
     for (side, name), keys in counts.items():
-        file, n = part.file_name(side), max(1, keys.n)
-        if keys.rounded:
-            warning = (
-                f"{file}, column {name}: {keys.rounded:,} keys look like 1.2E+15, which is how a spreadsheet "
-                "writes a long number after rounding it. Check that no two keys have become equal."
-            )
-            warnings.append(Line(UNDERSTATES, warning, keys.rounded, keys.rounded / n))
-        if keys.changed:
-            warning = (
-                f"{file}, column {name}: {keys.changed:,} keys have blanks around them or are not in Unicode NFC. "
-                "Keys are compared exactly as written. Check that the other file writes them in the same way."
-            )
-            warnings.append(Line(NOTABLE, warning, keys.changed, keys.changed / n))
+        file, total = part.file_name(side), max(1, keys.n)
+        if n := keys.rounded:
+            fields: Fields = {"file": file, "column": name, "n": n}
+            warnings.append(StudyWarning(UNDERSTATES, "rounded_keys", fields, n, n / total))
+        if n := keys.changed:
+            fields = {"file": file, "column": name, "n": n}
+            warnings.append(StudyWarning(NOTABLE, "blank_keys", fields, n, n / total))
     return warnings
 
 
-def cluster_warnings(part: Preparing, n: int, rows: int) -> list[Line]:
+def cluster_warnings(part: Preparing, n: int, rows: int) -> list[StudyWarning]:
     """Warn of records without a cluster: `n` of all records."""
-    text = (
-        f"{part.file_name('puf')}, `rates.cluster`: {n:,} records have an empty value. Each counts as a cluster of "
-        "its own. Check that they have no household or other cluster."
-    )
-    return [Line(NOTABLE, text, n, n / rows)] if n else []
+    fields: Fields = {"file": part.file_name("puf"), "n": n}
+    return [StudyWarning(NOTABLE, "no_cluster", fields, n, n / rows)] if n else []
 
 
-def missing_code_warnings(part: Preparing, texts: Texts, rows: Mapping[str, int]) -> list[Line]:
+def missing_code_warnings(part: Preparing, texts: Texts, rows: Mapping[str, int]) -> list[StudyWarning]:
     """Warn of codes that are declared missing for one file only and occur in the other."""
     warnings = []
     for column in part.columns:
         for side, other in OTHER.items():
             codes = texts[side, column.name]
             if n := codes.foreign_rows:
-                warning = (
-                    f"{part.file_name(side)}, variable {column.name}: {n:,} values are a code that is declared "
-                    f"missing for {part.file_name(other)} only. Here they count as values."
-                )
-                share = n / rows[side]
-                warnings.append(Line(of_share(share), warning, n, share, named(sorted(codes.foreign))))
+                fields: Fields = {"file": part.file_name(side), "variable": column.name, "n": n}
+                fields, share = {**fields, "other": part.file_name(other)}, n / rows[side]
+                severity, names = of_share(share), named(sorted(codes.foreign))
+                warnings.append(StudyWarning(severity, "missing_elsewhere", fields, n, share, names))
     return warnings
 
 
-def unused_code_warnings(part: Preparing, texts: Texts) -> list[Line]:
+def unused_code_warnings(part: Preparing, texts: Texts) -> list[StudyWarning]:
     """Warn of recoded codes that do not occur, and of several missing codes in one text.
 
     A missing code that occurs in no record is nothing to look at, nor is a recode table that names more codes than
@@ -88,23 +77,19 @@ def unused_code_warnings(part: Preparing, texts: Texts) -> list[Line]:
     warnings = []
     for column in part.columns:
         for side in OTHER:
-            codes, where = texts[side, column.name], f"{part.file_name(side)}, variable {column.name}"
-            if codes.others and (unused := len(codes.unused)):
-                warning = (
-                    f"{where}: {unused:,} of the {codes.n_codes:,} codes in `recode` do not occur, while codes "
-                    "that are not in it do. Check how the file writes its codes."
-                )
-                warnings.append(Line(NOTABLE, warning))
-            if unused := len(codes.joined):
-                warning = (
-                    f"{where}: {unused:,} of the codes in `missing` contain a comma or a semicolon and do not occur. "
-                    'List codes one by one, as in ["-9", "-8"].'
-                )
-                warnings.append(Line(UNDERSTATES, warning))
+            codes = texts[side, column.name]
+            fields = {"file": part.file_name(side), "variable": column.name}
+            if codes.others and (n := len(codes.unused)):
+                counts = {"n": n, "codes": codes.n_codes}
+                warnings.append(StudyWarning(NOTABLE, "unused_recodes", {**fields, **counts}))
+            if n := len(codes.joined):
+                warnings.append(StudyWarning(UNDERSTATES, "joined_codes", {**fields, "n": n}))
     return warnings
 
 
-def value_warnings(part: Preparing, records: Records, links: int, guard: Guard = nullcontext) -> list[Line]:
+def value_warnings(
+    part: Preparing, records: Records, links: int, guard: Guard = nullcontext
+) -> list[StudyWarning]:
     """Variables without a value, with one value only, with codes that look missing, or with few codes in common.
 
     Raises
@@ -115,28 +100,23 @@ def value_warnings(part: Preparing, records: Records, links: int, guard: Guard =
     warnings = []
     for column in part.columns:
         linking = column in part.variables
-        role = "linking variable" if linking else "strata variable"
+        fields = {"kind": "linking" if linking else "strata", "variable": column.name}
         counts = [records[side].counts(column.name) for side in OTHER]
         if not all(counts):
-            warning = f"The {role} {column.name} is missing in every record of one of the two files."
-            warnings.append(Line(UNDERSTATES if linking else INVALIDATES, warning))
+            warnings.append(StudyWarning(UNDERSTATES if linking else INVALIDATES, "no_value", fields))
             continue
         warnings += _code_warnings(part, column, records, links)
         if column.coding("puf").kind == "categorical":
             with guard():
-                warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))
+                warnings += _common_codes(part, column, fields, set(counts[0]), set(counts[1]))
         elif any(len(values) == 1 < records[side].n for side, values in zip(OTHER, counts, strict=True)):
-            warning = (
-                f"The {role} {column.name} has a single value in one of the two files and distinguishes no "
-                "records."
-            )
-            warnings.append(Line(NOTABLE, warning))
+            warnings.append(StudyWarning(NOTABLE, "single_value", fields))
     return warnings
 
 
 def _common_codes(
-    part: Preparing, column: Column, role: str, ours: set[str | float], theirs: set[str | float]
-) -> list[Line]:
+    part: Preparing, column: Column, fields: Fields, ours: set[str | float], theirs: set[str | float]
+) -> list[StudyWarning]:
     """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
     common, codes = len(ours & theirs), len(ours | theirs)
     if not common:
@@ -146,11 +126,7 @@ def _common_codes(
         )
     if 2 * common >= codes:
         return []
-    warning = (
-        f"Fewer than half of the codes of the {role} {column.name} occur in both files "
-        f"({common} of {codes}). Check the recodes."
-    )
-    return [Line(NOTABLE, warning)]
+    return [StudyWarning(NOTABLE, "few_common_codes", {**fields, "common": common, "codes": codes})]
 
 
 class CodeGroup(NamedTuple):
@@ -169,25 +145,22 @@ class CodeGroup(NamedTuple):
         return sum(self.codes.values())
 
     @property
-    def records(self) -> str:
-        """The records, with their share, in words."""
-        return f"{self.rows:,} of {self.n:,} records ({percentage(self.rows / self.n)})"
+    def names(self) -> str:
+        """The codes in a list."""
+        return named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in self.codes))
 
-    @property
-    def cost(self) -> str:
-        """The true links that they concern, in words."""
-        share = percentage(self.n_links / self.links) if self.links else "0 %"
-        return f"{self.n_links:,} of {self.links:,} true links ({share})"
-
-    def line(self, warning: str, *, harmless: bool = False) -> Line:
+    def warning(self, part: Preparing, code: str, fields: Fields, *, harmless: bool = False) -> StudyWarning:
         """Return the warning; it is grave if it is about a material share of the records, and of the true links."""
-        shares = [self.rows / self.n, *([self.n_links / self.links] if self.links else [])]
-        severity = NOTABLE if harmless else of_share(min(shares))
-        texts = (value if isinstance(value, str) else f"{value:.15g}" for value in self.codes)
-        return Line(severity, warning, self.rows, self.rows / self.n, named(sorted(texts)))
+        share, links_share = self.rows / self.n, self.n_links / self.links if self.links else 0.0
+        severity = NOTABLE if harmless else of_share(min(share, links_share) if self.links else share)
+        own: Fields = {"file": part.file_name(self.side), "variable": self.column.name, "n": len(self.codes)}
+        records = {"records": self.rows, "total": self.n, "share": share}
+        links = {"links": self.n_links, "all_links": self.links, "links_share": links_share}
+        fields = {**own, **records, **links, **fields}
+        return StudyWarning(severity, code, fields, self.rows, share, self.names)
 
 
-def _code_warnings(part: Preparing, column: Column, records: Records, links: int) -> list[Line]:
+def _code_warnings(part: Preparing, column: Column, records: Records, links: int) -> list[StudyWarning]:
     """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
     for side, other in OTHER.items():
@@ -216,43 +189,19 @@ def _declared(column: Column, side: str) -> set[str | float | None]:
     return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
 
 
-def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> Line:
+def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> StudyWarning:
     """Return the warning of codes that look like missing ones.
 
     A category that both files have does not keep records apart: two records that miss it agree on it.
     """
     categorical = group.column.coding(group.side).kind == "categorical"
-    codes = named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in group.codes))
-    what = "a code that looks" if len(group.codes) == 1 else "codes that look"
-    warning = (
-        f"{part.file_name(group.side)}, variable {group.column.name}: {group.records} have {what} like missing values "
-        f"and are not declared as missing: {codes}. They count as values, also in {group.cost}. Add them to `missing`, "
-        "or, if they are values, recode each to itself."
-    )
-    return group.line(warning, harmless=categorical and set(group.codes) <= set(others))
+    harmless = categorical and set(group.codes) <= set(others)
+    return group.warning(part, "undeclared_missing", {"names": group.names}, harmless=harmless)
 
 
-def _single(part: Preparing, group: CodeGroup) -> Line:
+def _single(part: Preparing, group: CodeGroup) -> StudyWarning:
     """Return the warning of categories that one file only has."""
-    column, n = group.column, len(group.codes)
-    other, where = (
-        part.file_name(OTHER[group.side]),
-        f"{part.file_name(group.side)}, variable {column.name}",
-    )
-    effect = "never agree on this variable"
-    if column in part.strata:
-        effect = "are in strata without a record of the other file"
-    effect = f"{group.records} {effect}, which concerns {group.cost}"
-    if column.coding(group.side).recode:
-        warning = (
-            f"{where}: `recode` is incomplete. It does not result in a code of {other} for {n:,} "
-            f"{'code' if n == 1 else 'codes'}, so {effect}. Complete the recode table; `prepared/warnings.csv` "
-            "names the codes."
-        )
-    else:
-        occur = "code does" if n == 1 else "codes do"
-        warning = (
-            f"{where}: {n:,} {occur} not occur in {other}, so {effect}. Recode one of the files (`recode`); "
-            "`prepared/warnings.csv` names the codes."
-        )
-    return group.line(warning)
+    effect = "other_strata" if group.column in part.strata else "disagree"
+    fields = {"other": part.file_name(OTHER[group.side]), "effect": effect}
+    code = "incomplete_recode" if group.column.coding(group.side).recode else "single_codes"
+    return group.warning(part, code, fields)

@@ -259,3 +259,11 @@ def bin_labels(cuts: np.ndarray) -> list[str]:
     texts = [f"{cut:,.6g}" for cut in cuts.tolist()]
     between = [f"above {low} to {high}" for low, high in pairwise(texts)]
     return [f"up to {texts[0]}", *between, f"above {texts[-1]}"]
+
+
+def bin_ends(label: str) -> tuple[str, str]:
+    """Return the cut points that a label of :func:`bin_labels` names, the lower first; empty where a bin is open."""
+    if label.startswith("above "):
+        low, _, high = label.removeprefix("above ").partition(" to ")
+        return low, high
+    return "", label.removeprefix("up to ") if label.startswith("up to ") else ""

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from reident.intake import keys
-from reident.intake.severity import INVALIDATES, NOTABLE, Line, of_share
+from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, of_share
+from reident.language.messages import Fields
 from reident.linkage.tally import cases
 
 Finding = Literal["agree", "unknown", "differ", "another_order", "fully_synthetic"]
@@ -81,40 +82,25 @@ def compare(
     return comparison, {name: rows for name, rows in differ.items() if rows}
 
 
-def warnings(file: str, comparison: Correspondence, differ: Mapping[str, int], *, keyed: bool) -> list[Line]:
+def warnings(
+    file: str, comparison: Correspondence, differ: Mapping[str, int], *, keyed: bool
+) -> list[StudyWarning]:
     """Return what the analyst should read about a synthetic file."""
     n, agree = comparison.n_records, comparison.n_agree
-    severity = INVALIDATES
+    others, share = n - agree, (n - agree) / n
     if comparison.finding == "another_order":
-        text = (
-            f"known variables are released as they are, but only {agree:,} of {n:,} rows agree with the confidential "
-            f"file, and {comparison.n_possible:,} would in another order. The rows do not seem to correspond, so every "
-            "number here is too low. Correct the order, or give both files an `id`."
-        )
-    elif comparison.finding == "fully_synthetic":
-        reason = "the keys do not name the same people" if keyed else "its rows do not correspond"
-        text = (
-            "no known variable agrees with the confidential file in more rows than by chance. Either the file is fully "
-            f"synthetic, and matching does not apply to it, or {reason}. Remove the file, or correct it."
-        )
-    elif comparison.finding == "differ":
-        listed = ", ".join(f"{name} ({rows:,})" for name, rows in differ.items())
-        severity, remedy = NOTABLE, "Name them under `synthesized` if a model drew them."
-        if not keyed:
-            severity = of_share((n - agree) / n)
-            remedy = "If the rows do not correspond, every number here is too low. Give both files an `id`."
-        text = (
-            f"known variables differ from the confidential file in these numbers of rows: {listed}. Known variables "
-            f"are not synthesized. {remedy}"
-        )
-    elif comparison.finding == "unknown" and not keyed:
-        text = (
-            "rows correspond by order, and no known variable can confirm the order. Check it, or add an `id`."
-        )
-        return [Line(NOTABLE, f"{file}: {text}")]
-    else:
-        return []
-    return [Line(severity, f"{file}: {text}", n - agree, (n - agree) / n)]
+        counts = {"n": agree, "rows": n, "possible": comparison.n_possible}
+        return [StudyWarning(INVALIDATES, "another_order", {"file": file, **counts}, others, share)]
+    if comparison.finding == "fully_synthetic":
+        fields: Fields = {"file": file, "reason": "keys_differ" if keyed else "rows_differ"}
+        return [StudyWarning(INVALIDATES, "fully_synthetic", fields, others, share)]
+    if comparison.finding == "differ":
+        fields = {"file": file, "rows": differ, "advice": "synthesized" if keyed else "give_id"}
+        severity = NOTABLE if keyed else of_share(share)
+        return [StudyWarning(severity, "differ", fields, others, share)]
+    if comparison.finding == "unknown" and not keyed:
+        return [StudyWarning(NOTABLE, "unknown_order", {"file": file})]
+    return []
 
 
 def _coded(*columns: pa.ChunkedArray) -> np.ndarray:

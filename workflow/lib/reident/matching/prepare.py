@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from reident.errors import Guard, InputError
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
-from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
+from reident.intake.severity import NOTABLE, UNDERSTATES, StudyWarning, table
 from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
@@ -136,7 +136,7 @@ def prepare_files(
 
 def _held(
     options: MatchedFiles, original: pa.Table, text: Source, guard: Guard
-) -> tuple[pa.Table, list[Line]]:
+) -> tuple[pa.Table, list[StudyWarning]]:
     """Return the variables of the holdout, typed, and warnings; refuse a category without a code in common."""
     columns, warnings = {}, []
     for variable in options.variables:
@@ -276,7 +276,7 @@ def _population(options: MatchedFiles, name: str, confidential: Source, targets:
 
 def _compare(
     options: MatchedFiles, original: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
-) -> tuple[list[Line], pd.DataFrame]:
+) -> tuple[list[StudyWarning], pd.DataFrame]:
     """Refuse a category without a code in common; return warnings, and how the rows of each file correspond."""
     warnings, lines = [], []
     variables = [name for name in original.column_names if name not in options.synthesized]
@@ -297,11 +297,10 @@ def _compare(
 
 def _common_codes(
     confidential: str, file: str, name: str, original: pa.ChunkedArray, copy: pa.ChunkedArray | pa.Array
-) -> list[Line]:
+) -> list[StudyWarning]:
     codes, copy_codes = (set(pc.unique(column).drop_null().to_pylist()) for column in (original, copy))
     if not codes or not copy_codes:
-        warning = f"{file}: {name} is missing in every record of this file or of the confidential file."
-        return [Line(UNDERSTATES, warning)]
+        return [StudyWarning(UNDERSTATES, "matched_missing", {"file": file, "variable": name})]
     if not codes & copy_codes:
         raise InputError(
             f"{file}, column `{name}`: no code is also in {confidential}. Code both files alike, "
@@ -309,8 +308,5 @@ def _common_codes(
         )
     if 2 * len(codes & copy_codes) >= len(codes | copy_codes):
         return []
-    warning = (
-        f"{file}: fewer than half of the codes of {name} are also in the confidential file "
-        f"({len(codes & copy_codes)} of {len(codes | copy_codes)}). Check the codes."
-    )
-    return [Line(NOTABLE, warning)]
+    counts = {"common": len(codes & copy_codes), "codes": len(codes | copy_codes)}
+    return [StudyWarning(NOTABLE, "matched_codes", {"file": file, "variable": name, **counts})]

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reident import language
 from reident.errors import InputError
-from reident.report import language
 from reident.report.sentences import Sentences
 
 TITLE = Sentences("sections")

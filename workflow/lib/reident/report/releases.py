@@ -9,9 +9,10 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from reident import language
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
-from reident.report import language, style
+from reident.report import style
 from reident.report.layout import Text
 from reident.report.parts import release_changes, releases
 from reident.report.parts.common import top_of

@@ -23,8 +23,8 @@ import nbformat
 import pypandoc
 import typst
 
+from reident import language as languages
 from reident.report import fonts
-from reident.report import language as languages
 from reident.report.layout import REPORT
 from reident.report.sentences import Sentences
 from reident.report.style import NARROW

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from reident.report import language
+from reident import language
 from reident.report.layout import Column, block, items, paragraphs, table
 from reident.report.render import About, Content, to_html, to_pdf
 from reident.report.sentences import Sentences

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.intake.severity import Line
+from reident import language
+from reident.intake import severity
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
 from reident.pipeline.tables import WHOLE
-from reident.report import language
 from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
@@ -117,7 +117,7 @@ class Results:
     def warnings(self) -> pd.DataFrame:
         """Return every warning of the study, the gravest first."""
         if not self.has(WARNINGS):
-            return pd.DataFrame(columns=["about", *Line._fields[:-1]])
+            return severity.table([]).assign(about="")
         return self.table(WARNINGS)
 
     def limits(self, about: str) -> pd.DataFrame:

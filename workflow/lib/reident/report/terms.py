@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reident.language.messages import words
 from reident.linkage.metrics import REGISTRY
 from reident.report.sentences import Sentences
 
@@ -18,7 +19,7 @@ def some(value: int, noun: str) -> str:
 
 def title(metric: str) -> str:
     """Return the name of a metric in the report; one without a name there has that of its declaration."""
-    if name := METRICS.group("titles").get(metric):
+    if name := words("metric").get(metric):
         return name
     return REGISTRY[metric].title if metric in REGISTRY else metric.capitalize()
 

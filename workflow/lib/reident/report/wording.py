@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-from reident.report import language
+from reident import language
 
 UNDEFINED = "–"
 """Shown for an undefined number, such as the conditional rate where no record is suspected."""

@@ -19,7 +19,7 @@ from reident.validation import codes
 from reident.validation.findings import Findings
 
 SIDES = ("puf", "eif")
-_NO_LINK = "no link joins"
+_NO_LINK = "no_link"
 
 
 def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findings) -> None:
@@ -45,9 +45,9 @@ def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findi
     )
     with findings.noting():
         prepared = intake.prepare(checked, **tables, guard=findings.noting)
-        for warning in prepared.warnings["warning"]:
-            if whole or _NO_LINK not in warning:
-                findings.warn(warning)
+        findings.warn_all(
+            prepared.warnings if whole else prepared.warnings[prepared.warnings["code"] != _NO_LINK]
+        )
         if len(part.strata) == len(checked.strata):
             _check_strata(part, prepared, findings)
 

@@ -12,11 +12,11 @@ from reident.intake.severity import (
     NOTABLE,
     SEVERITIES,
     UNDERSTATES,
-    Line,
+    StudyWarning,
     named,
-    percentage,
     table,
 )
+from reident.language.messages import Fields, words
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE
 from reident.verdict.parts import Judging
@@ -47,19 +47,18 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``about``, one of :data:`ABOUT`, and the columns of :class:`reident.intake.severity.Line` but the codes,
+        ``about``, one of :data:`ABOUT`, and the columns of :func:`reident.intake.severity.table` but the codes,
         which stay with the tables of reading.
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
     attack_warnings = table([*_links(tables), *_thresholds(part, tables), *_default_scores(part)])
     lines = pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True)
     order = lines["severity"].map(SEVERITIES.index)
-    return lines.loc[order.sort_values(kind="stable").index, ["about", *Line._fields[:-1]]].reset_index(
-        drop=True
-    )
+    columns = ["about", *attack_warnings.columns.drop("codes")]
+    return lines.loc[order.sort_values(kind="stable").index, columns].reset_index(drop=True)
 
 
-def _links(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of true links outside the strata; without a link the warnings of reading say so."""
     if "strata" not in tables:
         return []
@@ -68,19 +67,16 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     links, lost = int(account["in"]), int(account["in"] - account["used"])
     if not lost:
         return []
-    extent, severity = "True links lie outside the strata", NOTABLE
+    extent, severity = "some", NOTABLE
     if lost == links:
-        extent, severity = "All true links lie outside the strata", INVALIDATES
+        extent, severity = "all", INVALIDATES
     elif 2 * lost > links:
-        extent, severity = "Most true links lie outside the strata", UNDERSTATES
-    warning = (
-        f"{extent}: no metric can find {lost:,} of {links:,} ({percentage(lost / links)}). The rates do not apply to "
-        "an intruder who does not use the strata variables. Check the codes of the strata variables."
-    )
-    return [Line(severity, warning, lost, lost / links)]
+        extent, severity = "most", UNDERSTATES
+    fields: Fields = {"extent": extent, "n": lost, "links": links, "share": lost / links}
+    return [StudyWarning(severity, "lost_links", fields, lost, lost / links)]
 
 
-def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of thresholds that nothing can reach, and of those that exclude little (METHODS §4)."""
     if "rates" not in tables:
         return []
@@ -89,41 +85,29 @@ def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Line]
     return [line for line in lines if line is not None]
 
 
-_REMEDIES = {
-    "euclidean": " The option `norm: rms` has a threshold that excludes more.",
-    "adhoc": " A higher `threshold` excludes more.",
-    "fellegi_sunter": " A higher `threshold` excludes more.",
-    "winkler": " A larger `min_agree` excludes more; `closest` has no threshold.",
-}
+_REMEDIES = ("euclidean", "adhoc", "fellegi_sunter", "winkler")
+"""Metrics with an option that excludes more; those of a user are not known here."""
 
 
-def _threshold(row: Any, v: int) -> Line | None:
-    name = REGISTRY[row.metric].title
+def _threshold(row: Any, v: int) -> StudyWarning | None:
+    name = row.metric if row.metric in words("metric") else REGISTRY[row.metric].title
+    fields: Fields = {"metric": name}
     if row.tolerance < 0:
-        warning = (
-            f"{name}: no pair can be suspected. Even a pair that agrees on all linking variables does not pass the "
-            "threshold, so the metric has no verdict. Lower its `threshold`."
-        )
-        return Line(UNDERSTATES, warning)
+        return StudyWarning(UNDERSTATES, "no_pair", fields)
     if 2 * row.tolerance <= v:
         return None
     passing, share = round(row.n_suspected + row.n_ambiguous), float(row.passing_rate)
-    passing_ = (
-        f"{passing:,} of {row.n_compared:,} compared records ({percentage(share)}) have a pair that passes"
-    )
-    warning = (
-        f"{name}: the threshold is weak. A pair passes even if {row.tolerance} of the {v} linking variables differ "
-        f"completely, and {passing_ if row.n_compared else 'no records are compared'}. Many suspected pairs are then "
-        f"chance, which lowers the conditional rate.{_REMEDIES.get(row.metric, '')}"
-    )
-    return Line(UNDERSTATES, warning, passing, share)
+    remedy = row.metric if row.metric in _REMEDIES else "none"
+    fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy}
+    if not row.n_compared:
+        return StudyWarning(UNDERSTATES, "weak_threshold_none", fields, passing, share)
+    fields = {**fields, "passing": passing, "compared": int(row.n_compared), "share": share}
+    return StudyWarning(UNDERSTATES, "weak_threshold", fields, passing, share)
 
 
-def _default_scores(part: Judging) -> list[Line]:
+def _default_scores(part: Judging) -> list[StudyWarning]:
     """Warn of linking variables that adhoc scores by its default rules."""
     if not part.default_scores:
         return []
-    name, variables = REGISTRY["adhoc"].title, named(part.default_scores)
-    return [
-        Line(NOTABLE, f"{name}: the study declares no scores for {variables}; the default rules are used.")
-    ]
+    fields: Fields = {"metric": "adhoc", "names": named(part.default_scores)}
+    return [StudyWarning(NOTABLE, "default_scores", fields)]

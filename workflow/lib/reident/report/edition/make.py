@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from reident.report import language
+from reident import language
 from reident.report.edition.reading import FORMS, RECORD, Edition
 from reident.report.execute import execute
 from reident.report.render import About, Rendered, read, render

@@ -15,16 +15,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from reident import language
 from reident.errors import InputError
+from reident.language.messages import words
 from reident.release.cells import SUPPRESSED
-from reident.report import language
 from reident.report.layout import locate
-from reident.report.sentences import Sentences
 from reident.sections.columns import MARK
 from reident.sections.language import DEFAULT_LANGUAGE
 from reident.sections.release import Policy
 
-METRICS = Sentences("metrics")
 RECORD = "release.json"
 WHOLE = "ALL"
 """The label of the whole study in the column `stratum`."""
@@ -182,7 +181,7 @@ class Edition:
 
     def title(self, metric: str) -> str:
         """Return the name of a metric in the language of the pages; the record has it in English."""
-        translation = METRICS.group("titles").get(metric) if self.language != DEFAULT_LANGUAGE else None
+        translation = words("metric").get(metric) if self.language != DEFAULT_LANGUAGE else None
         return translation or self.record["metrics"].get(metric, metric)
 
     @property

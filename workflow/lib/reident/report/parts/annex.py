@@ -10,8 +10,7 @@ import pandas as pd
 from reident.pipeline import release
 from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.parts.common import in_order, row_account
-from reident.report.recorded import recorded
+from reident.report.parts.common import file_in_words, in_order, row_account
 from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
@@ -146,7 +145,7 @@ def _results(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
 
 def _named(side: str, line: dict[str, Any]) -> str:
     name = f"[{escape(_short(line['path']))}]{{.file}}"
-    role = TEXT.group("provenance.sides").get(side) or recorded(side.replace("_", " "), "files")
+    role = TEXT.group("provenance.sides").get(side) or file_in_words(side.replace("_", " "))
     return f"{name} [{escape(role)}]{{.aside}}" if side else name
 
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import pandas as pd
 from matplotlib.axes import Axes
 
+from reident.language import messages
 from reident.report import style
 from reident.report.columns import columns
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -77,7 +77,7 @@ def variables(results: Results) -> str:
         table(
             TEXT("variables.caption"),
             Column(HEADING("variable"), [_name(row) for row in lines.itertuples()], "l", "3.4fr"),
-            Column(HEADING("type"), [recorded(kind, "types") for kind in lines["type"]], "l", "1.3fr"),
+            Column(HEADING("type"), [messages.label("type", kind) for kind in lines["type"]], "l", "1.3fr"),
             *(Column(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in n),
             *(Column(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in n),
             *columns(lines, HEADING, "in_both=common_codes", "0.8fr"),

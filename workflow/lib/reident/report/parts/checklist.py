@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date as Date
 from typing import Any, NamedTuple
 
-from reident.report import language
+from reident import language
 from reident.report.layout import Piece, Text, block, items, paragraphs, part
 from reident.report.parts.exhibits import EXHIBITS
 from reident.report.results import RESOLVED, Results

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.intake.severity import UNDERSTATES
+from reident.language.messages import label, translated
 from reident.report.columns import columns
 from reident.report.layout import block, table
-from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
@@ -106,16 +106,24 @@ def verdict_on(
     return block(f"verdict {colour}", say(kind), " ".join(texts))
 
 
+def file_in_words(file: str) -> str:
+    """Return a file of a row account, such as ``synthetic 3`` or ``original: cells of the whole key``, in words."""
+    name, _, scope = file.partition(": ")
+    kind, *number = name.split(" ")
+    words = " ".join([label("file", kind), *number])
+    return f"{words}: {translated(scope, 'scopes')}" if scope else words
+
+
 def row_account(lines: pd.DataFrame, caption: str, steps: Mapping[str, str] | None = None) -> str:
     """Return the table of a row account, without causes for which no row was left out; the attack has `steps`."""
     lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
     words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
     causes = [
-        words.get(cause) or ANNEX("account.left_out", cause=escape(recorded(cause, "causes")))
+        words.get(cause) or ANNEX("account.left_out", cause=escape(translated(cause, "causes")))
         for cause in lines["cause"]
     ]
     if steps is None:
-        files = [sentence(escape(recorded(file, "files"))) for file in lines["file"]]
+        files = [sentence(escape(file_in_words(file))) for file in lines["file"]]
     else:
         files = [escape(file.upper()) for file in lines["file"]]
         lines = lines.assign(step=[steps.get(step, escape(step)) for step in lines["step"]])

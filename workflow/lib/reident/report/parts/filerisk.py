@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from reident.intake.keys import MISSING_LABEL
+from reident.language import messages
+from reident.linkage.bins import bin_ends
 from reident.report import style
 from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.parts.common import size_class, size_tick, top_of, verdict_on
-from reident.report.recorded import recorded
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -22,6 +23,7 @@ from reident.report.wording import (
     count,
     declared,
     defined,
+    digits,
     escape,
     label_cells,
     listed,
@@ -278,7 +280,17 @@ def _level(results: Results, variable: str, level: str) -> str:
     """Return what the report shows for a level of a key variable: its label, or the name of its bin."""
     label = results.label(variable, level)
     binned = level == MISSING_LABEL or variable in numeric_variables(results)
-    return recorded(label, "bins") if label == level and binned else label
+    return bin_in_words(label) if label == level and binned else label
+
+
+def bin_in_words(label: str) -> str:
+    """Return the label of a bin of a numeric variable, or of missing values, in the language of the report."""
+    low, high = map(digits, bin_ends(label))
+    if low and high:
+        return messages.TEXT("bins.between", low=low, high=high)
+    if low or high:
+        return messages.TEXT("bins.highest", low=low) if low else messages.TEXT("bins.lowest", high=high)
+    return messages.translated(label, "bins")
 
 
 @part(CELLS, SUMMARY)

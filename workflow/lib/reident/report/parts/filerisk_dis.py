@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from reident.filerisk.dis import Z
+from reident.language.messages import sentence
 from reident.report import style
 from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
@@ -23,7 +24,6 @@ from reident.report.parts.filerisk import (
     short_name,
     unreached,
 )
-from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -187,12 +187,11 @@ def risk_hazards(results: Results) -> str | None:
     if lines.empty:
         return None
     warnings = []
-    for hazard, group in lines.groupby("hazard", sort=False):
+    for (code, fields), group in lines.groupby(["code", "fields"], sort=False):
         names = [name_of(definition) for definition in group["definition"]]
         definitions = TEXT("hazards.both") if len(names) == len(DEFINED) else listed(names)
-        warnings.append(
-            TEXT("hazards.line", definitions=definitions, hazard=whole(recorded(str(hazard), "hazards")))
-        )
+        hazard = whole(sentence("hazards", code, fields))
+        warnings.append(TEXT("hazards.line", definitions=definitions, hazard=hazard))
     return block("warning", *warnings)
 
 

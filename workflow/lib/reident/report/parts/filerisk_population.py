@@ -17,6 +17,7 @@ from reident.report.parts.common import row_account
 from reident.report.parts.filerisk import (
     CLASSES,
     SUMMARY,
+    bin_in_words,
     is_wildcard,
     name_of,
     numeric_variables,
@@ -25,7 +26,6 @@ from reident.report.parts.filerisk import (
     unreached,
 )
 from reident.report.parts.filerisk_dis import DEFINED, LOOKS, occurring_classes, values_by_definition
-from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -256,7 +256,7 @@ def risk_bins(results: Results) -> str | None:
     lines = pd.DataFrame(
         {
             "variable": name,
-            "bins": " · ".join(escape(recorded(label, "bins")) for label in bins["label"]),
+            "bins": " · ".join(escape(bin_in_words(label)) for label in bins["label"]),
             "records": " · ".join(count_cells(bins["n_file"])),
         }
         for name, bins in groups

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from reident.language import messages
 from reident.matching.correspondence import INVALID
 from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.parts.common import keys_in_words, portion, reserved, share_of
-from reident.report.recorded import recorded
 from reident.report.results import LIMITS as LIMITS_
 from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
@@ -338,7 +338,7 @@ def matching_variables(results: Results) -> str:
     confidential = lines[is_confidential].set_index("variable", drop=False)
     synthetic = lines[~is_confidential].groupby("variable").mean(numeric_only=True).loc[confidential.index]
     lines = confidential.assign(
-        role=[recorded(role, "roles") for role in confidential["role"]],
+        role=[messages.label("role", role) for role in confidential["role"]],
         radius=[_radius(text) for text in confidential["radius"]],
         distinct_synthetic=synthetic["n_distinct"],
         missing=confidential["n_missing"] / confidential["n_records"],

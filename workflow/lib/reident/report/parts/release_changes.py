@@ -7,9 +7,11 @@ from typing import Any
 
 from reident.archive.changes import Change
 from reident.archive.comparison import SIDES, Comparison
+from reident.language.messages import label
 from reident.report.layout import Column, paragraphs, table
 from reident.report.parts.releases import group_heading
-from reident.report.recorded import recorded
+from reident.report.parts.warnings import warning_text
+from reident.report.results import WARNINGS
 from reident.report.sentences import Sentences
 from reident.report.wording import (
     count,
@@ -207,8 +209,15 @@ def verdicts(comparison: Comparison) -> str:
         texts.append(_limited(TEXT("verdicts.caption"), lines, names, *_values(lines)))
     if warning_lines:
         sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in warning_lines]
-        severities = [recorded(line.after or line.before, "severities") for line in warning_lines]
-        warnings = [escape(recorded(line.what, "warnings"), 400) for line in warning_lines]
+        severities = [label("severity", line.after or line.before) for line in warning_lines]
+        tables = [release.table(WARNINGS) for release in (comparison.before, comparison.after)]
+        said = {
+            row.warning: warning_text(row)
+            for lines in tables
+            if lines is not None
+            for row in lines.itertuples()
+        }
+        warnings = [escape(said[line.what], 400) for line in warning_lines]
         table_columns = (
             Column(TEXT("columns.release"), sides, "l"),
             Column(TEXT("columns.severity"), severities, "l"),

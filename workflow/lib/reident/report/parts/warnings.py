@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pandas as pd
 
 from reident.intake.severity import NOTABLE
+from reident.language.messages import sentence
 from reident.report.layout import block, paragraphs, part
-from reident.report.recorded import recorded
 from reident.report.results import WARNINGS, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import whole
@@ -46,6 +47,16 @@ def _with_code(text: str) -> str:
 
 def _texts(warning_lines: pd.DataFrame) -> list[str]:
     return [
-        TEXT(f"lead.{row.severity}", text=_with_code(recorded(str(row.warning), "warnings")))
-        for row in warning_lines.itertuples()
+        TEXT(f"lead.{row.severity}", text=_with_code(warning_text(row))) for row in warning_lines.itertuples()
     ]
+
+
+def warning_text(row: Any) -> str:
+    """Return a recorded warning in the language of the report, or as it is if this release does not know its code.
+
+    A bag of an earlier release has the sentence alone, or a code that has other fields today.
+    """
+    try:
+        return sentence("warnings", row.code, row.fields)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return str(row.warning)

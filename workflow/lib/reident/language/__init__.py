@@ -1,7 +1,7 @@
 """The language of a report: its words for numbers, dates and lists, and which language is in use (METHODS §6).
 
-A language is a folder of :mod:`reident.report.sentences` with all of its sentences, and ``language.yaml`` with how
-numbers, dates and lists are written in it.
+A language is a package here, with ``language.yaml``, how numbers, dates and lists are written in it, and
+``messages.yaml``, what steps record; and a folder of :mod:`reident.report.sentences` with those of the report.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import yaml
 
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
-FOLDER = Path(__file__).parent / "sentences"
+FOLDER = Path(__file__).parent
 FORMS = "language.yaml"
 
 
@@ -40,7 +40,7 @@ class Language:
     lower_case : bool
         Whether the words of a heading begin with a small letter inside a sentence.
     datives : mapping
-        Words that have another form after some prepositions, see :class:`reident.report.sentences.Field`.
+        Words that have another form after some prepositions, see :class:`reident.language.sentences.Field`.
     """
 
     code: str
@@ -71,7 +71,7 @@ def read(file: Path) -> dict[str, Any]:
 
 @cache
 def language(code: str) -> Language:
-    """Return a language by its code; a folder of :mod:`reident.report.sentences` must have its name."""
+    """Return a language by its code; a package here must have its name."""
     content = read(FOLDER / code / FORMS)
     lists = {name: tuple(content[name]) for name in ("months", "numerals")}
     return Language(code, **{**content, **lists})

@@ -1,0 +1,1 @@
+"""German: its forms, and the sentences of messages. The report needs it, no step does."""

@@ -1,0 +1,1 @@
+"""English: its forms, and the sentences of messages. Steps need this language alone."""
