@@ -86,9 +86,8 @@ def nearness(numeric, spreads, confidential, synthetic, holdout, percent):
 
 def tail_of(weights, n_confidential):
     """The probability of confidential weights at least as large: over all labellings, one by one."""
-    observed, sums = sum(weights[:n_confidential]), []
-    for chosen in itertools.combinations(weights, n_confidential):
-        sums.append(sum(chosen))
+    observed = sum(weights[:n_confidential])
+    sums = [sum(chosen) for chosen in itertools.combinations(weights, n_confidential)]
     return Fraction(sum(own >= observed for own in sums), len(sums))
 
 
@@ -119,7 +118,6 @@ def measure(numeric, confidential, synthetic, holdout):
         "distance_holdout": percentile(held, 5),
         "ratio_holdout": None if len(holdout) < 2 else percentile([ratio(*own[:2]) for own in other], 5),
         "n_identical_holdout": sum(row in holdout for row in synthetic),
-        "n_tied": sum(own[0] == mine[0] for own, mine in zip(near, other, strict=True)),
         "share": float(share), "expected": float(expected),
         "n_alone_confidential": alone[0], "n_alone_holdout": alone[1],
         "alone_probability": float(binomial_tail(alone[0], sum(alone), expected)),

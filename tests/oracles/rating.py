@@ -124,7 +124,7 @@ def interval(setting, successes, n):
 
 
 def clustered(records, level):
-    """The interval of Σ hits / Σ n, leaving out one cluster after another, for records (cluster, hits, n); None of nothing."""
+    """The interval of Σ hits / Σ n by leaving out each cluster, for records (cluster, hits, n); None of nothing."""
     hits, sizes = Counter(), Counter()
     for cluster, own, n in records:
         if n:

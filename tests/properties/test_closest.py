@@ -154,7 +154,10 @@ def test_weights_of_very_many_kinds_are_rounded():
 
 def test_memory_is_seen_with_many_files_as_with_one():
     """More files need more relabellings, since the level of each test is lower."""
-    weights, times = np.full(400, 2**20), np.stack([np.arange(400) < 200, np.arange(400) >= 200]).astype(np.int64)
+    weights, times = (
+        np.full(400, 2**20),
+        np.stack([np.arange(400) < 200, np.arange(400) >= 200]).astype(np.int64),
+    )
     for n_tests in (3, 3000):
         found = relabelling.judge(weights * times[0], times, float(200 * 2**20), LEVEL, n_tests, [1, 1])
         assert found.beyond, n_tests

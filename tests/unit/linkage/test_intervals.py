@@ -88,7 +88,9 @@ def test_clusters_of_equal_rates_have_at_most_the_records_that_they_have():
     found = intervals.clustered(spread([(0, 2, 4), (1, 2, 4), (2, 2, 4), (3, 8, 16)]))
     freedom = 1 / (3 / 49 + 16 / 49) - 1
     n = 28 * (t.ppf(0.975, 27) / t.ppf(0.975, freedom)) ** 2
-    assert found == pytest.approx((beta.ppf(0.025, n / 2, n / 2 + 1), beta.ppf(0.975, n / 2 + 1, n / 2)), rel=1e-9)
+    assert found == pytest.approx(
+        (beta.ppf(0.025, n / 2, n / 2 + 1), beta.ppf(0.975, n / 2 + 1, n / 2)), rel=1e-9
+    )
 
 
 def test_one_cluster_with_nearly_all_records_tells_nothing():

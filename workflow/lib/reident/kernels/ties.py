@@ -33,13 +33,9 @@ class Weighing(NamedTuple):
 @lean_jit
 def _list(begin, end, order, level, index, puf, files, metric, buffers, nearest, starts):
     """List the nearest records of the PUF records ``order[begin:end]`` while there is space; return where it ended."""
-    queries, fixed, varying, costs = (
-        buffers.queries,
-        buffers.fixed[0],
-        buffers.varying[0],
-        buffers.group_costs[0],
-    )
-    low, high, leaves, first = buffers.low, buffers.high, index.leaves, index.first
+    queries, fixed, varying = buffers.queries, buffers.fixed[0], buffers.varying[0]
+    costs, low, high = buffers.group_costs[0], buffers.low, buffers.high
+    leaves, first = index.leaves, index.first
     m = 0
     for at in range(begin, end):
         i = order[at]
@@ -81,7 +77,6 @@ def _add(begin, end, order, starts, nearest, times, weighing, sums, shares):
     """Give the amounts of the PUF records ``order[begin:end]`` to their nearest records, in equal parts."""
     for at in range(begin, end):
         i = order[at]
-        total = np.int64(0)
         for a in range(starts[at - begin], starts[at - begin + 1]):
             for side in range(2):
                 shares[i, side] += times[side, nearest[a]]
@@ -103,8 +98,8 @@ def weigh(
 ) -> np.ndarray:
     """Add what each nearest record is given to ``sums``, int64 (groups, n_eif).
 
-    ``times``, int64 (2, n_eif), is how many records of either side are equal to each EIF record. Return how many nearest
-    records of either side each PUF record has, int64 (n_puf, 2).
+    ``times``, int64 (2, n_eif), is how many records of either side are equal to each EIF record. Return how many
+    nearest records of either side each PUF record has, int64 (n_puf, 2).
     """
     n = len(weighing.level)
     counts, lock = np.zeros((n, 2), np.int64), threading.Lock()

@@ -77,8 +77,10 @@ class Clusters:
         tallies = [pd.DataFrame({name: np.empty(0, np.int64) for name in [*columns, "times"]})]
         for cells in self.cells(chosen, marked):
             whole = cells.groupby("cluster", as_index=False)[["records", "marked"]].sum().assign(line=0)
-            for table in (whole, cells[cells["line"] > 0]):
-                tallies.append(table.groupby(columns, as_index=False).size().rename(columns={"size": "times"}))
+            tallies += [
+                table.groupby(columns, as_index=False).size().rename(columns={"size": "times"})
+                for table in (whole, cells[cells["line"] > 0])
+            ]
         tally = pd.concat(tallies).groupby(columns, as_index=False)["times"].sum()  # sorted
         ends = np.searchsorted(tally["line"], np.arange(2 + self._n_strata))
         kinds = tally[["records", "marked", "times"]].to_numpy(np.int64)

@@ -102,8 +102,8 @@ class Spread(NamedTuple):
 def clustered(spread: Spread, level: float = 0.95) -> Interval:
     """Return the confidence interval of Σy / Σx, where records of a cluster depend on each other.
 
-    It is Clopper–Pearson's of the effective number of records (Korn and Graubard 1998), with the jackknife variance over
-    the clusters; METHODS §6 has the formulas, the degrees of freedom and the special cases.
+    It is Clopper–Pearson's of the effective number of records (Korn and Graubard 1998), with the jackknife variance
+    over the clusters; METHODS §6 has the formulas, the degrees of freedom and the special cases.
     """
     k = spread.clusters
     if not k:

@@ -1,7 +1,7 @@
 """Distances of synthetic records to the closest record, and to that of a holdout (METHODS §8.1).
 
-Equal records of a file are searched for once. Nearest records are looked for in the confidential file and in the holdout
-apart; of a synthetic record of which several different ones are nearest, all of them are listed in a second search.
+Equal records of a file are searched for once, in the confidential file and in the holdout apart. Where several
+different records are nearest, a second search lists all of them.
 """
 
 from __future__ import annotations
@@ -135,7 +135,6 @@ def measure(
             line |= _described(copy, held, near_held, "_holdout")
             line |= _copied(copy, original, held, (1 - rules.level) / n_files)
             line |= {
-                "n_tied": int(copy.times[near.level == near_held.level].sum()),
                 "share": nearness["share"].iloc[-1],
                 "expected": nearness["expected"].iloc[-1],
                 "nearer": nearness["nearer"].any(),
@@ -195,13 +194,16 @@ def united(original: Records, held: Records) -> Records:
     return Records(codes, numbers, pattern, original.occurrences(pattern), rows)
 
 
-def _options(rules: ClosestRules) -> dict[str, Any]:
+def _compared(rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
+    """Return what both searches take: two files and the definition of the distance."""
     numeric = np.array([name in rules.numeric for name in rules.variables])
-    return {"numeric": numeric, "alpha": ALPHA, "scale": SCALE}
-
-
-def _compared(rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray) -> tuple[np.ndarray, ...]:
-    return copy.codes, file.codes, copy.numbers, file.numbers, scale
+    files = {
+        "puf_codes": copy.codes,
+        "eif_codes": file.codes,
+        "puf_values": copy.numbers,
+        "eif_values": file.numbers,
+    }
+    return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
 
 
 def nearest(
@@ -218,7 +220,7 @@ def nearest(
             f"distances to the closest record need at most {euclidean.MAX_NEAREST:,} distinct records in a file, "
             f"but {len(file.pattern):,} are given. Draw a sample, or leave out variables (`closest.variables`)."
         )
-    levels, place = euclidean.two_nearest(*_compared(rules, copy, file, scale), **_options(rules), **workers)
+    levels, place = euclidean.two_nearest(**_compared(rules, copy, file, scale), **workers)
     tied = levels[:, 0] == levels[:, 1]
     return Nearest(levels[:, 0], np.where(file.times[place] > 1, levels[:, 0], levels[:, 1]), place, tied)
 
@@ -281,7 +283,7 @@ def weigh(
     if len(rows := np.flatnonzero(several)):
         part = Records(copy.codes[rows], copy.numbers[rows], copy.pattern[rows], copy.times[rows], rows)
         counts[rows] = euclidean.weigh_nearest(
-            *_compared(rules, part, both, scale), **_options(rules), **workers,
+            **_compared(rules, part, both, scale), **workers,
             times=times, weighing=ties.Weighing(least[rows], part.times * one, group[rows]), sums=sums,
         )  # fmt: skip
     return Weights(least, cuts, counts, np.cumsum(sums, axis=0), times, one)
@@ -321,7 +323,7 @@ def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[st
 
 
 def _copied(copy: Records, original: Records, held: Records, risk: float) -> dict[str, Any]:
-    """Return how many people stand out whose values a synthetic record has, and whether chance explains their number."""
+    """Return how many people with values of their own a synthetic record equals, and whether that is chance."""
     n_original, n_held = (int(file.times.sum()) for file in (original, held))
     counts = original.occurrences(copy.pattern), held.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]

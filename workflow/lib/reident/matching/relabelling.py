@@ -1,7 +1,7 @@
 """Whether synthetic records are nearer to confidential records than chance allows: relabelled records (METHODS §8.1).
 
-If nothing was memorised, any n_X of the n_X + n_H records could have been the confidential ones. A relabelling draws them
-anew. Records of equal weight are one class, of which a multivariate hypergeometric draw gives the number.
+If nothing was memorised, any n_X of the n_X + n_H records could have been the confidential ones. A relabelling draws
+them anew. Records of equal weight are one class, of which a multivariate hypergeometric draw gives the number.
 """
 
 from __future__ import annotations
