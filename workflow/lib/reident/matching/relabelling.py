@@ -67,7 +67,6 @@ def judge(
         The level at which all tests together do not accuse.
     """
     n, n_confidential = int(times.sum()), int(times[0].sum())
-    expected = n_confidential / n
     apart = (weights - float(weights @ times.sum(axis=0)) / n) / scale
     variance = n_confidential * (n - n_confidential) / (n * (n - 1)) * math.fsum(apart**2 * times.sum(axis=0))
     if len(np.unique(weights)) > MAX_CLASSES and n > MAX_RECORDS:
@@ -77,11 +76,11 @@ def judge(
     tail = (1 - level) / 2 / n_tests
     n_draws = max(MIN_DRAWS, math.ceil(2 / tail) - 1)
     draws = np.sort(_draw(values, sizes, n_confidential, n_draws, seed))
-    observed, mean = int(weights @ times[0]), expected * int(values @ sizes)
+    total = int(values @ sizes)
+    observed = int(weights @ times[0]) - (total >> 40)  # sums that differ by the rounding of equal parts are equal
     probability = (1 + n_draws - int(np.searchsorted(draws, observed))) / (1 + n_draws)
     beyond = math.floor(tail * (1 + n_draws)) - 1  # draws that are beyond the band, on either side
-    ends = (expected + (int(draws[at]) - mean) / scale for at in (beyond, n_draws - 1 - beyond))
-    low, high = (min(max(end, 0.0), 1.0) for end in ends)
+    low, high = (int(draws[at]) / total for at in (beyond, n_draws - 1 - beyond))
     adjusted = min(1.0, n_tests * probability)
     return Chance(math.sqrt(variance), low, high, adjusted, observed > draws[n_draws - 1 - beyond])
 
