@@ -123,7 +123,7 @@ HOUSEHOLDS = [1, 2, 3, 4, 5], [0.3, 0.3, 0.2, 0.15, 0.05]
 LARGE = range(1, 9), [0.3, 0.3, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02]
 DESIGNS = {
     # clusters, smallest and largest size (or sizes and their shares), correlation, rate, least coverage
-    "14 clusters of 5 to 200": (14, (5, 200), 0.1, 0.03, 0.92),
+    "14 clusters of 5 to 200": (14, (5, 200), 0.1, 0.03, 0.905),
     "60 clusters of 5 to 200": (60, (5, 200), 0.1, 0.03, 0.935),
     "45 households": (45, HOUSEHOLDS, 0.3, 0.1, 0.935),
     "14 clusters, common": (14, (5, 200), 0.1, 0.2, 0.935),

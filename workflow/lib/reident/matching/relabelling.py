@@ -77,7 +77,9 @@ def judge(
     n_draws = max(MIN_DRAWS, math.ceil(2 / tail) - 1)
     draws = np.sort(_draw(values, sizes, n_confidential, n_draws, seed))
     total = int(values @ sizes)
-    observed = int(weights @ times[0]) - (total >> 40)  # sums that differ by the rounding of equal parts are equal
+    observed = int(weights @ times[0]) - (
+        total >> 40
+    )  # sums that differ by the rounding of equal parts are equal
     probability = (1 + n_draws - int(np.searchsorted(draws, observed))) / (1 + n_draws)
     beyond = math.floor(tail * (1 + n_draws)) - 1  # draws that are beyond the band, on either side
     low, high = (int(draws[at]) / total for at in (beyond, n_draws - 1 - beyond))
