@@ -1,6 +1,7 @@
 """Small studies, study files and tables of text."""
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -155,9 +156,8 @@ def spread(records: Iterable[tuple[int, int, int]]) -> Spread:
     for cluster, hits, n in records:
         x, y = sums.get(cluster, (0, 0))
         sums[cluster] = [x + n, y + hits]
-    known = [(x, y) for x, y in sums.values() if x]
-    totals = [(1, int(y > 0), x, y, x * x, x * y, y * y) for x, y in known]
-    return Spread(*(sum(column) for column in zip(*totals, strict=True))) if known else Spread(*[0] * 7)
+    kinds = Counter((x, y) for x, y in sums.values() if x)
+    return Spread(tuple((x, y, times) for (x, y), times in sorted(kinds.items())))
 
 
 def gathered(function: Callable[..., Any], *arguments: Any, sinks: int = 1) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 A file is a list of rows; a cell is a text, a number, or None where it is missing. `numeric` says which are numbers.
 """
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -14,6 +15,14 @@ def spread(numbers):
         return math.nan
     mean = math.fsum(numbers) / len(numbers)
     return math.sqrt(math.fsum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1))
+
+
+def spreads_of(numeric, rows):
+    """The standard deviation of each number."""
+    return [
+        spread([x for x in column if x is not None]) if is_number else math.nan
+        for is_number, column in zip(numeric, zip(*rows, strict=True), strict=True)
+    ]
 
 
 def score(numeric, spreads, one, other):
@@ -29,17 +38,10 @@ def score(numeric, spreads, one, other):
     return level(scores, "rms")
 
 
-def by_value(row):
-    """Where a record is in the order of values: missing values come first."""
-    return [(x is not None, "" if x is None else x) for x in row]
-
-
 def nearest(numeric, spreads, row, file):
-    """The two smallest scores (None without a second record), and the first of the nearest records by its values."""
-    scores = [score(numeric, spreads, row, other) for other in file]
-    first, *more = sorted(scores)
-    tied = [other for other, own in zip(file, scores, strict=True) if own == first]
-    return first, more[0] if more else None, min(tied, key=by_value)
+    """The two smallest scores (None without a second record)."""
+    first, *more = sorted(score(numeric, spreads, row, other) for other in file)
+    return first, more[0] if more else None
 
 
 def percentile(values, percent):
@@ -59,33 +61,39 @@ def binomial_tail(k, n, p):
     return sum(math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(k, n + 1))
 
 
-def difference(near, other, quantile, expected):
-    """(nearer, tied, share, low, high, clusters) of records with their nearest in both files."""
-    u, clusters = [], {}
-    for own, held in zip(near, other, strict=True):
-        u.append(Fraction(1) if own[0] < held[0] else Fraction(int(own[0] == held[0]), 2))
-    share = sum(u) / len(u)
-    for score_of, own, held in zip(u, near, other, strict=True):
-        key = ("X", tuple(own[2])) if own[0] <= held[0] else ("H", tuple(held[2]))
-        clusters.setdefault(key, []).append(score_of)
-    k = len(clusters)
-    excess, half = float(share - expected), math.inf
-    if k > 1:
-        observed = sum(sum(x - share for x in one) ** 2 for one in clusters.values()) * Fraction(k, k - 1)
-        untied = [sum(x != Fraction(1, 2) for x in one) for one in clusters.values()]
-        labels = expected * (1 - expected) * sum(m**2 for m in untied)
-        half = quantile(k - 1) * math.sqrt(max(observed, labels)) / len(u)
-    low, high = max(excess - half, float(-expected)), min(excess + half, float(1 - expected))
-    return u.count(1), u.count(Fraction(1, 2)), share, low, high, k
+def nearness(numeric, spreads, confidential, synthetic, holdout, percent):
+    """(records, distance, share, deviation, weights) of the synthetic records with the smallest distances.
+
+    Every pair has its score; `weights` are what the synthetic records give to each record of both files.
+    """
+    everyone = confidential + holdout
+    scores = [[score(numeric, spreads, row, other) for other in everyone] for row in synthetic]
+    least = sorted(min(line) for line in scores)
+    cut = least[math.ceil(Fraction(percent, 100) * len(synthetic)) - 1]
+    inside = [line for line in scores if min(line) <= cut]
+    weights = [Fraction(0)] * len(everyone)
+    for line in inside:
+        at = [r for r, own in enumerate(line) if own == min(line)]
+        for r in at:
+            weights[r] += Fraction(1, len(at))
+    n_x, n = len(confidential), len(everyone)
+    mean = sum(weights) / n
+    spread_of_weights = sum((w - mean) ** 2 for w in weights) / len(inside) ** 2
+    variance = Fraction(n_x * (n - n_x), n * (n - 1)) * spread_of_weights
+    share = sum(weights[:n_x]) / len(inside)
+    return len(inside), cut, share, math.sqrt(variance), weights
 
 
-def measure(numeric, confidential, synthetic, holdout, quantile):
+def tail_of(weights, n_confidential):
+    """The probability of confidential weights at least as large: over all labellings, one by one."""
+    observed = sum(weights[:n_confidential])
+    sums = [sum(chosen) for chosen in itertools.combinations(weights, n_confidential)]
+    return Fraction(sum(own >= observed for own in sums), len(sums))
+
+
+def measure(numeric, confidential, synthetic, holdout):
     """The line of one synthetic file, and the percentiles of both distances; scores as fractions of 1."""
-    columns = list(zip(*synthetic, strict=True))
-    spreads = [
-        spread([x for x in column if x is not None]) if is_number else math.nan
-        for is_number, column in zip(numeric, columns, strict=True)
-    ]
+    spreads = spreads_of(numeric, synthetic)
     near = [nearest(numeric, spreads, row, confidential) for row in synthetic]
     distances = [own[0] / 1e12 for own in near]
     line = {
@@ -101,7 +109,7 @@ def measure(numeric, confidential, synthetic, holdout, quantile):
     other = [nearest(numeric, spreads, row, holdout) for row in synthetic]
     held = [own[0] / 1e12 for own in other]
     expected = Fraction(len(confidential), len(confidential) + len(holdout))
-    nearer, tied, share, low, high, k = difference(near, other, quantile, expected)
+    share = nearness(numeric, spreads, confidential, synthetic, holdout, 100)[2]
     everyone = confidential + holdout
     alone = [
         sum(everyone.count(row) == 1 and row in synthetic for row in file) for file in (confidential, holdout)
@@ -110,8 +118,7 @@ def measure(numeric, confidential, synthetic, holdout, quantile):
         "distance_holdout": percentile(held, 5),
         "ratio_holdout": None if len(holdout) < 2 else percentile([ratio(*own[:2]) for own in other], 5),
         "n_identical_holdout": sum(row in holdout for row in synthetic),
-        "n_nearer": nearer, "n_tied": tied, "share": float(share), "expected": float(expected),
-        "low": low, "high": high, "n_clusters": k,
+        "share": float(share), "expected": float(expected),
         "n_alone_confidential": alone[0], "n_alone_holdout": alone[1],
         "alone_probability": float(binomial_tail(alone[0], sum(alone), expected)),
     }, [distances, held]  # fmt: skip

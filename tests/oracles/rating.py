@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from oracles.claims import claims, figures
-from scipy.stats import binomtest, t
+from scipy.stats import beta, binomtest, t
 
 ALL = "ALL"
 
@@ -124,7 +124,7 @@ def interval(setting, successes, n):
 
 
 def clustered(records, level):
-    """The interval of Σ hits / Σ n on the logit scale, for records (cluster, hits, n); None of nothing."""
+    """The interval of Σ hits / Σ n by leaving out each cluster, for records (cluster, hits, n); None of nothing."""
     hits, sizes = Counter(), Counter()
     for cluster, own, n in records:
         if n:
@@ -137,10 +137,16 @@ def clustered(records, level):
         return interval({"level": level}, k if rate else 0, k)
     if k == 1:
         return 0.0, 1.0
-    squares = sum(((hits[c] - rate * sizes[c]) / sum(sizes.values())) ** 2 for c in sizes)
-    variance = Fraction(k, k - 1) * squares or rate * (1 - rate) / sum(sizes.values())
-    half = t.ppf((1 + level) / 2, k - 1) * math.sqrt(variance) / float(rate * (1 - rate))
-    middle = math.log(rate / (1 - rate))
-    # The distance to the nearer of 0 and 1, which exp cannot overflow.
-    ends = [(middle + side * half, math.exp(-abs(middle + side * half))) for side in (-1, 1)]
-    return tuple((1 if end > 0 else near) / (1 + near) for end, near in ends)
+    n = sum(sizes.values())
+    without = {c: (sum(hits.values()) - hits[c]) / (n - sizes[c]) - rate for c in sizes}
+    variance = Fraction(k - 1, k) * sum(own**2 for own in without.values())
+    freedom = 1 / sum((sizes[c] / n) ** 2 for c in sizes) - 1
+    effective = n
+    if variance:
+        effective = min(n, rate * (1 - rate) / variance)
+        fourth = sum(own**4 for own in without.values())
+        freedom = min(freedom, 2 * sum(own**2 for own in without.values()) ** 2 / fourth)
+    quantiles = [t.ppf((1 + level) / 2, float(degrees)) for degrees in (n - 1, freedom)]
+    effective = float(effective) * (quantiles[0] / quantiles[1]) ** 2
+    yes, no = effective * float(rate), effective * float(1 - rate)
+    return float(beta.ppf((1 - level) / 2, yes, no + 1)), float(beta.ppf((1 + level) / 2, yes + 1, no))

@@ -1,13 +1,12 @@
 """Published intervals, the one-sided bound, and the special cases of clustered records."""
 
-import math
-
 import numpy as np
 import pytest
 from making.studies import spread
 from oracles import rating as oracle
 from reident.linkage import intervals
 from scipy import stats
+from scipy.stats import beta, t
 
 # Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score
 # (Wilson) interval of four proportions.
@@ -91,10 +90,23 @@ def test_special_cases_of_clusters(sentence, records, found):
     assert result == (found if found[0] is None else pytest.approx(found, rel=1e-12))
 
 
-def test_clusters_of_one_record_have_the_variance_of_independent_records():
-    """The variance is then R(1 − R)/(n − 1), and the interval that of t on the logit scale."""
-    low, high = intervals.clustered(spread((at, hit, 1) for at, hit in enumerate([1, 0, 0, 1, 0, 0, 0])))
-    rate, t = 2 / 7, 2.446911851
-    half = t * math.sqrt(rate * (1 - rate) / 6) / (rate * (1 - rate))
-    ends = [1 / (1 + math.exp(-math.log(rate / (1 - rate)) + side * half)) for side in (1, -1)]
-    assert (low, high) == pytest.approx(ends, rel=1e-8)
+def test_clusters_of_one_record_are_nearly_independent_records():
+    """The jackknife variance is R(1 − R)/(n − 1): the interval is that of one record less, with n − 1 degrees."""
+    found = intervals.clustered(spread((at, hit, 1) for at, hit in enumerate([1, 0, 0, 1, 0, 0, 0])))
+    yes, no = 6 * 2 / 7, 6 * 5 / 7
+    assert found == pytest.approx((beta.ppf(0.025, yes, no + 1), beta.ppf(0.975, yes + 1, no)), rel=1e-12)
+
+
+def test_clusters_of_equal_rates_have_at_most_the_records_that_they_have():
+    """Where the variance is 0 all records count, less what few clusters of different sizes can tell."""
+    found = intervals.clustered(spread([(0, 2, 4), (1, 2, 4), (2, 2, 4), (3, 8, 16)]))
+    freedom = 1 / (3 / 49 + 16 / 49) - 1
+    n = 28 * (t.ppf(0.975, 27) / t.ppf(0.975, freedom)) ** 2
+    assert found == pytest.approx(
+        (beta.ppf(0.025, n / 2, n / 2 + 1), beta.ppf(0.975, n / 2 + 1, n / 2)), rel=1e-9
+    )
+
+
+def test_one_cluster_with_nearly_all_records_tells_nothing():
+    found = intervals.clustered(spread([(0, 10**8, 10**9), (1, 1, 1)]))
+    assert found == pytest.approx((0, 1), abs=1e-12)

@@ -338,18 +338,21 @@ def test_a_conclusion_about_synthetic_data(tmp_path, section, decision, warnings
 
 NEARNESS = {
     "no holdout": r"The study has no holdout, so nothing follows from the distances",
-    "as expected": r"are expected if nothing was memorised: the difference is within chance",
-    "nearer": r"are expected if nothing was memorised: the synthesis \*\*has memorised confidential records\*\*",
-    "farther": r"fewer than the .+ that are expected .+ so nothing follows from the distances",
+    "as expected": r"are expected if nothing was memorised: the differences are within chance",
+    "too few": r"even if (its|their) closest records were all confidential, this could be chance",
+    "nearer": r"chance explains at most .+: the synthesis \*\*has memorised confidential records\*\*",
+    "below": r"fewer than chance explains .+ Nothing follows about memory",
     "copied": r"This is more than chance explains: \*\*people were copied\*\*",
     "not copied": r"The same holds for .+ of the holdout: the difference is within chance",
-    "one file": r"Of the records of the synthetic file,",
-    "worst file": r"Of the records of synthetic file 2,",
+    "one file": r"For .+ of the synthetic file, [\d.]+ % of the closest",
+    "worst file": r"For .+ of synthetic file 2, [\d.]+ % of the closest",
     "why not": r"No conclusion follows from these distances",
     "above": r"confidential records: above the limit\*\*.+Broken: at most 1 % more .+ here [\d.]+ %",
     "within": r"confidential records: within the limit\*\*.+Met: at most 1 % more .+ here 0\.0 %",
     "share": r"\| memorised \|",
+    "copies": r"\| copied \|",
     "chance": r"\| within chance \|",
+    "few": r"\| within chance, too few nearest records to tell \|",
 }
 CLOSE = {"decision": {"nearer_excess_at_most": 0.01}}
 ONE_HELD = {**WITH_HOLDOUT, "synthetic": MATCHING["synthetic"][:1]}
@@ -378,13 +381,15 @@ def copying(records, file=1):
     ("section", "change", "holdout", "decision", "expected"),
     [
         ({**MATCHING, "closest": {}}, other_people, None, {}, {"no holdout", "why not"}),
-        (ONE_HELD, other_people, None, {}, {"as expected", "one file", "chance"}),
-        (ONE_HELD, copying(3), None, {}, {"as expected", "not copied", "one file", "chance"}),
-        (ONE_HELD, copying(300), None, CLOSE, {"nearer", "copied", "one file", "above", "share"}),
-        (WITH_HOLDOUT, copying(100, 2), None, {}, {"nearer", "copied", "worst file", "share", "chance"}),
-        (WITH_HOLDOUT, copying(10, 2), None, {}, {"as expected", "copied", "worst file", "share", "chance"}),
+        (ONE_HELD, other_people, None, {}, {"as expected", "too few", "one file", "chance", "few"}),
+        (ONE_HELD, copying(3), None, {}, {"as expected", "too few", "not copied", "one file", "chance", "few"}),
+        (ONE_HELD, copying(300), None, CLOSE, {"nearer", "copied", "one file", "above", "share", "copies"}),
+        (WITH_HOLDOUT, copying(100, 2), None, {},
+         {"nearer", "copied", "worst file", "share", "copies", "chance", "few"}),
+        (WITH_HOLDOUT, copying(10, 2), None, {},
+         {"nearer", "copied", "worst file", "share", "copies", "chance", "few"}),
         (ONE_HELD, other_people, lambda true: other_people(true, 1), CLOSE,
-         {"farther", "one file", "within", "chance"}),
+         {"below", "one file", "within", "chance"}),
     ],
     ids=[
         "no holdout", "other people", "three people", "all copied", "one file of three", "ten people",

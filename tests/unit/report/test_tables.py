@@ -7,6 +7,7 @@ import re
 from types import SimpleNamespace
 
 import nbformat
+import pandas as pd
 import pytest
 from making.matching import write_matching
 from making.report import NOTEBOOK, PARTS, REGIONS, write_entry, write_results
@@ -289,6 +290,17 @@ def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual
     assert cells(shown, 1)[1] == f"{whole.n_suspected:,.0f}"
     assert "it takes the clusters as independent" in rates.rates_by_metric(study)
     assert rates.clusters_by_metric(usual) is None
+
+
+@pytest.mark.parametrize(("n", "warned"), [(0, False), (1, True), (14, True), (15, False)])
+def test_an_interval_from_few_clusters_is_too_short(results, n, warned):
+    study = results(cluster=("area",))
+    at = study.folder / "clusters.csv"
+    lines = pd.read_csv(at)
+    lines.loc[(lines["metric"] == "taxicab") & (lines["stratum"] == "ALL"), "n_confirmed"] = n
+    lines.to_csv(at, index=False)
+    named = re.findall(r"(\w+): only (one|\d+) clusters? ha", rates.rates_by_metric(Results(study.folder)))
+    assert named == ([("Taxicab", "one" if n == 1 else str(n))] if warned else [])
 
 
 def test_the_notebook_shows_every_part_of_the_report():

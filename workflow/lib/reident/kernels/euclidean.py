@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from reident.kernels import coding, search, strata
+from reident.kernels import coding, search, strata, ties
 from reident.kernels.boxes import GRAIN, Costs, Index, build
 from reident.kernels.buffers import Files, Puf, as_files
 from reident.kernels.euclidean_costs import (
@@ -20,6 +20,7 @@ from reident.kernels.euclidean_costs import (
     step_squares,
 )
 from reident.kernels.strata import Starts
+from reident.kernels.ties import Weighing
 from reident.kernels.toplist import Pairs, Workers, empty_best, list_pairs
 
 _CUT = 40.0
@@ -160,6 +161,34 @@ def two_nearest(
     levels = np.full((len(puf_codes), 2), -1, np.int64)
     levels[:, : best.level.shape[1]] = best.level >> shift
     return levels, best.eif[:, 0].astype(np.int64)
+
+
+def weigh_nearest(
+    puf_codes: np.ndarray,
+    eif_codes: np.ndarray,
+    puf_values: np.ndarray,
+    eif_values: np.ndarray,
+    spread: np.ndarray,
+    *,
+    numeric: np.ndarray,
+    alpha: float,
+    scale: int,
+    times: np.ndarray,
+    weighing: Weighing,
+    sums: np.ndarray,
+    **workers: Unpack[Workers],
+) -> np.ndarray:
+    """Add to ``sums`` what each of all nearest EIF records is given, by the norm `rms`; see `ties.weigh`.
+
+    The other parameters are those of :func:`two_nearest`, which gives the levels of the nearest records.
+    """
+    files, v = as_files(puf_codes, eif_codes, puf_values, eif_values), len(numeric)
+    search.check(files, v, scale, keep=1)
+    _check(spread, v, alpha)
+    metric, index, puf = _prepare(
+        files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), False, scale
+    )
+    return ties.weigh(index, puf, files, metric, times, weighing, sums, **workers)
 
 
 def _usable(spread: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ The result is exact, whatever the order of the visits:
   them is still below the limit, so that all ties at the last rank are compared.
 """
 
+from collections.abc import Callable
 from typing import Unpack
 
 import numpy as np
@@ -74,7 +75,7 @@ def enter(metric, queries, q, puf, row, i):
 
 
 @inner_jit
-def _filter_leaf(leaves, leaf, queries, q, rest, cost):
+def filter_leaf(leaves, leaf, queries, q, rest, cost):
     """Return the records of a leaf whose categorical differences cost less than ``rest``.
 
     The differences of each record are counted in binary, one word per digit for all 64 records. The count starts
@@ -184,7 +185,7 @@ def _scan_leaf(metric, files, leaves, leaf, filter_cost, buffers, i, q, varying)
     queries, candidates, low, high = buffers.queries, buffers.candidates, buffers.low, buffers.high
     # Differences come on top of what is missing in the PUF record and of what the box costs.
     rest = np.float64(queries.limit[q]) - np.float64(queries.base[q]) - np.float64(varying)
-    mask = _filter_leaf(leaves, leaf, queries, q, rest, filter_cost)
+    mask = filter_leaf(leaves, leaf, queries, q, rest, filter_cost)
     if mask:
         mask = leaf_costs(metric, queries, q, leaves, leaf, mask, low, high)
     while mask:
@@ -271,6 +272,19 @@ def route(begin, end, index, puf, metric, buffers, leaf):
                 least, leaf[i] = fixed[c] + varying[c], index.first[group] + c
 
 
+def order_by_leaf(
+    index: Index, puf: Puf, metric: Euclidean, n: int, make_buffers: Callable[[], Buffers], threads: int
+) -> np.ndarray:
+    """Return the PUF records in an order in which similar ones follow one another; int64 (n,)."""
+    leaf = np.empty(n, np.int32)
+
+    def find_leaf(begin: int, end: int) -> None:
+        route(begin, end, index, puf, metric, make_buffers(), leaf)
+
+    in_threads(find_leaf, n, block=2**14, threads=threads)
+    return np.argsort(leaf, kind="stable")
+
+
 def run(
     index: Index,
     puf: Puf,
@@ -282,17 +296,12 @@ def run(
 ) -> None:
     """Write the best pairs of all PUF records with a level below ``threshold`` into ``best``."""
     n, keep = best.eif.shape
-    leaf = np.empty(n, np.int32)
 
     def make_buffers() -> Buffers:
         return empty_buffers(index, puf, metric.numeric.size, keep)
 
-    def find_leaf(begin: int, end: int) -> None:
-        route(begin, end, index, puf, metric, make_buffers(), leaf)
-
     threads = workers.get("threads", 1)
-    in_threads(find_leaf, n, block=2**14, threads=threads)
-    order = np.argsort(leaf, kind="stable")  # similar records in one batch
+    order = order_by_leaf(index, puf, metric, n, make_buffers, threads)
 
     def find_pairs(begin: int, end: int) -> None:
         search(begin, end, order, index, puf, files, metric, threshold, make_buffers(), best)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -72,14 +73,20 @@ class Clusters:
 
         Of the whole study, where a cluster counts once, and of each stratum.
         """
-        totals = np.zeros((len(Spread._fields), 1 + self._n_strata), np.int64)
+        columns = ["line", "records", "marked"]
+        tallies = [pd.DataFrame({name: np.empty(0, np.int64) for name in [*columns, "times"]})]
         for cells in self.cells(chosen, marked):
-            for table, line in _by_line(cells):
-                x, y = table["records"].to_numpy(), table["marked"].to_numpy()
-                values_of_fields = np.ones_like(x), y > 0, x, y, x * x, x * y, y * y
-                for total, values in zip(totals, values_of_fields, strict=True):
-                    np.add.at(total, line, values)
-        return [Spread(*line) for line in totals.T.tolist()]
+            whole = cells.groupby("cluster", as_index=False)[["records", "marked"]].sum().assign(line=0)
+            tallies += [
+                table.groupby(columns, as_index=False).size().rename(columns={"size": "times"})
+                for table in (whole, cells[cells["line"] > 0])
+            ]
+        tally = pd.concat(tallies).groupby(columns, as_index=False)["times"].sum()  # sorted
+        ends = np.searchsorted(tally["line"], np.arange(2 + self._n_strata))
+        kinds = tally[["records", "marked", "times"]].to_numpy(np.int64)
+        return [
+            Spread(tuple(map(tuple, kinds[start:end].tolist()))) for start, end in itertools.pairwise(ends)
+        ]
 
 
 class _Numbers:
@@ -105,11 +112,3 @@ class _Numbers:
         first = np.flatnonzero(batches.is_new(numbers[order]))
         self._tally = numbers[order[first]], np.add.reduceat(times[order], first) if len(first) else times
         return self._tally
-
-
-def _by_line(cells: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
-    """Yield sums by cluster with the lines that they are for: those of the whole study, then those of the strata."""
-    whole = cells.drop(columns="line").groupby("cluster").sum()
-    yield whole, np.zeros(len(whole), np.int64)
-    inside = cells[cells["line"] > 0]
-    yield inside, inside["line"].to_numpy()

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, expit, logit, ndtri, stdtrit
+from scipy.special import betainccinv, betaincinv, ndtri, stdtrit
 
 
 class Interval(NamedTuple):
@@ -18,6 +18,12 @@ class Interval(NamedTuple):
 
 CLUSTERED = "clustered"
 """The method of a study whose records depend on each other within their clusters."""
+
+FEW_CLUSTERS = 15
+"""With fewer clusters that have a case, clustered intervals are too short (METHODS §6)."""
+
+_LEAST = 1e-300
+"""The effective number of records where one cluster has nearly all of them: the interval is then from 0 to 1."""
 
 
 def are_independent(method: str) -> bool:
@@ -71,41 +77,52 @@ def one_sided(trials: int, level: float = 0.95) -> float | None:
 
 
 class Spread(NamedTuple):
-    """How numerator and denominator of a rate spread over clusters: sums over the clusters with records, whole numbers.
+    """How the records of a rate spread over clusters.
 
     Attributes
     ----------
-    clusters, hit : the number of clusters with records, and of those with records that count for the rate
-    x, y : the records of a cluster, and those of them that count for the rate
-    xx, xy, yy : their products
+    kinds : tuple
+        For each kind of cluster with records, ascending: its records, those of them that count for the rate, and the
+        number of such clusters.
     """
 
-    clusters: int
-    hit: int
-    x: int
-    y: int
-    xx: int
-    xy: int
-    yy: int
+    kinds: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def clusters(self) -> int:
+        """The number of clusters with records."""
+        return sum(times for _, _, times in self.kinds)
+
+    @property
+    def hit(self) -> int:
+        """The number of clusters with a record that counts for the rate."""
+        return sum(times for _, y, times in self.kinds if y)
 
 
 def clustered(spread: Spread, level: float = 0.95) -> Interval:
     """Return the confidence interval of Σy / Σx, where records of a cluster depend on each other.
 
-    It has the linearised variance of the ratio over the clusters with records, Student's t with as many degrees of
-    freedom as clusters less one, on the logit scale; METHODS §6 has the formula and the special cases.
+    It is Clopper–Pearson's of the effective number of records (Korn and Graubard 1998), with the jackknife variance
+    over the clusters; METHODS §6 has the formulas, the degrees of freedom and the special cases.
     """
-    k, x, y = spread.clusters, spread.x, spread.y
+    k = spread.clusters
     if not k:
         return Interval(None, None)
-    if y in {0, x}:  # The clusters, and not the records, are independent trials.
-        return interval(k if y else 0, k, level=level)
+    x, y, times = np.array(spread.kinds, np.int64).T
+    n, hits = int(x @ times), int(y @ times)
+    if hits in {0, n}:  # The clusters, and not the records, are independent trials.
+        return interval(k if hits else 0, k, level=level)
     if k == 1:
         return Interval(0.0, 1.0)
-    rate = y / x
-    # Σ(y_i − R·x_i)² · (Σx)², a whole number of any size; 0 where every cluster has the same rate.
-    squares = x * x * spread.yy - 2 * x * y * spread.xy + y * y * spread.xx
-    variance = (k * squares) / ((k - 1) * x**4) if squares else rate * (1 - rate) / x
-    half = float(stdtrit(k - 1, 1 - (1 - level) / 2)) * math.sqrt(variance) / (rate * (1 - rate))
-    low, high = (float(expit(logit(rate) + side * half)) for side in (-1, 1))
-    return Interval(low, high)
+    rate, tail = hits / n, (1 - level) / 2
+    squares = ((y * n - x * hits) / (n * (n - x))) ** 2  # of what the rate changes by without a cluster
+    effective, freedom = float(n), 1 / math.fsum(times * (x / n) ** 2) - 1
+    if (total := math.fsum(times * squares)) > 0:
+        effective = min(effective, rate * (1 - rate) * k / ((k - 1) * total))
+        freedom = min(freedom, 2 * total**2 / math.fsum(times * squares**2))
+    effective *= float(stdtrit(n - 1, tail) / stdtrit(freedom, tail)) ** 2
+    effective = max(effective, _LEAST)
+    successes, failures = rate * effective, (1 - rate) * effective
+    return Interval(
+        float(betaincinv(successes, failures + 1, tail)), float(betainccinv(successes + 1, failures, tail))
+    )

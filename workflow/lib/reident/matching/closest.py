@@ -1,7 +1,7 @@
 """Distances of synthetic records to the closest record, and to that of a holdout (METHODS §8.1).
 
-Equal records of a file are searched for once. Distinct records are in the order of their values, which does not depend
-on the order of rows: of several nearest ones, the first in this order is taken.
+Equal records of a file are searched for once, in the confidential file and in the holdout apart. Where several
+different records are nearest, a second search lists all of them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from scipy.special import betainc, stdtrit
+from scipy.special import betainc
 
 from reident.errors import InputError
 from reident.intake import keys
 from reident.linkage.pairing import spread
+from reident.matching import relabelling
 from reident.matching.counting import pack
 from reident.matching.parts import ClosestRules
 from reident.matching.prepare import ROW
@@ -32,6 +33,9 @@ ALPHA = 0.5
 
 PERCENT = 5
 """The percentile of distances and ratios in the summary."""
+
+TAILS = (1, 5, 100)
+"""Shares of the synthetic records, those with the smallest distances, in per cent."""
 
 MISSING = -1
 
@@ -75,11 +79,14 @@ class Nearest(NamedTuple):
         -1 if the file has one record.
     place : int64 (k,)
         The nearest distinct record, the first of several.
+    tied : bool (k,)
+        Whether several distinct records are nearest.
     """
 
     level: np.ndarray
     second: np.ndarray
     place: np.ndarray
+    tied: np.ndarray
 
 
 class Distances(NamedTuple):
@@ -87,6 +94,7 @@ class Distances(NamedTuple):
 
     records: pa.Table
     closest: pd.DataFrame
+    nearness: pd.DataFrame
     distances: pd.DataFrame
 
 
@@ -112,8 +120,8 @@ def measure(
     n, n_files = confidential.num_rows, synthetic.num_rows // confidential.num_rows
     tables = [confidential, holdout, *(synthetic.slice(at * n, n) for at in range(n_files))]
     original, held, *copies = encode(rules, tables)
-    level = 1 - (1 - rules.level) / n_files  # all files together (Bonferroni)
-    records, lines, percentiles = [], [], []
+    both = united(original, held)
+    records, lines, shares, percentiles = [], [], [], []
     for number, copy in enumerate(copies, start=1):
         scale = spread(copy.numbers[copy.place])
         near = nearest(rules, copy, original, scale, **workers)
@@ -121,9 +129,16 @@ def measure(
         line = {"file": str(number), **_described(copy, original, near, ""), "nearer": False, "copied": False}
         line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
         if near_held is not None:
-            line |= _described(copy, held, near_held, "_holdout") | _compared(
-                copy, original, held, near, near_held, level
-            )
+            weights = weigh(rules, copy, (original, held, both), (near, near_held), scale, **workers)
+            nearness = _nearness(copy, weights, rules.level, n_files, number)
+            shares.append(nearness.assign(file=str(number)))
+            line |= _described(copy, held, near_held, "_holdout")
+            line |= _copied(copy, original, held, (1 - rules.level) / n_files)
+            line |= {
+                "share": nearness["share"].iloc[-1],
+                "expected": nearness["expected"].iloc[-1],
+                "nearer": nearness["nearer"].any(),
+            }
         lines.append(line)
         distances = {"confidential": _distance(near.level), "second": _distance(near.second)}
         distances["holdout"] = (
@@ -137,7 +152,8 @@ def measure(
         rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
         records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
-    return Distances(pa.concat_tables(records), pd.DataFrame(lines), pd.concat(percentiles))
+    nearness = pd.concat(shares) if shares else pd.DataFrame()
+    return Distances(pa.concat_tables(records), pd.DataFrame(lines), nearness, pd.concat(percentiles))
 
 
 def encode(rules: ClosestRules, tables: Sequence[pa.Table]) -> list[Records]:
@@ -168,6 +184,28 @@ def _distinct(codes: np.ndarray, values: np.ndarray, pattern: np.ndarray) -> Rec
     return Records(codes[rows], values[rows], distinct, times, place)
 
 
+def united(original: Records, held: Records) -> Records:
+    """Return the distinct records of both files together, as one file."""
+    pattern, rows = np.unique(np.concatenate([original.pattern, held.pattern]), return_index=True)
+    codes, numbers = (
+        np.concatenate(pair)[rows]
+        for pair in ((original.codes, held.codes), (original.numbers, held.numbers))
+    )
+    return Records(codes, numbers, pattern, original.occurrences(pattern), rows)
+
+
+def _compared(rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
+    """Return what both searches take: two files and the definition of the distance."""
+    numeric = np.array([name in rules.numeric for name in rules.variables])
+    files = {
+        "puf_codes": copy.codes,
+        "eif_codes": file.codes,
+        "puf_values": copy.numbers,
+        "eif_values": file.numbers,
+    }
+    return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
+
+
 def nearest(
     rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray, **workers: Unpack[Workers]
 ) -> Nearest:
@@ -182,18 +220,93 @@ def nearest(
             f"distances to the closest record need at most {euclidean.MAX_NEAREST:,} distinct records in a file, "
             f"but {len(file.pattern):,} are given. Draw a sample, or leave out variables (`closest.variables`)."
         )
-    levels, place = euclidean.two_nearest(
-        copy.codes,
-        file.codes,
-        copy.numbers,
-        file.numbers,
-        scale,
-        numeric=np.array([name in rules.numeric for name in rules.variables]),
-        alpha=ALPHA,
-        scale=SCALE,
-        **workers,
-    )
-    return Nearest(levels[:, 0], np.where(file.times[place] > 1, levels[:, 0], levels[:, 1]), place)
+    levels, place = euclidean.two_nearest(**_compared(rules, copy, file, scale), **workers)
+    tied = levels[:, 0] == levels[:, 1]
+    return Nearest(levels[:, 0], np.where(file.times[place] > 1, levels[:, 0], levels[:, 1]), place, tied)
+
+
+class Weights(NamedTuple):
+    """What the synthetic records give to their nearest records of both files, each a whole in equal parts.
+
+    Attributes
+    ----------
+    least : int64 (k,)
+        The distance of each distinct synthetic record to its nearest records.
+    cuts : int64 (3,)
+        The distance up to which a synthetic record is in each of :data:`TAILS`, all that have it included.
+    counts : int64 (k, 2)
+        How many nearest records it has, confidential ones and of the holdout.
+    sums : int64 (3, r)
+        What each distinct record of both files is given by the synthetic records of each of :data:`TAILS`.
+    times : int64 (2, r)
+        How many records of both files are equal to it.
+    one : int
+        A whole.
+    """
+
+    least: np.ndarray
+    cuts: np.ndarray
+    counts: np.ndarray
+    sums: np.ndarray
+    times: np.ndarray
+    one: int
+
+
+def weigh(
+    rules: ClosestRules,
+    copy: Records,
+    files: tuple[Records, Records, Records],
+    near: tuple[Nearest, Nearest],
+    scale: np.ndarray,
+    **workers: Unpack[Workers],
+) -> Weights:
+    """Let each synthetic record give a whole to all its nearest records; `files` are both files and their union."""
+    from reident.kernels import euclidean, ties  # noqa: PLC0415 - compiled code: loaded where it runs
+
+    *sides, both = files
+    times = np.stack([file.occurrences(both.pattern) for file in sides])
+    least = np.minimum(near[0].level, near[1].level)
+    order = np.argsort(least, kind="stable")
+    ends = np.searchsorted(np.cumsum(copy.times[order]), [-(-copy.times.sum() * q // 100) for q in TAILS])
+    cuts = least[order[ends]]
+    group = np.searchsorted(cuts, least)
+    one = 1 << 62 - int(copy.times.sum()).bit_length()
+    counts, sums = np.zeros((len(least), 2), np.int64), np.zeros((len(TAILS), len(both.times)), np.int64)
+    side = (near[1].level < near[0].level).astype(np.int64)
+    several = (near[0].level == near[1].level) | np.where(side, near[1].tied, near[0].tied)
+    for at, (file, found) in enumerate(zip(sides, near, strict=True)):
+        rows = np.flatnonzero(~several & (side == at))
+        place = np.searchsorted(both.pattern, file.pattern[found.place[rows]])
+        counts[rows] = times[:, place].T
+        given = copy.times[rows] * one
+        np.add.at(sums, (group[rows], place), (given + counts[rows, at] // 2) // counts[rows, at])
+    if len(rows := np.flatnonzero(several)):
+        part = Records(copy.codes[rows], copy.numbers[rows], copy.pattern[rows], copy.times[rows], rows)
+        counts[rows] = euclidean.weigh_nearest(
+            **_compared(rules, part, both, scale), **workers,
+            times=times, weighing=ties.Weighing(least[rows], part.times * one, group[rows]), sums=sums,
+        )  # fmt: skip
+    return Weights(least, cuts, counts, np.cumsum(sums, axis=0), times, one)
+
+
+def _nearness(copy: Records, weights: Weights, level: float, n_files: int, number: int) -> pd.DataFrame:
+    """Return the share of the nearest records that are confidential, of each of :data:`TAILS`, and what chance does."""
+    lines, (n_original, n_held) = [], weights.times.sum(axis=1).tolist()
+    shares = weights.counts[:, 0] / weights.counts.sum(axis=1) * copy.times
+    for q, cut, sums in zip(TAILS, weights.cuts, weights.sums, strict=True):
+        inside = weights.least <= cut
+        n = int(copy.times[inside].sum())
+        chance = relabelling.judge(
+            sums, weights.times, float(n * weights.one), level, n_files * len(TAILS), [number, q]
+        )
+        names = {
+            "percent": q,
+            "n_records": n,
+            "distance": cut / SCALE,
+            "share": math.fsum(shares[inside]) / n,
+        }
+        lines.append(names | {"expected": n_original / (n_original + n_held)} | chance._asdict())
+    return pd.DataFrame(lines).rename(columns={"beyond": "nearer"})
 
 
 def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[str, Any]:
@@ -209,35 +322,16 @@ def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[st
     return line if end else line | {"n_identical_unique": int(copy.times[times == 1].sum())}
 
 
-def _compared(
-    copy: Records, original: Records, held: Records, near: Nearest, near_held: Nearest, level: float
-) -> dict[str, Any]:
-    """Return what the confidential file and the holdout differ in, and the conclusions."""
-    n, n_original, n_held = (int(file.times.sum()) for file in (copy, original, held))
-    nearer, tied = near.level < near_held.level, near.level == near_held.level
-    share, expected = float((nearer + tied / 2) @ copy.times) / n, n_original / (n_original + n_held)
-    cluster = np.where(nearer | tied, near.place, len(original.times) + near_held.place)
-    k = len(np.unique(cluster))
-    excess = share - expected
-    half = math.inf
-    if k > 1:
-        sums, untied = (
-            np.bincount(cluster, values * copy.times) for values in (nearer + tied / 2 - share, ~tied)
-        )
-        # The larger of the observed variance and that of clusters that are each nearer to X by chance; ties are not.
-        variance = max(math.fsum(sums**2) * k / (k - 1), expected * (1 - expected) * float(untied @ untied))
-        half = float(stdtrit(k - 1, (1 + level) / 2)) * math.sqrt(variance) / n
-    low, high = max(excess - half, -expected), min(excess + half, 1 - expected)
+def _copied(copy: Records, original: Records, held: Records, risk: float) -> dict[str, Any]:
+    """Return how many people with values of their own a synthetic record equals, and whether that is chance."""
+    n_original, n_held = (int(file.times.sum()) for file in (original, held))
     counts = original.occurrences(copy.pattern), held.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]
+    expected = n_original / (n_original + n_held)
     chance = float(betainc(alone[0], alone[1] + 1, expected)) if alone[0] else 1.0
-    n_tied = int(copy.times[tied].sum())
-    # Where the holdout is the larger file, a tie that counts half can add more than its expectation.
-    from_ties = max(0.0, 0.5 - expected) * n_tied / n
     return {
-        "n_nearer": int(copy.times[nearer].sum()), "n_tied": n_tied, "share": share, "expected": expected, "low": low,
-        "high": high, "n_clusters": k, "n_alone_confidential": alone[0], "n_alone_holdout": alone[1],
-        "alone_probability": chance, "nearer": low > from_ties, "copied": chance <= (1 - level) / 2,
+        "n_alone_confidential": alone[0], "n_alone_holdout": alone[1], "alone_probability": chance,
+        "copied": chance <= risk / 2,
     }  # fmt: skip
 
 

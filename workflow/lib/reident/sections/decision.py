@@ -104,9 +104,8 @@ class Decision(Section):
     """Matching: the smallest false match rate, as a fraction, with which a scenario passes. A scenario without a unique
     match passes."""
     nearer_excess_at_most: float | None = Field(None, ge=0, le=1, exclude_if=_is_absent)
-    """`matching.closest`: the largest excess of the share of synthetic records that are nearer to the confidential file
-    than to the holdout over its expectation, as a fraction, with which every synthetic file passes. Source: METHODS
-    §8.1."""
+    """`matching.closest`: the largest excess of the share of closest records that are confidential over its
+    expectation, as a fraction, with which every synthetic file passes. Source: METHODS §8.1."""
     disco_at_most: Shares | None = None
     """`attribute_disclosure`: the largest DiSCO, as a fraction, with which a target passes, for the most dangerous set
     of keys and on average over the released files. One number for all targets, or a mapping from their names to

@@ -32,15 +32,26 @@ from reident.verdict.warnings import CLOSEST as ABOUT
 TEXT = Sentences("closest")
 HEADING = Sentences("headings")
 CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
+NEARNESS = "matching/nearness.csv"
 OWN, HELD = "confidential", "holdout"
+
+ALL = 100
+"""The share of the synthetic records, in per cent, that are all of them."""
 
 
 def lines_of(results: Results) -> pd.DataFrame:
-    """Return the synthetic files that are shown, with the ends of the interval of the share."""
-    lines = results.table(CLOSEST)
-    for end in ("low", "high"):
-        lines = lines.assign(**{f"share_{end}": lines["expected"] + lines[end]})
-    return lines.head(MAX_FILES)
+    """Return the synthetic files that are shown."""
+    return results.table(CLOSEST).head(MAX_FILES)
+
+
+def shares_of(results: Results) -> pd.DataFrame:
+    """Return the shares of closest records that are confidential, and what they show, for the files that are shown."""
+    lines = results.table(NEARNESS).copy()
+    lines["outcome"] = "chance"
+    lines.loc[lines["share"] < lines["low"], "outcome"] = "below"
+    lines.loc[lines["high"] >= 1, "outcome"] = "too_few"  # even if all nearest records were confidential
+    lines.loc[lines["nearer"], "outcome"] = "memorised"
+    return lines[lines["file"].isin(results.table(CLOSEST)["file"].head(MAX_FILES))]
 
 
 def has_holdout(results: Results) -> bool:
@@ -63,7 +74,7 @@ def closest_overall(results: Results) -> str | None:
     )
 
 
-@part(CLOSEST)
+@part(CLOSEST, NEARNESS)
 def closest_findings(results: Results) -> str:
     """Say on the front page whether the synthesis has memorised people, of the file that shows it most."""
     if not has_holdout(results):
@@ -72,17 +83,45 @@ def closest_findings(results: Results) -> str:
     files = lines.assign(excess=lines["share"] - lines["expected"])
     line = files.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
     file = TEXT("findings.file", n=len(lines), number=line["file"])
-    fields = {name: percent(line[name]) for name in ("share", "expected")} | {
-        "level": declared(results.level)
-    }
-    fields |= {"file": file, "interval": span(*(line["expected"] + line[end] for end in ("low", "high")))}
-    kind = "nearer" if line["nearer"] else "farther" if line["high"] < 0 else "as_expected"
-    texts = [TEXT(f"findings.{kind}", **fields)]
+    shares = shares_of(results)
+    texts = [_nearness(results, shares[shares["file"] == line["file"]], file)]
     if n := int(line["n_alone_confidential"]):
         other = some(int(line["n_alone_holdout"]), "person")
         copied = "copied" if line["copied"] else "not_copied"
-        texts.append(TEXT(f"findings.{copied}", people=some(n, "person"), other=other, file=file))
+        text = TEXT(f"findings.{copied}", people=some(n, "person"), other=other, file=file)
+        texts.append(f"{text} {TEXT('findings.exact')}")
     return block("findings", items(texts))
+
+
+def _nearness(results: Results, shares: pd.DataFrame, file: str) -> str:
+    """Say what the shares of one file show: all of them, or the one that is the farthest beyond chance."""
+    whole = shares.iloc[-1]
+    fields = {"file": file, "level": declared(results.level), "expected": percent(whole["expected"])}
+    seen = shares[shares["nearer"]].sort_values("probability", kind="stable")
+    if not seen.empty:
+        line = seen.iloc[0]
+        name = "all" if line["percent"] == ALL else "tail"
+        which = TEXT(
+            f"findings.which.{name}", **({"percent": _tail(line["percent"])} if name == "tail" else {})
+        )
+        fields |= {"share": percent(line["share"]), "high": percent(line["high"])}
+        return TEXT("findings.nearer", which=which, **fields)
+    fields |= {"share": percent(whole["share"])}
+    if whole["outcome"] == "below":
+        return TEXT("findings.below", **fields, low=percent(whole["low"]))
+    tails = {f"tail_{line.percent}": percent(line.share) for line in shares.iloc[:-1].itertuples()}
+    texts = [TEXT("findings.as_expected", **fields, **tails)]
+    few = shares[shares["outcome"] == "too_few"]
+    if not few.empty:
+        line = few.iloc[-1]
+        texts.append(
+            TEXT("findings.too_few", percent=declared(line["percent"] / 100), n=int(line["n_records"]))
+        )
+    return " ".join(texts)
+
+
+def _tail(share: int) -> str:
+    return TEXT("figure.all") if share == ALL else declared(share / 100)
 
 
 @part(CLOSEST)
@@ -97,20 +136,21 @@ def closest_premise(results: Results) -> str:
     return paragraphs(text, TEXT("premise.holdout", **fields))
 
 
-@part(CLOSEST, DISTANCES)
+@part(CLOSEST, NEARNESS, DISTANCES)
 def closest_figure(results: Results) -> Figure:
-    """Draw the distribution of both distances, and with a holdout the share beside its expectation."""
+    """Draw the distribution of both distances, and with a holdout the shares with their bands of chance."""
     lines, curves, held = lines_of(results), results.table(DISTANCES), has_holdout(results)
+    shares = shares_of(results)
     curves = curves[curves["file"].isin(lines["file"])]
 
     def draw(sheet: Sheet) -> None:
         _draw_distances(sheet.panels[0], curves, (OWN, HELD) if held else (OWN,))
         sheet.panels[0].legend(loc="lower right", fontsize=7)
         if held:
-            _draw_shares(sheet.panels[1], lines)
+            _draw_shares(sheet.panels[1], shares)
 
     return style.figure(
-        draw, panels=2 if held else 1, across=1, height=2.6, between=0.06, alt=_alt(lines, held),
+        draw, panels=2 if held else 1, across=1, height=2.6, between=0.06, alt=_alt(lines, shares, held),
         caption=TEXT("figure.caption", level=declared(results.level)) if held else TEXT("figure.caption_alone"),
     )  # fmt: skip
 
@@ -138,39 +178,45 @@ def _draw_distances(axes: Axes, curves: pd.DataFrame, kinds: tuple[str, ...]) ->
     axes.set_title(TEXT("figure.distances"))
 
 
-def _draw_shares(axes: Axes, lines: pd.DataFrame) -> None:
-    at = range(len(lines))
-    axes.hlines(at, lines["share_low"], lines["share_high"], color=style.SUSPECTED, linewidth=4, zorder=2)
-    axes.plot(lines["share"], at, "o", **style.full(5, clip_on=False))
-    expected = lines["expected"].iloc[0]
-    axes.axvline(expected, **DASHED)
-    ends = [*lines["share_low"], *lines["share_high"], expected]
-    style.percent_axis(axes, 1, 4)
-    margin = max(0.02, 0.1 * (max(ends) - min(ends)))  # around the expectation, which need not be near 0
-    axes.set_xlim(min(ends) - margin, max(ends) + margin)
-    style.rows(axes, [TEXT("figure.file", number=file) for file in lines["file"]], 14)
+def _draw_shares(axes: Axes, shares: pd.DataFrame) -> None:
+    """Draw, for each tail, the share of each file beside its band, file by file from left to right."""
+    files, tails = list(dict.fromkeys(shares["file"])), list(dict.fromkeys(shares["percent"]))
+    step = min(0.12, 0.7 / len(files))
+    middle = (len(files) - 1) / 2
+    at = [
+        tails.index(t) + step * (files.index(f) - middle)
+        for f, t in zip(shares["file"], shares["percent"], strict=True)
+    ]
+    axes.vlines(at, shares["low"], shares["high"], color=style.SUSPECTED, linewidth=4, zorder=2)
+    axes.plot(at, shares["share"], "o", **style.full(4.5, clip_on=False))
+    axes.axhline(shares["expected"].iloc[0], **DASHED)
+    axes.set_xticks(range(len(tails)), [_tail(tail) for tail in tails])
+    axes.set_xlim(-0.5, len(tails) - 0.5)
+    style.share_axis(axes, 1)
+    axes.set_xlabel(TEXT("figure.tails"))
     axes.set_title(TEXT("figure.shares"))
 
 
-def _alt(lines: pd.DataFrame, held: bool) -> str:
-    key = "file_alt" if held else "file_alone"
-    texts = [
-        TEXT(
-            f"figure.alt.{key}",
-            number=line["file"],
-            **{kind: number(round(line[f"distance_{kind}"], 3)) for kind in (OWN, HELD)[: 1 + held]},
-            **({name: percent(line[name]) for name in ("share", "expected")} if held else {}),
-        )
-        for line in lines.to_dict("records")
-    ]
-    return " ".join([TEXT("figure.alt.start"), *texts])
+def _alt(lines: pd.DataFrame, shares: pd.DataFrame, held: bool) -> str:
+    key, texts = "file_alt" if held else "file_alone", [TEXT("figure.alt.start")]
+    for line in lines.to_dict("records"):
+        own = shares[shares["file"] == line["file"]] if held else shares.head(0)
+        fields = {f"share_{tail.percent}": percent(tail.share) for tail in own.itertuples()}
+        if held:
+            fields["expected"] = percent(line["expected"])
+        for kind in (OWN, HELD)[: 1 + held]:
+            fields[kind] = number(round(line[f"distance_{kind}"], 3))
+        texts.append(TEXT(f"figure.alt.{key}", number=line["file"], **fields))
+    return " ".join(texts)
 
 
-@part(CLOSEST)
+@part(CLOSEST, NEARNESS)
 def closest_tables(results: Results) -> str:
-    """Show the share with its expectation, and the distances, ratios and identical records of both files."""
+    """Show the shares with their bands, the distances and ratios, and how many people are in a synthetic file."""
     lines, held = lines_of(results), has_holdout(results)
-    return paragraphs(_shares(results, lines) if held else None, _distances(lines, held))
+    return paragraphs(
+        _shares(results) if held else None, _distances(lines, held), _copies(results, lines, held)
+    )
 
 
 def _table(caption: str, lines: pd.DataFrame, cells: dict[str, list[str]]) -> str:
@@ -182,25 +228,32 @@ def _table(caption: str, lines: pd.DataFrame, cells: dict[str, list[str]]) -> st
     return table(caption, Column(HEADING("file"), files, "l", "1.2fr"), *columns, kind="compact")
 
 
-def _shares(results: Results, lines: pd.DataFrame) -> str:
-    ends = zip(lines["share_low"], lines["share_high"], strict=True)
-    beyond = lines["copied"] | lines["nearer"]
-    cells = {
-        "tied": rates(lines["n_tied"] / lines["n_synthetic"]),
-        "share": rates(lines["share"]),
-        "interval": [without_unit(span(*both)) for both in ends],
-        "expected": rates(lines["expected"]),
-        "alone_confidential": count_cells(lines["n_alone_confidential"]),
-        "alone_holdout": count_cells(lines["n_alone_holdout"]),
-        "outcome": [TEXT(f"tables.outcomes.{'beyond' if is_beyond else 'chance'}") for is_beyond in beyond],
-    }
-    return _table(TEXT("tables.shares", level=declared(results.level), file=CLOSEST), lines, cells)
+def _shares(results: Results) -> str:
+    shares = shares_of(results)
+    cells: dict[str, list[str]] = {}
+    for tail, lines in shares.groupby("percent"):
+        ends = zip(rates(lines["share"]), lines["low"], lines["high"], strict=True)
+        cells[f"tail_{tail}"] = [f"{share} ({without_unit(span(low, high))})" for share, low, high in ends]
+    cells["expected"] = rates(lines["expected"])
+    found = [set(own["outcome"]) for _, own in shares.groupby("file", sort=False)]
+    order = ("memorised", "below", "too_few")
+    worst = [next((name for name in order if name in own), "chance") for own in found]
+    cells["outcome"] = [TEXT(f"tables.outcomes.{name}") for name in worst]
+    return _table(TEXT("tables.shares", level=declared(results.level), file=NEARNESS), lines, cells)
 
 
 def _distances(lines: pd.DataFrame, held: bool) -> str:
     names = [f"{quantity}_{kind}" for quantity in ("distance", "ratio") for kind in (OWN, HELD)[: 1 + held]]
-    cells = {name: fixed_cells(lines[name], 3) for name in names}
-    counts = ("n_identical", "n_identical_unique", "n_identical_holdout")[: 2 + held]
-    return _table(
-        TEXT("tables.distances"), lines, cells | {name: count_cells(lines[name]) for name in counts}
-    )
+    return _table(TEXT("tables.distances"), lines, {name: fixed_cells(lines[name], 3) for name in names})
+
+
+def _copies(results: Results, lines: pd.DataFrame, held: bool) -> str:
+    names = ["n_identical", "n_identical_unique"]
+    if held:
+        names += ["n_identical_holdout", "n_alone_confidential", "n_alone_holdout"]
+    cells = {name: count_cells(lines[name]) for name in names}
+    if held:
+        outcomes = ["copied" if copied else "chance" for copied in lines["copied"]]
+        cells["outcome"] = [TEXT(f"tables.outcomes.{name}") for name in outcomes]
+        return _table(TEXT("tables.copies", level=declared(results.level)), lines, cells)
+    return _table(TEXT("tables.copies_alone"), lines, cells)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
+from reident.linkage.intervals import FEW_CLUSTERS, are_independent
 from reident.pipeline.tables import WHOLE
 from reident.report import style
 from reident.report.columns import columns
@@ -33,7 +34,7 @@ TEXT = Sentences("rates")
 HEADING = Sentences("headings")
 
 
-@part("rates.csv")
+@part("rates.csv", "clusters.csv")
 def rates_by_metric(results: Results) -> str:
     """Return the table of suspected, confirmed and conditional rates of the whole study, with its notes."""
     whole = results.whole
@@ -70,8 +71,8 @@ def _claims(results: Results, whole: pd.DataFrame) -> str:
 
 
 def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
-    """Return what is known of metrics without a suspected or a confirmed record."""
-    level = declared(results.level)
+    """Return what is known of metrics without a suspected or a confirmed record, or with few clusters that have one."""
+    level, clusters = declared(results.level), _confirmed_clusters(results)
     texts = [] if results.confirmable else [unconfirmable(results)]
     for metric, line in whole.iterrows():
         name, suspected = title(str(metric)), round(line["n_suspected"])
@@ -82,7 +83,17 @@ def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
             texts.append(
                 TEXT("by_metric.nothing_confirmed", metric=name, suspected=suspected, level=level, high=high)
             )
+        elif 0 < (n := clusters.get(metric, 0)) < FEW_CLUSTERS:
+            texts.append(TEXT("by_metric.few_clusters", metric=name, n=round(n), few=FEW_CLUSTERS))
     return block("note", *texts) if texts else None
+
+
+def _confirmed_clusters(results: Results) -> pd.Series:
+    """Return the number of clusters with a confirmed record by metric; nothing where records are independent."""
+    if are_independent(results.study["rates"]["interval"]):
+        return pd.Series(dtype=float)
+    lines = results.table("clusters.csv")
+    return lines[lines["stratum"] == WHOLE].set_index("metric")["n_confirmed"]
 
 
 def _reading(results: Results) -> str:
