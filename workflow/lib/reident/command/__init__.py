@@ -35,7 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for part in (init, commands):
         part.declare(parsers)
-    args = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and not words[0].startswith("-") and words[0] not in parsers.choices:
+        from reident.study.reading import near  # noqa: PLC0415 - no other command needs it here
+
+        names = "" if (question := near(words[0], parsers.choices)) else f" Choose from {', '.join(parsers.choices)}."
+        parser.error(f"`{words[0]}` is not a command.{question}{names}")
+    args = parser.parse_args(words)
     os.umask(0o077)  # everything that a command writes is its owner's alone
     try:
         return int(args.run(args))

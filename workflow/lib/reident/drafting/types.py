@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reident.drafting import names
-from reident.drafting.codes import MIN_RECORDS
+from reident.intake.severity import MIN_RECORDS
 from reident.drafting.profile import MAX_LEVELS, Column
 from reident.study.reading import TODO
 

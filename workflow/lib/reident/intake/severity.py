@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
 import pandas as pd
@@ -16,6 +16,9 @@ MATERIAL = 0.01
 
 MAX_CODES = 8
 """Codes that a warning names."""
+
+MIN_RECORDS = 3
+"""A code that fewer records have is in no draft, and not on the terminal: it could single out a person."""
 
 
 class Line(NamedTuple):
@@ -40,6 +43,13 @@ def named(codes: Iterable[str]) -> str:
     """Return the first :data:`MAX_CODES` codes as a list; an empty code is shown as two quotation marks."""
     texts = [code or '""' for code in codes]
     return ", ".join([*texts[:MAX_CODES], *(["…"] if len(texts) > MAX_CODES else [])])
+
+
+def named_frequent(counts: Mapping[str, int], words: Set[str]) -> str:
+    """Return as a list for a message the codes that are `words` or of :data:`MIN_RECORDS` records, and … for others."""
+    frequent = [code for code in sorted(counts) if counts[code] >= MIN_RECORDS or code.casefold() in words]
+    shown = [code or '""' for code in frequent[:MAX_CODES]]
+    return ", ".join([*shown, *(["…"] if len(shown) < len(counts) else [])])
 
 
 def percentage(share: float) -> str:

@@ -20,10 +20,11 @@ from reident.intake.severity import (
     UNDERSTATES,
     Line,
     named,
+    named_frequent,
     of_share,
     percentage,
 )
-from reident.intake.undeclared import OTHER, Counts, look_missing
+from reident.intake.undeclared import MISSING_WORDS, OTHER, Counts, look_missing
 from reident.sections.codes import normaliser, number
 from reident.sections.linkage import Column
 
@@ -222,11 +223,11 @@ def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> Line:
     A category that both files have does not keep records apart: two records that miss it agree on it.
     """
     categorical = group.column.coding(group.side).kind == "categorical"
-    codes = named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in group.codes))
+    texts = {value if isinstance(value, str) else f"{value:.15g}": rows for value, rows in group.codes.items()}
     what = "a code that looks" if len(group.codes) == 1 else "codes that look"
     warning = (
         f"{part.file_name(group.side)}, variable {group.column.name}: {group.records} have {what} like missing values "
-        f"and are not declared as missing: {codes}. They count as values, also in {group.cost}. Add them to `missing`, "
+        f"and are not declared as missing: {named_frequent(texts, MISSING_WORDS)}. They count as values, also in {group.cost}. Add them to `missing`, "
         "or, if they are values, recode each to itself."
     )
     return group.line(warning, harmless=categorical and set(group.codes) <= set(others))

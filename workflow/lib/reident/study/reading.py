@@ -276,9 +276,17 @@ def near(name: str, names: Iterable[str]) -> str:
     return f" Did you mean `{close[0]}`?" if close else ""
 
 
+_OF_LINKING_VARIABLES = ("type", "order", "coarsen")
+"""Keys that are left when a linking variable is moved to `strata`."""
+
+
 def _reason(error: Any, keys: Mapping[str, Sequence[str]]) -> str:
     """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
+    if kind == "extra_forbidden" and error["loc"][0] == "strata" and error["loc"][-1] in _OF_LINKING_VARIABLES:
+        return (
+            "is not a key of a stratum. A stratum has no type: only records with equal codes are compared. Remove it."
+        )
     if kind == "extra_forbidden":
         return f"is not a known key{_instead(str(error['loc'][-1]), keys)}"
     if kind == "missing":
