@@ -6,6 +6,7 @@ Each part of the command imports what it needs when it is asked for: an answer m
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(args.run(args))
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")
+        return 1
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        sys.stderr.write(f"Error: {str(error.filename)[:40]}…: the name of a file is too long. Give a shorter one.\n")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")

@@ -45,9 +45,9 @@ def named(codes: Iterable[str]) -> str:
     return ", ".join([*texts[:MAX_CODES], *(["…"] if len(texts) > MAX_CODES else [])])
 
 
-def named_frequent(counts: Mapping[str, int], words: Set[str]) -> str:
-    """Return as a list for a message the codes that are `words` or of :data:`MIN_RECORDS` records, and … for others."""
-    frequent = [code for code in sorted(counts) if counts[code] >= MIN_RECORDS or code.casefold() in words]
+def named_frequent(counts: Mapping[str, int], always: Set[str]) -> str:
+    """Return as a list for a message the codes in `always` and those of :data:`MIN_RECORDS` records; … is for others."""
+    frequent = [code for code in sorted(counts) if counts[code] >= MIN_RECORDS or code in always]
     shown = [code or '""' for code in frequent[:MAX_CODES]]
     return ", ".join([*shown, *(["…"] if len(shown) < len(counts) else [])])
 

@@ -136,6 +136,8 @@ def _error(path: Path, line: int | None, message: str) -> InputError:
 def _text(path: Path) -> str:
     """Return the text of a file, unless it is too large to be a study file."""
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # to read a pipe may last for ever
+            raise _error(path, None, "the file is a pipe or a device. Write its content to a file.")
         if path.is_file() and path.stat().st_size > MAX_FILE:
             raise _error(path, None, f"the file must have at most {MAX_FILE:,} bytes. Shorten it.")
         text = path.read_bytes().decode("utf-8-sig")
