@@ -81,7 +81,7 @@ KINDS = {
     "groups": ("raise ExceptionGroup(said, [ValueError(said)])", FAILS),
     "text that fails": ("class Odd(Exception): __str__ = lambda self: fail(said)\nraise Odd", FAILS),
     "name of a file": ("exec(compile('fail(1)', '<study> ' + said, 'exec'), {'fail': fail})", FAILS),
-    "line of a file": ("exec(compile('\\n' * int(puf[0, 0]) + 'fail(1)', '<study> own.py', 'exec'), {'fail': fail})", FAILS),
+    "line of a file": ("exec(compile('\\n' * int(puf[0, 0]) + '1 / 0', '<study> own.py', 'exec'))", FAILS),
     "recursion": ("def deeper(text): deeper(text + said)\ndeeper(said)", FAILS),
     "memory": ("raise MemoryError(said)", FAILS),
     "fault": ("faulthandler.enable(); os.kill(os.getpid(), signal.SIGSEGV)", DIES),
@@ -114,7 +114,9 @@ def run(folder: Path, kinds: tuple[str, ...]) -> Runs:
             (folder / name / file).write_text(text, encoding="utf-8")
     targets = [f"results/{name}/scores/adhoc/1-of-1.parquet" for name in ids.values()]
     studies = [folder / name / "study.yaml" for name in ids.values()]
-    return Runs(snakemake(*targets, studies=studies, folder=folder / "run", program=PRELOADED), folder / "run", ids)
+    return Runs(
+        snakemake(*targets, studies=studies, folder=folder / "run", program=PRELOADED), folder / "run", ids
+    )
 
 
 def assert_nothing_is_told(runs: Runs) -> None:
@@ -132,9 +134,14 @@ def assert_nothing_is_told(runs: Runs) -> None:
         assert made == (says == ENDS), kind
         if says == FAILS:
             log = (runs.folder / f"results/{name}/logs/score.adhoc.1-of-1.log").read_text(encoding="utf-8")
-            assert re.fullmatch(rf"Error: own\.py, line \d\d: {says} \(\w+\)\. It must .*\n", log), (kind, log)
+            assert re.fullmatch(rf"Error: own\.py, line \d\d: {says} \(\w+\)\. It must .*\n", log), (
+                kind,
+                log,
+            )
         elif says == DIES:
-            assert re.search(rf"Error: {name}: Comparing records: Adhoc (.* and )?({says})", runs.ended.shown), kind
+            assert re.search(
+                rf"Error: {name}: Comparing records: Adhoc (.* and )?({says})", runs.ended.shown
+            ), kind
 
 
 def test_a_scoring_function_shows_nothing_by_any_of_the_usual_ways(tmp_path):

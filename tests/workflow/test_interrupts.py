@@ -1,5 +1,5 @@
-"""Ctrl-C and SIGTERM at sixty moments of a small study, from when Snakemake begins to plan, many of them while the first
-steps start: nothing of a study on the terminal or in a log, no traceback, no hang, and one line that says what to do."""
+"""Ctrl-C and SIGTERM at sixty moments of a small study, from when Snakemake begins to plan, many while the first steps
+start: nothing of a study on the terminal or in a log, no traceback, no hang, and one line that says what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflow.commands import CHECKOUT, ended, start
 
 pytestmark = pytest.mark.slow
 
-SECRET = "SEED-OF-THE-ROUNDING-0123456789"
+SEED = "SEED-OF-THE-ROUNDING-0123456789"
 STOPPED = "Stopped. Run the same command again to go on from here."
 
 
@@ -32,7 +32,10 @@ def moments() -> list:
     found += [("INT", "step", seconds) for seconds in (0.0, 0.02, 0.05, 0.1)]
     assert len(found) == 62
     quick = [("INT", "step", 0.02)]
-    return [pytest.param(*one, marks=[] if one in quick else pytest.mark.long, id=" ".join(map(str, one))) for one in found]
+    return [
+        pytest.param(*one, marks=[] if one in quick else pytest.mark.long, id=" ".join(map(str, one)))
+        for one in found
+    ]
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def interruptible():
 def study(tmp_path) -> Path:
     shutil.copytree(CHECKOUT / ".test/study", tmp_path / "study")
     file = tmp_path / "study" / "study.yaml"
-    release = f"release: {{policy: base-5-random, seed: {SECRET}}}\n"
+    release = f"release: {{policy: base-5-random, seed: {SEED}}}\n"
     file.write_text(file.read_text(encoding="utf-8") + release, encoding="utf-8")
     return file
 
@@ -68,6 +71,6 @@ def test_an_interrupted_run_shows_nothing_of_the_study(study, tmp_path, name, af
     assert time.monotonic() - began < 60, "it hangs"
     logs = [*folder.glob("results/*/logs/*"), *folder.glob(".snakemake/log/*"), *folder.glob("results/*.log")]
     for text in (stopped.shown, *(log.read_text(encoding="utf-8") for log in logs)):
-        assert SECRET not in text
+        assert SEED not in text
         assert not re.search("Traceback|pickle|KeyboardInterrupt", text)
     assert name == "TERM" or stopped.code == 0 or stopped.shown.splitlines()[-1] == STOPPED

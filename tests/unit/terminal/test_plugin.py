@@ -112,7 +112,10 @@ def test_a_run_is_its_steps_and_its_time(run):
         ended(2),
         info(event=LogEvent.PROGRESS, done=2, total=2),
     )
-    assert run(*BEFORE, *records).splitlines() == ["1 of 1  s: Reading the files (1 s)", "Done: 1 job in 0 s."]
+    assert run(*BEFORE, *records).splitlines() == [
+        "1 of 1  s: Reading the files (1 s)",
+        "Done: 1 job in 0 s.",
+    ]
 
 
 def test_a_step_has_its_number_among_the_steps_that_run(run):
@@ -158,8 +161,16 @@ def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
 
 
 ENDINGS = [
-    ("the kernel, for memory", "died with <Signals.SIGKILL: 9>", "was ended by SIGKILL; memory may have run out."),
-    ("the same below a shell", "returned non-zero exit status 137", "was ended by SIGKILL; memory may have run out."),
+    (
+        "the kernel, for memory",
+        "died with <Signals.SIGKILL: 9>",
+        "was ended by SIGKILL; memory may have run out.",
+    ),
+    (
+        "the same below a shell",
+        "returned non-zero exit status 137",
+        "was ended by SIGKILL; memory may have run out.",
+    ),
     ("a cluster", "died with <Signals.SIGTERM: 15>", "was ended by SIGTERM."),
     ("a crash", "returned non-zero exit status 139", "was ended by SIGSEGV."),
     ("a signal without a name", "returned non-zero exit status 200", "was ended by signal 72."),
@@ -227,6 +238,19 @@ def test_ctrl_c_before_the_first_job_leaves_one_line(run):
 def test_ctrl_c_leaves_one_line(run, interruption):
     shown = run(*BEFORE, began(1, "prepare"), interruption, *failed(1), *AFTER)
     assert shown == f"Stopped. {AGAIN}\n"
+
+
+def test_sigterm_lets_steps_end_and_leaves_a_line_of_each_kind(run, tmp_path):
+    leaves = (logging.INFO, "Will exit after finishing currently running jobs (scheduler).", {})
+    shown = run(PLAN, began(1, "prepare"), leaves, ended(1), leaves)
+    assert shown.splitlines() == [
+        "Stops once the running steps have ended.",
+        "1 of 1  s: Reading the files (1 s)",
+        f"Stopped. {AGAIN}",
+    ]
+    log = tmp_path / "prepare.log"
+    log.write_text("Error: a.\n")
+    assert run(PLAN, began(1, "prepare", str(log)), leaves, *failed(1), *AFTER).endswith("\nError: a.\n")
 
 
 MESSAGES = [

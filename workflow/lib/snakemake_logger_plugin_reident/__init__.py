@@ -23,6 +23,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 INTERVAL = 10  # between two reports on long steps outside a terminal, in seconds
 _INTERRUPTED = ("user request", "SIGINT", "exit status 130")
+_LEAVES = "Will exit after finishing currently running jobs"
 _NO_FILE = "Target rules may not contain wildcards"
 _SUMMARIES = ("CalledProcessError", "a job execution failed", "did not complete successfully")
 _ENDING = re.compile(r"(?:died with <Signals\.\w+: |returned non-zero exit status )(\d+)")
@@ -128,6 +129,7 @@ class LogHandler(LogHandlerBase):
         self._endings: dict[int | None, str] = {}  # by the thread that tells it, the same as tells the job
         self._errors: list[str] = []
         self._done, self._total, self._walks, self._planned, self._stopped = 0, 0, 0, False, False
+        self._leaves = False
         self._began, self._over = time.monotonic(), threading.Event()
 
     def emit(self, record: LogRecord) -> None:
@@ -145,6 +147,9 @@ class LogHandler(LogHandlerBase):
         self._endings[record.thread] = text
         if any(words in text for words in _INTERRUPTED):
             self._stopped = True
+        elif text.startswith(_LEAVES):  # after SIGTERM, and told more than once
+            self._show(*["Stops once the running steps have ended."] * (not self._leaves))
+            self._leaves = True
         elif record.levelno >= ERROR:
             lines = [line for line in text.splitlines() if not line.lstrip().startswith('File "')]
             message = "\n".join(lines[1:] if lines[0].startswith(name) and lines[1:] else lines)
@@ -230,7 +235,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _end(self) -> list[str]:
-        if self._stopped:
+        if self._stopped or (self._leaves and not self._failed):
             return [f"Stopped. {AGAIN}"]
         failed = [f"{job.text}: failed{job.log and f', see {job.log}'}" for job, _ in self._failed.values()]
         reasons = [_failure(*failure) for failure in self._failed.values()]

@@ -38,9 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         part.declare(parsers)
     words = sys.argv[1:] if arguments is None else arguments
     if words and not words[0].startswith("-") and words[0] not in parsers.choices:
-        from reident.study.reading import near  # noqa: PLC0415 - no other command needs it here
+        from reident.study.reading import near
 
-        names = "" if (question := near(words[0], parsers.choices)) else f" Choose from {', '.join(parsers.choices)}."
+        names = (
+            ""
+            if (question := near(words[0], parsers.choices))
+            else f" Choose from {', '.join(parsers.choices)}."
+        )
         parser.error(f"`{words[0]}` is not a command.{question}{names}")
     args = parser.parse_args(words)
     os.umask(0o077)  # everything that a command writes is its owner's alone
@@ -52,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
-        sys.stderr.write(f"Error: {str(error.filename)[:40]}…: the name of a file is too long. Give a shorter one.\n")
+        sys.stderr.write(
+            f"Error: {str(error.filename)[:40]}…: the name of a file is too long. Give a shorter one.\n"
+        )
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")

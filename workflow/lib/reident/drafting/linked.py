@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import codes, counterparts, draft, links, recodes, strata, types
+from reident.drafting import counterparts, draft, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links

@@ -46,7 +46,7 @@ def named(codes: Iterable[str]) -> str:
 
 
 def named_frequent(counts: Mapping[str, int], always: Set[str]) -> str:
-    """Return as a list for a message the codes in `always` and those of :data:`MIN_RECORDS` records; … is for others."""
+    """Return the codes in `always` and those of :data:`MIN_RECORDS` records as a list for a message, … for others."""
     frequent = [code for code in sorted(counts) if counts[code] >= MIN_RECORDS or code in always]
     shown = [code or '""' for code in frequent[:MAX_CODES]]
     return ", ".join([*shown, *(["…"] if len(shown) < len(counts) else [])])

@@ -223,12 +223,14 @@ def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> Line:
     A category that both files have does not keep records apart: two records that miss it agree on it.
     """
     categorical = group.column.coding(group.side).kind == "categorical"
-    texts = {value if isinstance(value, str) else f"{value:.15g}": rows for value, rows in group.codes.items()}
-    named_always = {text for text in texts if text.casefold() in MISSING_WORDS or text.startswith("-")}  # no one's value
+    rows = {value if isinstance(value, str) else f"{value:.15g}": n for value, n in group.codes.items()}
+    # Other codes could be the value of a person.
+    harmless = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
+    codes = named_frequent(rows, harmless)
     what = "a code that looks" if len(group.codes) == 1 else "codes that look"
     warning = (
         f"{part.file_name(group.side)}, variable {group.column.name}: {group.records} have {what} like missing values "
-        f"and are not declared as missing: {named_frequent(texts, named_always)}. They count as values, also in {group.cost}. Add them to `missing`, "
+        f"and are not declared as missing: {codes}. They count as values, also in {group.cost}. Add them to `missing`, "
         "or, if they are values, recode each to itself."
     )
     return group.line(warning, harmless=categorical and set(group.codes) <= set(others))

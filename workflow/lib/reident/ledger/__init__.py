@@ -35,6 +35,8 @@ if "/.snakemake/scripts/" in sys.argv[0]:
 elif Path(sys.argv[0]).parent.name == "snakemake" or Path(sys.argv[0]).name == "snakemake":
     # Before and after its jobs, Snakemake leaves it to Python. Its logger plugin imports this before anything else.
     sys.excepthook = _excepthook
+    # A folder stays locked after a SIGTERM that Python does not handle; Snakemake handles it while jobs run.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def __getattr__(name: str) -> Any:

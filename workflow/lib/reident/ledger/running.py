@@ -339,7 +339,9 @@ def _tell(running: Step, error: BaseException) -> None:
         message = by_importer(f"Error: {error}", running.rule, running.name_of_rule)
     else:
         message = (
-            _about_disk(running, error) or _about_resources(running, error) or _about_unexpected(running, error)
+            _about_disk(running, error)
+            or _about_resources(running, error)
+            or _about_unexpected(running, error)
         )
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
@@ -384,7 +386,9 @@ def _about_resources(running: Step, error: BaseException) -> str | None:
     """Return what to say where memory ran out, in the step or in the process that runs its notebook."""
     more = "Give the run more memory, or fewer cores, and run the same command again"
     for cause in _causes(error):
-        if isinstance(cause, MemoryError) or "MemoryError" in getattr(cause, "ename", ""):  # of a notebook's cell
+        if isinstance(cause, MemoryError) or "MemoryError" in getattr(
+            cause, "ename", ""
+        ):  # of a notebook's cell
             return f"Error: step `{running.name}` ran out of memory. {more}."
         if "Kernel died" in str(cause) or type(cause).__name__ == "DeadKernelError":
             what = f"the process that runs the notebook of step `{running.name}` was killed"

@@ -24,7 +24,7 @@ _MARK = "<study> "
 """What the name of an approved file begins with in tracebacks, which tells its lines from those of libraries."""
 
 _LENGTHS: dict[str, int] = {}
-"""The number of lines of each approved file, by its name in tracebacks: code may give itself names and lines of data."""
+"""The lines of each approved file, by its name in tracebacks: code may give itself names and line numbers of data."""
 
 
 def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:

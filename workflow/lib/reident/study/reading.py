@@ -285,11 +285,10 @@ _OF_LINKING_VARIABLES = ("type", "order", "coarsen")
 def _reason(error: Any, keys: Mapping[str, Sequence[str]]) -> str:
     """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
-    if kind == "extra_forbidden" and error["loc"][0] == "strata" and error["loc"][-1] in _OF_LINKING_VARIABLES:
-        return (
-            "is not a key of a stratum. A stratum has no type: only records with equal codes are compared. Remove it."
-        )
     if kind == "extra_forbidden":
+        if error["loc"][0] == "strata" and error["loc"][-1] in _OF_LINKING_VARIABLES:
+            why = "A stratum has no type: only records with equal codes are compared"
+            return f"is not a key of a stratum. {why}. Remove it."
         return f"is not a known key{_instead(str(error['loc'][-1]), keys)}"
     if kind == "missing":
         return "is missing. Add it; config/README.md describes every key."
