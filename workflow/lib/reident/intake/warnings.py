@@ -225,8 +225,8 @@ def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> Line:
     categorical = group.column.coding(group.side).kind == "categorical"
     rows = {value if isinstance(value, str) else f"{value:.15g}": n for value, n in group.codes.items()}
     # Other codes could be the value of a person.
-    harmless = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
-    codes = named_frequent(rows, harmless)
+    usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
+    codes = named_frequent(rows, usual)
     what = "a code that looks" if len(group.codes) == 1 else "codes that look"
     warning = (
         f"{part.file_name(group.side)}, variable {group.column.name}: {group.records} have {what} like missing values "

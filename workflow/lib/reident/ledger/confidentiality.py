@@ -19,7 +19,8 @@ OTHERS = 0o077
 MIN_FILE = 2**20
 """Bytes that a file of a run may need."""
 
-_STEPS = "|".join(f"*/.snakemake/scripts/*.{step}.py*" for step in (*STEPS, "suggest", "all"))
+# The brackets: the text in which bash searches holds the pattern too.
+_STEPS = "|".join(f"*/.snakemake/script[s]/*.{step}.py*" for step in (*STEPS, "suggest", "all"))
 
 SILENT_STEPS = (
     'if [ -n "$BASH_VERSION" ]; then set -eo pipefail; '

@@ -386,9 +386,8 @@ def _about_resources(running: Step, error: BaseException) -> str | None:
     """Return what to say where memory ran out, in the step or in the process that runs its notebook."""
     more = "Give the run more memory, or fewer cores, and run the same command again"
     for cause in _causes(error):
-        if isinstance(cause, MemoryError) or "MemoryError" in getattr(
-            cause, "ename", ""
-        ):  # of a notebook's cell
+        in_cell = str(getattr(cause, "ename", ""))  # the type of an error in a cell of the notebook
+        if isinstance(cause, MemoryError) or "MemoryError" in in_cell:
             return f"Error: step `{running.name}` ran out of memory. {more}."
         if "Kernel died" in str(cause) or type(cause).__name__ == "DeadKernelError":
             what = f"the process that runs the notebook of step `{running.name}` was killed"
