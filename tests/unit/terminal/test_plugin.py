@@ -194,6 +194,26 @@ def test_where_a_step_must_be_forced_the_same_command_alone_is_no_advice(run, tm
     assert shown.splitlines()[-2:] == ["1 failed, 0 not run.", log.read_text().rstrip()]
 
 
+def test_a_full_disk_below_snakemake_has_one_sentence(run):
+    error, job = failed(1)
+    error = (
+        error[0],
+        "RuleException:\nOSError in file x:\n[Errno 28] No space left on device: 'y'",
+        error[2],
+    )
+    shown = run(
+        PLAN,
+        info("Failed to set marker ([Errno 28] No space left on device)."),
+        began(1, "prepare"),
+        error,
+        job,
+    )
+    assert [line.partition(" on the disk")[0] for line in shown.splitlines()][-2:] == [
+        f"1 failed, 0 not run. {AGAIN}",
+        "Error: no room",
+    ]
+
+
 def test_a_full_disk_is_why_a_step_has_no_log(run, tmp_path, monkeypatch):
     monkeypatch.setattr(plugin.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     shown = run(began(1, "prepare", str(tmp_path / "prepare.log")), *failed(1), *AFTER)
@@ -253,6 +273,8 @@ def test_sigterm_lets_steps_end_and_leaves_a_line_of_each_kind(run, tmp_path):
     assert run(PLAN, began(1, "prepare", str(log)), leaves, *failed(1), *AFTER).endswith("\nError: a.\n")
 
 
+NO_ROOM = f"Error: no room on the disk of {Path.cwd()}, or of its folder .snakemake. Make room and run the same command again."
+
 MESSAGES = [
     ("a warning", (logging.WARNING, "Falling back.", {}), "Warning: Falling back."),
     ("a warning of ours", (logging.WARNING, "Warning: config: x.", {}), "Warning: config: x."),
@@ -285,7 +307,9 @@ MESSAGES = [
     ("a full disk below .snakemake",
      (logging.ERROR, "E\n\nTraceback (most recent call last):\n  x\nOSError: [Errno 28] No space left on device: 'x'\n",
       {"event": LogEvent.ERROR, "exception": "OSError"}),
-     f"Error: no room on the disk of {Path.cwd()}. Make room and run the same command again."),
+     NO_ROOM),
+    ("a marker that Snakemake cannot write", info("Failed to set marker ([Errno 28] No space left on device). Long."),
+     NO_ROOM),
     ("another command", info("Unlocked working directory."), "Unlocked working directory."),
     ("nothing to do", info("Nothing to be done (all requested files …)."),
      "Nothing to be done (all requested files …)."),

@@ -75,8 +75,12 @@ def _jobs(n: int) -> str:
 
 
 def _failure(job: Job, ending: str) -> str:
-    """Return the sentence on a job that failed: that of its log, or how it ended."""
-    unknown = "" if job.prints else f"Error: {job.text} {_unexplained(job, ending)}"
+    """Return the sentence on a job that failed: that of its log, or how it ended; empty if another one says it."""
+    unknown = (
+        ""
+        if job.prints or any(words in ending for words in _FULL)
+        else f"Error: {job.text} {_unexplained(job, ending)}"
+    )
     return [unknown, *(line for line in _log_end(job.log).splitlines() if line.startswith("Error: "))][-1]
 
 
@@ -150,13 +154,14 @@ class LogHandler(LogHandlerBase):
         elif text.startswith(_LEAVES):  # after SIGTERM, and told more than once
             self._show(*["Stops once the running steps have ended."] * (not self._leaves))
             self._leaves = True
+        elif any(words in text for words in _FULL):
+            where = f"the disk of {Path.cwd()}, or of its folder .snakemake"
+            self._errors.append(f"Error: no room on {where}. Make room and run the same command again.")
         elif record.levelno >= ERROR:
             lines = [line for line in text.splitlines() if not line.lstrip().startswith('File "')]
             message = "\n".join(lines[1:] if lines[0].startswith(name) and lines[1:] else lines)
             if "Traceback (most" in message:  # an error of Python; Snakemake's log has the rest
                 message = text.rstrip().splitlines()[-1]
-            if any(words in message for words in _FULL):
-                message = f"no room on the disk of {Path.cwd()}. Make room and run the same command again."
             if message.startswith(_NO_FILE):
                 message = "a rule of a study is asked for by one of its files. Name one, such as results/ID/rates.csv."
             if not any(words in text for words in _SUMMARIES):
