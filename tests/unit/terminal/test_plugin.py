@@ -273,7 +273,8 @@ def test_sigterm_lets_steps_end_and_leaves_a_line_of_each_kind(run, tmp_path):
     assert run(PLAN, began(1, "prepare", str(log)), leaves, *failed(1), *AFTER).endswith("\nError: a.\n")
 
 
-NO_ROOM = f"Error: no room on the disk of {Path.cwd()}, or of its folder .snakemake. Make room and run the same command again."
+FOLDER = f"the disk of {Path.cwd()}, or of its folder .snakemake"
+NO_ROOM = f"Error: no room on {FOLDER}. Make room and run the same command again."
 
 MESSAGES = [
     ("a warning", (logging.WARNING, "Falling back.", {}), "Warning: Falling back."),
