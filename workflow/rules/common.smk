@@ -40,6 +40,10 @@ except InputError as error:
     sys.exit(f"Error: {error}")
 
 confidentiality.close(Path(".snakemake"))
+# Python would show the line at which a step is interrupted while it starts: the one with its settings. An importing
+# workflow has a prefix of its own (docs/how-to/module.md).
+if Path(workflow.basedir) in (release.ROOT, release.ROOT / "workflow"):
+    shell.prefix(confidentiality.SILENT_STEPS)
 release.recorded()  # what asking git tells, every job finds in its environment
 
 

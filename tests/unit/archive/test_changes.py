@@ -188,6 +188,12 @@ def test_the_code_of_a_step_and_the_packages_are_compared(make):
     assert comparison.compare(before, after).causes == [comparison.CODE]
 
 
+def test_a_step_that_one_release_does_not_have_is_no_change_of_the_code(make):
+    before, after = make(), make(entries={"score.adhoc": {"rule": "score", "metric": "adhoc"}})
+    for pair in ((before, after), (after, before)):
+        assert [line for line in changes.code(*pair) if line.about == "code"] == []
+
+
 @pytest.mark.parametrize("rule", ["judge", "resolve"])
 def test_code_on_which_no_rate_depends_is_no_cause(make, rule):
     after = make(entries={rule: {"library_digest": "f" * 64}})

@@ -52,6 +52,50 @@ def test_a_wrong_command_line_has_a_status_of_its_own(capsys, folder, arguments)
     assert list(folder.iterdir()) == []
 
 
+NEAR = [
+    ("valdate", "`valdate` is not a command. Did you mean `validate`?\n"),
+    ("reproduse", "`reproduse` is not a command. Did you mean `reproduce`?\n"),
+    ("frobnicate", "`frobnicate` is not a command. Choose from init, validate, "),
+]
+
+
+@pytest.mark.parametrize(("word", "says"), NEAR)
+def test_a_command_that_is_misspelt_is_proposed(capsys, word, says):
+    with pytest.raises(SystemExit) as ended:
+        main([word, "study.yaml"])
+    assert ended.value.code == 2
+    assert f"reident: error: {says}" in capsys.readouterr().err
+
+
+LONG = "x" * 300
+TOO_LONG = [
+    ["validate", LONG],
+    ["init", LONG, "eif.csv"],
+    ["init", "--file-risk", LONG],
+    ["check", LONG],
+    ["seal", LONG],
+    ["compare", LONG, LONG],
+    ["sign", LONG, LONG, "--key", LONG],
+]
+
+
+@pytest.mark.parametrize("arguments", TOO_LONG, ids=lambda words: " ".join(words).replace(LONG, "…"))
+def test_a_name_that_is_too_long_has_one_sentence(capsys, arguments):
+    assert main(arguments) == 1
+    shown = "".join(capsys.readouterr())
+    assert len([line for line in shown.splitlines() if line.startswith("Error: ")]) == 1
+    assert "too long" in shown
+
+
+@pytest.mark.parametrize("command", ["validate", "check", "seal"])
+def test_a_pipe_is_no_study_file(capsys, folder, command):
+    os.mkfifo(folder / "study.yaml")
+    assert main([command, "study.yaml"]) == 1
+    assert "Error: study.yaml: the file is a pipe or a device. Write its content to a file." in "".join(
+        capsys.readouterr()
+    )
+
+
 def test_a_bag_that_holds_is_status_0_and_one_that_does_not_is_1(capsys, folder):
     assert main(["verify", str(GOLDEN)]) == 0
     assert f"Digest: {GOLDEN.stem[-16:]}." in capsys.readouterr().out

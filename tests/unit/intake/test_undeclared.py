@@ -97,6 +97,20 @@ def test_codes_of_one_file_that_hold_more_than_one_in_a_hundred_records(puf, fie
         assert not {"x", "y"} & set(found["warning"].iloc[0].split()), "a code is not in the sentence"
 
 
+RARE = [
+    ("a value that one person may have", ["1"] * 98 + ["999"] * 2, "…"),
+    ("three persons", ["1"] * 97 + ["999"] * 3, "999"),
+    ("words and negative codes", ["1"] * 96 + ["-9", "NA", "999", "999"], "-9, NA, …"),
+]
+
+
+@pytest.mark.parametrize(("puf", "named"), cases(RARE))
+def test_a_value_of_fewer_than_three_records_that_looks_missing_is_not_named(puf, named):
+    found = warned(puf, ["1"] * 100)
+    (warning,) = found[found["warning"].str.contains("like missing values")]["warning"]
+    assert f"not declared as missing: {named}. They count" in warning
+
+
 def test_a_warning_about_a_strata_variable_names_the_strata():
     model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
     sides = table("p s v", "1 A 1", "2 B 2"), table("e s v", "1 A 1", "2 A 2")

@@ -5,8 +5,10 @@ import stat
 import subprocess
 
 import pytest
+from making.examples import cases
 from reident.errors import InputError
 from reident.ledger import confidentiality
+from reident.pipeline import release
 
 
 def mode(path):
@@ -103,3 +105,34 @@ def test_a_limit_of_the_size_of_files_is_refused(tmp_path, monkeypatch, limit):
         InputError, match=rf"`ulimit -f` limits files to {limit:,} bytes, but .* Raise the limit\.$"
     ):
         confidentiality.check_folders([tmp_path / "results"], allowed=False)
+
+
+def test_the_standard_error_of_every_adapter_is_dropped():
+    for adapter in (release.ROOT / "workflow/scripts").glob("*.py"):
+        assert f"*/.snakemake/script[s]/*.{adapter.name}*" in confidentiality.SILENT_STEPS
+
+
+COMMANDS = [
+    ("a step", "bash", ".snakemake/scripts/tmp_1a.score.py", ""),
+    ("another script", "bash", ".snakemake/scripts/tmp_1a.plot.py", "told"),
+    ("a command", "bash", "score.py", "told"),
+    ("another shell", "sh", ".snakemake/scripts/tmp_1a.plot.py", "told"),
+]
+
+
+@pytest.mark.parametrize(("shell", "script", "told"), cases(COMMANDS))
+@pytest.mark.parametrize("status", [0, 3])
+def test_steps_alone_lose_their_standard_error_and_none_its_status(tmp_path, shell, script, told, status):
+    file = tmp_path / script
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"printf told >&2; printf out; exit {status}\n", encoding="utf-8")
+    command = f"{confidentiality.SILENT_STEPS} sh {file}"
+    ended = subprocess.run([shell, "-c", command], capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("out", told, status)
+
+
+def test_errors_before_the_last_command_and_in_a_pipe_still_end_it():
+    for command in ("false; true", "false | true", "echo $no_such_variable"):
+        assert subprocess.run(
+            ["bash", "-c", f"{confidentiality.SILENT_STEPS} {command}"], check=False
+        ).returncode

@@ -135,6 +135,48 @@ def test_an_unexpected_error_tells_its_place_and_keeps_its_details_to_the_owner(
     assert stat.S_IMODE(details.parent.stat().st_mode) == 0o700
 
 
+def out_of_memory(_):
+    raise MemoryError("SECRET-7")
+
+
+def out_of_memory_behind(step):
+    try:
+        out_of_memory(step)
+    except MemoryError as error:
+        raise RuntimeError from error
+
+
+def kernel_killed(_):
+    raise RuntimeError("Kernel died before replying to kernel_info")
+
+
+MEMORY = [
+    (out_of_memory, "Error: step `bin` ran out of memory. Give the run more memory, or fewer cores, and run"),
+    (out_of_memory_behind, "Error: step `bin` ran out of memory. Give"),
+    (
+        kernel_killed,
+        "Error: the process that runs the notebook of step `bin` was killed; memory may have run out. Give",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "says"), MEMORY)
+def test_what_memory_may_have_ended_is_not_unexpected(shop, body, says):
+    message, log = failing(shop, body)
+    assert message.startswith(says)
+    assert "SECRET-7" not in log
+    assert not (shop.root / "confidential" / "bin.txt").exists()
+
+
+def test_no_base_exception_and_no_name_that_code_made_is_told(shop):
+    def crash(_):
+        raise type("SECRET_7", (BaseException,), {})("SECRET-7")
+
+    message, log = failing(shop, crash)
+    assert "step `bin` failed unexpectedly (BaseException in crash, " in message
+    assert "SECRET" not in log
+
+
 def test_an_error_while_an_error_is_told_brings_nothing_of_the_data_to_the_terminal(shop, capfd):
     """A full disk, say: neither details nor log nor the removal of a half file may fail with the first error."""
 

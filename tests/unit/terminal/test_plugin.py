@@ -5,6 +5,7 @@ import json
 import logging
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -111,7 +112,17 @@ def test_a_run_is_its_steps_and_its_time(run):
         ended(2),
         info(event=LogEvent.PROGRESS, done=2, total=2),
     )
-    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "Done: 2 jobs in 0 s."]
+    assert run(*BEFORE, *records).splitlines() == [
+        "1 of 1  s: Reading the files (1 s)",
+        "Done: 1 job in 0 s.",
+    ]
+
+
+def test_a_step_has_its_number_among_the_steps_that_run(run):
+    plan = info(event=LogEvent.RUN_INFO, stats={"prepare": 1, "score": 11, "all": 1, "total": 13})
+    steps = [record for number in range(12) for record in (began(number, "prepare"), ended(number))]
+    numbers = [line.partition("  s: ")[0] for line in run(plan, *steps).splitlines()[:-1]]
+    assert numbers == [f"{number:2} of 12" for number in range(1, 13)]
 
 
 def test_a_failure_ends_with_its_sentence_once(run, tmp_path):
@@ -120,7 +131,7 @@ def test_a_failure_ends_with_its_sentence_once(run, tmp_path):
     assert run(*BEFORE, began(1, "prepare", str(log)), *failed(1), *failed(1), *AFTER).splitlines() == [
         "s: Reading the files: failed",
         f"s: Reading the files: failed, see {log}",
-        f"1 failed, 1 not run. {AGAIN}",
+        f"1 failed, 0 not run. {AGAIN}",
         "Error: puf.csv, row 4: wrong. Correct it.",
     ]
 
@@ -149,10 +160,64 @@ def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
     assert shown.endswith("\nError: a.\n")
 
 
+ENDINGS = [
+    (
+        "the kernel, for memory",
+        "died with <Signals.SIGKILL: 9>",
+        "was ended by SIGKILL; memory may have run out.",
+    ),
+    (
+        "the same below a shell",
+        "returned non-zero exit status 137",
+        "was ended by SIGKILL; memory may have run out.",
+    ),
+    ("a cluster", "died with <Signals.SIGTERM: 15>", "was ended by SIGTERM."),
+    ("a crash", "returned non-zero exit status 139", "was ended by SIGSEGV."),
+    ("a signal without a name", "returned non-zero exit status 200", "was ended by signal 72."),
+    ("an exit", "returned non-zero exit status 3", "ended with exit status 3 and gave no reason."),
+    ("nothing that is known", "did not end well", "gave no reason."),
+]
+
+
+@pytest.mark.parametrize(("ending", "says"), cases(ENDINGS))
 @pytest.mark.parametrize("log", ["", "/no/such/file"])
-def test_a_step_that_was_killed_has_a_sentence_too(run, log):
-    shown = run(began(1, "prepare", log), *failed(1), *AFTER)
-    assert shown.endswith("\nError: s: Reading the files gave no reason; memory may have run out.\n")
+def test_a_step_that_was_ended_has_a_sentence_on_how(run, log, ending, says):
+    shown = run(began(1, "prepare", log), *failed(1, ending=ending), *AFTER)
+    assert shown.endswith(f"\nError: s: Reading the files {says}\n")
+
+
+def test_where_a_step_must_be_forced_the_same_command_alone_is_no_advice(run, tmp_path):
+    log = tmp_path / "rate.log"
+    log.write_text("Error: x is edited. Run the same command again with `--forcerun rank`.\n")
+    shown = run(*BEFORE, began(1, "rate", str(log)), *failed(1), *AFTER)
+    assert AGAIN not in shown
+    assert shown.splitlines()[-2:] == ["1 failed, 0 not run.", log.read_text().rstrip()]
+
+
+def test_a_full_disk_below_snakemake_has_one_sentence(run):
+    error, job = failed(1)
+    error = (
+        error[0],
+        "RuleException:\nOSError in file x:\n[Errno 28] No space left on device: 'y'",
+        error[2],
+    )
+    shown = run(
+        PLAN,
+        info("Failed to set marker ([Errno 28] No space left on device)."),
+        began(1, "prepare"),
+        error,
+        job,
+    )
+    assert [line.partition(" on the disk")[0] for line in shown.splitlines()][-2:] == [
+        f"1 failed, 0 not run. {AGAIN}",
+        "Error: no room",
+    ]
+
+
+def test_a_full_disk_is_why_a_step_has_no_log(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(plugin.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    shown = run(began(1, "prepare", str(tmp_path / "prepare.log")), *failed(1), *AFTER)
+    assert f"could not write its log: no room on the disk of {tmp_path}. Make room and" in shown
 
 
 def test_a_job_without_output_says_itself_why_it_failed(run):
@@ -160,7 +225,7 @@ def test_a_job_without_output_says_itself_why_it_failed(run):
     assert shown.splitlines() == [
         "s: conclude: failed",
         "s: conclude: failed",
-        f"1 failed, 1 not run. {AGAIN}",
+        f"1 failed, 0 not run. {AGAIN}",
     ]
 
 
@@ -170,8 +235,8 @@ def test_a_step_that_is_tried_again_is_not_a_failure(run):
     assert shown.splitlines() == [
         "s: Reading the files: failed",
         "s: Reading the files: tried again",
-        "s: Reading the files (1 s)",
-        "Done: 0 jobs in 0 s.",
+        "1 of 1  s: Reading the files (1 s)",
+        "Done: 1 job in 0 s.",
     ]
 
 
@@ -182,11 +247,34 @@ INTERRUPTIONS = (
 )
 
 
+def test_ctrl_c_before_the_first_job_leaves_one_line(run):
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        assert run(*BEFORE[:3]) == f"Stopped. {AGAIN}\n"
+
+
 @pytest.mark.parametrize("interruption", INTERRUPTIONS, ids=["scheduler", "signal", "status"])
 def test_ctrl_c_leaves_one_line(run, interruption):
     shown = run(*BEFORE, began(1, "prepare"), interruption, *failed(1), *AFTER)
     assert shown == f"Stopped. {AGAIN}\n"
 
+
+def test_sigterm_lets_steps_end_and_leaves_a_line_of_each_kind(run, tmp_path):
+    leaves = (logging.INFO, "Will exit after finishing currently running jobs (scheduler).", {})
+    shown = run(PLAN, began(1, "prepare"), leaves, ended(1), leaves)
+    assert shown.splitlines() == [
+        "Stops once the running steps have ended.",
+        "1 of 1  s: Reading the files (1 s)",
+        f"Stopped. {AGAIN}",
+    ]
+    log = tmp_path / "prepare.log"
+    log.write_text("Error: a.\n")
+    assert run(PLAN, began(1, "prepare", str(log)), leaves, *failed(1), *AFTER).endswith("\nError: a.\n")
+
+
+FOLDER = f"the disk of {Path.cwd()}, or of its folder .snakemake"
+NO_ROOM = f"Error: no room on {FOLDER}. Make room and run the same command again."
 
 MESSAGES = [
     ("a warning", (logging.WARNING, "Falling back.", {}), "Warning: Falling back."),
@@ -217,6 +305,12 @@ MESSAGES = [
      (logging.ERROR, "E\n\nTraceback (most recent call last):\n  File \"x\", line 4\n    f()\nOSError: No space left\n",
       {"event": LogEvent.ERROR, "exception": "OSError"}),
      "Error: OSError: No space left"),
+    ("a full disk below .snakemake",
+     (logging.ERROR, "E\n\nTraceback (most recent call last):\n  x\nOSError: [Errno 28] No space left on device: 'x'\n",
+      {"event": LogEvent.ERROR, "exception": "OSError"}),
+     NO_ROOM),
+    ("a marker that Snakemake cannot write", info("Failed to set marker ([Errno 28] No space left on device). Long."),
+     NO_ROOM),
     ("another command", info("Unlocked working directory."), "Unlocked working directory."),
     ("nothing to do", info("Nothing to be done (all requested files …)."),
      "Nothing to be done (all requested files …)."),
@@ -258,7 +352,14 @@ def test_a_dry_run_lists_the_steps_of_each_study_in_their_order_with_the_reasons
         "Dry run: 3 jobs to do.",
     ]
     counted = run(PLAN, dryrun=True, stdout=True, quiet={Quietness.RULES, Quietness.PROGRESS})
-    assert counted == "Dry run: 2 jobs to do.\n"
+    assert counted == "Dry run: 1 job to do.\n"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_dry_run_of_a_finished_study_has_no_job(run, shown):
+    plan = info(event=LogEvent.RUN_INFO, stats={"all": 1, "total": 1})
+    walk = [began(1, "all", output=())] * shown
+    assert run(plan, *walk, plan, dryrun=True, stdout=True) == "Dry run: 0 jobs to do.\n"
 
 
 ENTRY = {

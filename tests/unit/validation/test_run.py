@@ -2,12 +2,14 @@
 
 import random
 
+import pyarrow as pa
 import pytest
 import yaml
 from making.drafting import saved
+from making.examples import cases
 from making.fixture_files import SECRETS, unreadable
 from making.studies import keyed_by
-from reident.validation import run
+from reident.validation import codes, run
 from unit.test_fixtures import TABLE, write
 
 READABLE = [fixture for fixture in TABLE if unreadable not in fixture.files.values()]
@@ -118,6 +120,33 @@ def test_codes_that_do_not_correspond_are_beside_each_other_on_the_terminal_alon
     assert "Columns of puf.csv: pufid, region, age, sex, school, income, rooms" in "\n".join(answer.lines)
     assert not any("codes of" in line or "Columns of" in line for line in sentences(answer))
     assert not any(secret in "\n".join(answer.lines) for secret in ("P999", "P2", "old", "n/a"))
+
+
+COUNTS = [
+    (
+        "a code of one record",
+        ["a"] * 5 + ["CANARY"],
+        ["a"] * 6,
+        ["a 5 6", "(fewer than 3 records) 1 code 0 codes"],
+    ),
+    (
+        "a code that few records of one file have",
+        ["a"] * 2 + ["b"] * 3,
+        ["a"] * 9,
+        ["b 3 –", "(fewer than 3 records) 1 code 1 code"],
+    ),
+    ("codes of few records alone", ["x", "y", "y"], ["z"], ["(fewer than 3 records) 2 codes 1 code"]),
+    ("missing values are no codes", [None] * 2 + ["a"] * 3, ["b"] * 4, ["a 3 –", "b – 4"]),
+    ("a file without a code", [None], ["b"] * 3, ["b – 3"]),
+]
+
+
+@pytest.mark.parametrize(("puf", "eif", "rows"), cases(COUNTS))
+def test_a_code_of_fewer_than_three_records_is_counted_and_not_shown(puf, eif, rows):
+    files = [(f"{side}.csv", pa.array(column, pa.string())) for side, column in (("puf", puf), ("eif", eif))]
+    header, *shown = codes.compared("job", files).splitlines()
+    assert header.split() == ["codes", "of", "job", "puf.csv", "eif.csv"]
+    assert [" ".join(row.split()) for row in shown] == rows
 
 
 @pytest.mark.parametrize("fixture", READABLE, ids=lambda fixture: fixture.sentence)

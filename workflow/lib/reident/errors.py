@@ -1,5 +1,6 @@
 """The exception for wrong input: what is wrong, where, and what to do."""
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -11,6 +12,18 @@ class InputError(Exception):
     wrong and what to do, and never contains a key, a value of the data or a value of the internal use
     file: adapters print it as it is, without a traceback.
     """
+
+
+def type_name(error: BaseException) -> str:
+    """Return the name of the type of an error, or of its nearest base that is in a module of this process.
+
+    The name of a type that code made while it ran may hold data.
+    """
+    return next(
+        kind.__name__
+        for kind in type(error).__mro__
+        if getattr(sys.modules.get(str(kind.__module__)), kind.__name__, None) is kind
+    )
 
 
 Guard = Callable[[], AbstractContextManager[object]]

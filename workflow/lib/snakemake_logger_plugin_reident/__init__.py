@@ -1,10 +1,12 @@
 """Snakemake's `logger: reident`: a line for each step, how far long steps are, and a failure in one sentence."""
 
 import contextlib
+import errno
 import logging
 import os
 import re
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -12,6 +14,7 @@ from logging import ERROR, WARNING, Handler, LogRecord
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reident import ledger
 from reident.ledger import progress
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline.reasons import read_reason
@@ -20,8 +23,14 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 INTERVAL = 10  # between two reports on long steps outside a terminal, in seconds
 _INTERRUPTED = ("user request", "SIGINT", "exit status 130")
+_LEAVES = "Will exit after finishing currently running jobs"
 _NO_FILE = "Target rules may not contain wildcards"
 _SUMMARIES = ("CalledProcessError", "a job execution failed", "did not complete successfully")
+_ENDING = re.compile(r"(?:died with <Signals\.\w+: |returned non-zero exit status )(\d+)")
+_FULL = [os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT)]
+MIN_ROOM = 2**16
+"""Bytes of free space below which a disk is taken to be full."""
+AGAIN = "Run the same command again to go on from here."
 _HIDDEN = re.compile("host|Assum|Build|Conda .*ign|Config|Compl|Elap|Rem|Sele|Shut|Sing|Try|Using|Waiting f")
 
 
@@ -33,6 +42,7 @@ class Job(NamedTuple):
     log: str
     reason: str
     prints: bool
+    walks: bool  # whether it is the one that ends a run, and counts as no job
     began: float
 
 
@@ -49,7 +59,7 @@ def read_job(info: dict[str, Any]) -> Job:
     if study := wildcards.get("study", ""):
         words = f"{study.replace('/variants/', ', variant ')}: {words}"
     order, reason = (study, [*STEPS, step].index(step)), read_reason(str(info.get("reason")), outputs)
-    return Job(order, words, "".join(log[:1]), reason, not outputs, time.monotonic())
+    return Job(order, words, "".join(log[:1]), reason, not outputs, _is_walk(rule), time.monotonic())
 
 
 def read_state(job: Job) -> str:
@@ -64,9 +74,34 @@ def _jobs(n: int) -> str:
     return f"{n:,} job{'s' * (n != 1)}"
 
 
-def _failure(job: Job) -> str:
-    unknown = "" if job.prints else f"Error: {job.text} gave no reason; memory may have run out."
+def _failure(job: Job, ending: str) -> str:
+    """Return the sentence on a job that failed: that of its log, or how it ended; empty if another one says it."""
+    unknown = (
+        ""
+        if job.prints or any(words in ending for words in _FULL)
+        else f"Error: {job.text} {_unexplained(job, ending)}"
+    )
     return [unknown, *(line for line in _log_end(job.log).splitlines() if line.startswith("Error: "))][-1]
+
+
+def _unexplained(job: Job, ending: str) -> str:
+    """Return how a job ended that said nothing itself, from Snakemake's words."""
+    folder = Path(job.log).parent
+    if job.log and folder.is_dir() and shutil.disk_usage(folder).free < MIN_ROOM:
+        return f"could not write its log: no room on the disk of {folder}. Make room and run the same command again."
+    if (match := _ENDING.search(ending)) is None:
+        return "gave no reason."
+    # A shell ends with 128 and the number of the signal that ended its command.
+    status = int(match[1]) - 128 * (int(match[1]) > 128 and "exit status" in match[0])
+    if status == int(match[1]) and "exit status" in match[0]:
+        return f"ended with exit status {status} and gave no reason."
+    name = signal.Signals(status).name if status in set(signal.Signals) else f"signal {status}"
+    return f"was ended by {name}{'; memory may have run out' if name == 'SIGKILL' else ''}."
+
+
+def _is_walk(rule: str) -> bool:
+    """Return whether a rule is the one that ends a run: it makes no file, and says what others have made."""
+    return f"_{rule}".endswith("_all")
 
 
 def _log_end(log: str) -> str:
@@ -94,9 +129,11 @@ class LogHandler(LogHandlerBase):
         self._stream = sys.stdout if given.stdout else sys.stderr
         self._drawn = self._tells and self._stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._jobs: dict[int, Job] = {}
-        self._failed: dict[int, Job] = {}
+        self._failed: dict[int, tuple[Job, str]] = {}
+        self._endings: dict[int | None, str] = {}  # by the thread that tells it, the same as tells the job
         self._errors: list[str] = []
-        self._done, self._total, self._stopped = 0, 0, False
+        self._done, self._total, self._walks, self._planned, self._stopped = 0, 0, 0, False, False
+        self._leaves = False
         self._began, self._over = time.monotonic(), threading.Event()
 
     def emit(self, record: LogRecord) -> None:
@@ -111,8 +148,15 @@ class LogHandler(LogHandlerBase):
 
     def _on_error(self, record: LogRecord) -> None:
         text, name = record.getMessage(), getattr(record, "exception", None) or "Error"
+        self._endings[record.thread] = text
         if any(words in text for words in _INTERRUPTED):
             self._stopped = True
+        elif text.startswith(_LEAVES):  # after SIGTERM, and told more than once
+            self._show(*["Stops once the running steps have ended."] * (not self._leaves))
+            self._leaves = True
+        elif any(words in text for words in _FULL):
+            where = f"the disk of {Path.cwd()}, or of its folder .snakemake"
+            self._errors.append(f"Error: no room on {where}. Make room and run the same command again.")
         elif record.levelno >= ERROR:
             lines = [line for line in text.splitlines() if not line.lstrip().startswith('File "')]
             message = "\n".join(lines[1:] if lines[0].startswith(name) and lines[1:] else lines)
@@ -128,12 +172,14 @@ class LogHandler(LogHandlerBase):
             self._show(text)
 
     def _on_run_info(self, record: Any) -> None:
-        self._total = record.stats["total"]
+        self._planned = True
+        self._walks = sum(n for rule, n in record.stats.items() if _is_walk(rule))
+        self._total = record.stats["total"] - self._walks
         if self._tells:
             threading.Thread(target=self._tell, daemon=True).start()
 
     def _on_progress(self, record: Any) -> None:
-        self._done, self._total = record.done, record.total
+        self._total = max(record.total - self._walks, self._done)
 
     def _on_job_info(self, record: Any) -> None:
         job = self._jobs[record.jobid] = read_job(vars(record))
@@ -141,15 +187,20 @@ class LogHandler(LogHandlerBase):
             self._show(f"{job.text}: tried again")
 
     def _on_job_finished(self, record: Any) -> None:
-        if (job := self._jobs.pop(record.job_id, None)) and not job.prints:
+        job = self._jobs.pop(record.job_id, None)
+        self._done += job is not None and not job.walks
+        if job and not job.prints:
             warnings = [line for line in _log_end(job.log).splitlines() if line.startswith("Warning: ")]
-            self._show(f"{job.text} ({progress.duration(max(time.monotonic() - job.began, 1))})", *warnings)
+            number = f"{self._done:{len(f'{self._total:,}')},} of {self._total:,}  " * bool(self._total)
+            seconds = progress.duration(max(time.monotonic() - job.began, 1))
+            self._show(f"{number}{job.text} ({seconds})", *warnings)
 
     def _on_job_error(self, record: Any) -> None:
+        ending = self._endings.pop(record.thread, "")
         for info in getattr(record, "job_error_info", None) or [vars(record)]:
             job = self._jobs.pop(info["jobid"], None)
             if job and not self._stopped:
-                self._failed[info["jobid"]] = job
+                self._failed[info["jobid"]] = job, ending
                 self._show(f"{job.text}: failed")
 
     _on_group_error = _on_job_error
@@ -182,17 +233,24 @@ class LogHandler(LogHandlerBase):
         """Say how the run ended."""
         if self.has_filter and not self._over.is_set():
             self._over.set()
+            # Before and after the jobs, Snakemake leaves it to Python to say that Ctrl-C ended it.
+            self._stopped |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
             self._show(*self._end())
+            ledger.told = self._stopped
         super().close()
 
     def _end(self) -> list[str]:
-        failed = [f"{job.text}: failed{job.log and f', see {job.log}'}" for job in self._failed.values()]
-        sentences = [*filter(None, dict.fromkeys([*self._errors, *map(_failure, self._failed.values())]))]
-        if self._stopped or self._failed:
-            left = f"{len(failed):,} failed, {self._total - self._done - len(failed):,} not run."
-            again = "Run the same command again to go on from here."
-            return [f"Stopped. {again}"] if self._stopped else [*failed, f"{left} {again}", *sentences]
-        if self._total and not (sentences or self.common_settings.dryrun):
+        if self._stopped or (self._leaves and not self._failed):
+            return [f"Stopped. {AGAIN}"]
+        failed = [f"{job.text}: failed{job.log and f', see {job.log}'}" for job, _ in self._failed.values()]
+        reasons = [_failure(*failure) for failure in self._failed.values()]
+        sentences = [*filter(None, dict.fromkeys([*self._errors, *reasons]))]
+        if self._failed:
+            left = f"{len(failed):,} failed, {max(self._total - self._done - len(failed), 0):,} not run."
+            # Where steps must be forced to run again, the same command alone would fail again.
+            forced = any("--forcerun" in sentence for sentence in sentences)
+            return [*failed, left if forced else f"{left} {AGAIN}", *sentences]
+        if self._planned and not (sentences or self.common_settings.dryrun):
             return [f"Done: {_jobs(self._done)} in {progress.duration(time.monotonic() - self._began)}."]
         rows = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
-        return sentences or [*rows, f"Dry run: {_jobs(len(rows) or self._total)} to do."] * bool(self._total)
+        return sentences or [*rows, f"Dry run: {_jobs(len(rows) or self._total)} to do."] * self._planned

@@ -246,8 +246,9 @@ also those that the study makes, are compared by their content."""
 
 
 def code(before: Release, after: Release) -> list[Change]:
-    """Compare the release, the code of each step, and the versions of the packages."""
-    return _changes(_code(before), _code(after))
+    """Compare the release, the code of each step that both have, and the versions of the packages."""
+    lines = _changes(_code(before), _code(after))
+    return [line for line in lines if line.about != "code" or None not in (line.before, line.after)]
 
 
 def _code(release: Release) -> dict[str, dict[str, str]]:

@@ -6,6 +6,7 @@ Each part of the command imports what it needs when it is asked for: an answer m
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -35,12 +36,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for part in (init, commands):
         part.declare(parsers)
-    args = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and not words[0].startswith("-") and words[0] not in parsers.choices:
+        from reident.study.reading import near
+
+        names = (
+            ""
+            if (question := near(words[0], parsers.choices))
+            else f" Choose from {', '.join(parsers.choices)}."
+        )
+        parser.error(f"`{words[0]}` is not a command.{question}{names}")
+    args = parser.parse_args(words)
     os.umask(0o077)  # everything that a command writes is its owner's alone
     try:
         return int(args.run(args))
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")
+        return 1
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        sys.stderr.write(
+            f"Error: {str(error.filename)[:40]}…: the name of a file is too long. Give a shorter one.\n"
+        )
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")

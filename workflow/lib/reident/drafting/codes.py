@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pyarrow as pa
 
+from reident.intake.severity import MIN_RECORDS
 from reident.intake.undeclared import MISSING_WORDS, look_missing
 from reident.sections.codes import number
-
-MIN_RECORDS = 3
-"""A code that fewer records have is not written into a draft: it could single out a person."""
 
 _UNKNOWN = frozenset(
     {

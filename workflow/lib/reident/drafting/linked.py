@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import codes, counterparts, draft, links, recodes, strata, types
+from reident.drafting import counterparts, draft, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
@@ -18,6 +18,7 @@ from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.drafting.types import Kind
 from reident.errors import InputError
+from reident.intake.severity import MIN_RECORDS
 from reident.linkage.metrics.unicity import MAX_VARIABLES
 from reident.sections.linkage import MAX_LINKING_VARIABLES
 from reident.study.reading import TODO
@@ -197,7 +198,7 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     if recode.side:
         written = TODO if recode.table is None else table(recode.table)
         hidden = (
-            f"; {recode.hidden} further codes of fewer than {codes.MIN_RECORDS} records are not written here"
+            f"; {recode.hidden} further codes of fewer than {MIN_RECORDS} records are not written here"
             if recode.hidden
             else ""
         )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reident.drafting import names
-from reident.drafting.codes import MIN_RECORDS
 from reident.drafting.profile import MAX_LEVELS, Column
+from reident.intake.severity import MIN_RECORDS
 from reident.study.reading import TODO
 
 MAX_CODES = 50

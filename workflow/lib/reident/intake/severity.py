@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
 import pandas as pd
@@ -18,6 +18,9 @@ MATERIAL = 0.01
 
 MAX_CODES = 8
 """Codes that a warning names."""
+
+MIN_RECORDS = 3
+"""A code that fewer records have is in no draft, and not on the terminal: it could single out a person."""
 
 
 class StudyWarning(NamedTuple):
@@ -54,6 +57,13 @@ def named(codes: Iterable[str]) -> str:
     """Return the first :data:`MAX_CODES` codes as a list; an empty code is shown as two quotation marks."""
     texts = [code or '""' for code in codes]
     return ", ".join([*texts[:MAX_CODES], *(["…"] if len(texts) > MAX_CODES else [])])
+
+
+def named_frequent(counts: Mapping[str, int], always: Set[str]) -> str:
+    """Return the codes in `always` and those of :data:`MIN_RECORDS` records as a list for a message, … for others."""
+    frequent = [code for code in sorted(counts) if counts[code] >= MIN_RECORDS or code in always]
+    shown = [code or '""' for code in frequent[:MAX_CODES]]
+    return ", ".join([*shown, *(["…"] if len(shown) < len(counts) else [])])
 
 
 def table(warnings: Iterable[StudyWarning]) -> pd.DataFrame:

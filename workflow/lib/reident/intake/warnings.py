@@ -20,9 +20,10 @@ from reident.intake.severity import (
     UNDERSTATES,
     StudyWarning,
     named,
+    named_frequent,
     of_share,
 )
-from reident.intake.undeclared import OTHER, Counts, look_missing
+from reident.intake.undeclared import MISSING_WORDS, OTHER, Counts, look_missing
 from reident.language.messages import Fields
 from reident.sections.codes import normaliser, number
 from reident.sections.linkage import Column
@@ -196,7 +197,11 @@ def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> StudyWarni
     """
     categorical = group.column.coding(group.side).kind == "categorical"
     harmless = categorical and set(group.codes) <= set(others)
-    return group.warning(part, "undeclared_missing", {"names": group.names}, harmless=harmless)
+    rows = {value if isinstance(value, str) else f"{value:.15g}": n for value, n in group.codes.items()}
+    # Other codes could be the value of a person.
+    usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
+    fields = {"names": named_frequent(rows, usual)}
+    return group.warning(part, "undeclared_missing", fields, harmless=harmless)
 
 
 def _single(part: Preparing, group: CodeGroup) -> StudyWarning:

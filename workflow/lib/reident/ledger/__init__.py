@@ -8,6 +8,8 @@ follows the entries back to the sources.
 
 import signal
 import sys
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,9 +17,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Step", "step"]
 
+told = False
+"""Whether the terminal has been told that the run is stopped."""
+
+
+def _excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Show an error as Python does, but Ctrl-C in one line."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+    elif not told:
+        sys.stderr.write("Stopped. Run the same command again to go on from here.\n")
+
+
 if "/.snakemake/scripts/" in sys.argv[0]:
     # Ctrl-C ends a step at once and without a traceback: the terminal says that the run is stopped.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+elif Path(sys.argv[0]).parent.name == "snakemake" or Path(sys.argv[0]).name == "snakemake":
+    # Before and after its jobs, Snakemake leaves it to Python. Its logger plugin imports this before anything else.
+    sys.excepthook = _excepthook
+    # A folder stays locked after a SIGTERM that Python does not handle; Snakemake handles it while jobs run.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def __getattr__(name: str) -> Any:

@@ -72,5 +72,6 @@ def suggestion(file: Path, results: Path) -> tuple[str, bool]:
     suggestions, variants = (
         results / study.id / f"suggest/{name}" for name in ("suggestions.csv", "variants.yaml")
     )
-    line = f"{study.id}: {sentence(read(suggestions))}"
+    strata = ". Coarser strata were not tried" if study.strata else ""
+    line = f"{study.id}: {sentence(read(suggestions))}{strata}"
     return f"{line}. See {suggestions}, and {variants} for the study file.", True

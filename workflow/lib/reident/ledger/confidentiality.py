@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reident.errors import InputError
+from reident.pipeline.steps import STEPS
 
 OTHERS = 0o077
 """The permissions of the group and of everyone else, as bits of a file's mode."""
@@ -20,6 +21,18 @@ OF_CHECKOUT = "README.md"
 
 MIN_FILE = 2**20
 """Bytes that a file of a run may need."""
+
+# The brackets: the text in which bash searches holds the pattern too.
+_STEPS = "|".join(f"*/.snakemake/script[s]/*.{step}.py*" for step in (*STEPS, "suggest", "all"))
+
+SILENT_STEPS = (
+    'if [ -n "$BASH_VERSION" ]; then set -eo pipefail; '
+    f"case $BASH_EXECUTION_STRING in {_STEPS}) exec 2>/dev/null;; esac; set -u; fi;"
+)
+"""For Snakemake's ``shell.prefix``: what a step writes to its standard error, from before Python starts, is dropped.
+
+A step tells its log why it failed. What else comes there, a traceback above all, may hold settings or data.
+"""
 
 
 def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:

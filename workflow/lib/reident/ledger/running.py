@@ -13,13 +13,13 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reident.errors import InputError
+from reident.errors import InputError, type_name
 from reident.ledger import progress
 from reident.ledger.chain import (
     AGAIN,
@@ -44,6 +44,7 @@ from reident.ledger.stored import (
     write,
     write_temporary,
 )
+from reident.linkage.functions import mute
 from reident.pipeline import release
 from reident.pipeline.digests import sha256, versions
 from reident.pipeline.steps import STEPS
@@ -126,6 +127,11 @@ class Step:
     def metric(self) -> str | None:
         """The metric of the step, where it has one."""
         return self.wildcards.get("metric")
+
+    @property
+    def own_code(self) -> bool:
+        """Whether the step runs scoring functions of the study."""
+        return bool(self.inputs.get("functions"))
 
     @property
     def details(self) -> Path:
@@ -306,31 +312,42 @@ def step(job: Any) -> Iterator[Step]:
     """
     running = Step(job)
     before = os.umask(0o077)
+    if running.own_code:
+        mute()  # also what it may write later, from a thread or when the process ends
+    status = 0
     try:
         running.log.write_text("", encoding="utf-8")
         running.start()
         yield running
         running.finish()
         running.say(f"{running.name}: done")
-    except Exception as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
-        _end(running, error)
+    except BaseException as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
+        status = 1
+        _tell(running, error)
     finally:
         running.end()
         os.umask(before)
+    if running.own_code:
+        os._exit(status)  # a thread that it has left may never end
+    if status:
+        sys.exit(status)
 
 
-def _end(running: Step, error: Exception) -> NoReturn:
-    """End the process with one sentence in the log, which the terminal shows; on the terminal if there is no log."""
+def _tell(running: Step, error: BaseException) -> None:
+    """Write why a step failed into the log, which the terminal shows; on the terminal if there is no log."""
     if isinstance(error, InputError):
         message = by_importer(f"Error: {error}", running.rule, running.name_of_rule)
     else:
-        message = _about_disk(running, error) or _about_unexpected(running, error)
+        message = (
+            _about_disk(running, error)
+            or _about_resources(running, error)
+            or _about_unexpected(running, error)
+        )
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()
     if not running.say(message):
         sys.stderr.write(f"{message}\n")
-    sys.exit(1)
 
 
 def _open(path: Path) -> pq.ParquetFile:
@@ -344,11 +361,17 @@ def _state(path: Path) -> tuple[int, int, int]:
     return status.st_size, status.st_ctime_ns, status.st_ino
 
 
-def _about_disk(running: Step, error: Exception) -> str | None:
-    """Return what to say where the disk is the cause; pyarrow and others wrap the error that they met."""
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Return an error and those behind it: pyarrow and others wrap the error that they met."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _about_disk(running: Step, error: BaseException) -> str | None:
+    """Return what to say where the disk is the cause."""
     step, results = f"step `{running.name}`", f"its results in {running.folder}"
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in _causes(error):
         number = getattr(cause, "errno", None)
         if number in FULL or any(os.strerror(code) in str(cause) for code in FULL):
             what = f"{step} found no room on the disk for {results}"
@@ -356,12 +379,26 @@ def _about_disk(running: Step, error: Exception) -> str | None:
         if number == errno.EIO:
             what = f"the disk failed while {step} wrote {results}"
             return f"Error: {what}. Check the disk and run the same command again."
-        cause = cause.__cause__ or cause.__context__
     return None
 
 
-def _about_unexpected(running: Step, error: Exception) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+def _about_resources(running: Step, error: BaseException) -> str | None:
+    """Return what to say where memory ran out, in the step or in the process that runs its notebook."""
+    more = "Give the run more memory, or fewer cores, and run the same command again"
+    for cause in _causes(error):
+        in_cell = str(getattr(cause, "ename", ""))  # the type of an error in a cell of the notebook
+        if isinstance(cause, MemoryError) or "MemoryError" in in_cell:
+            return f"Error: step `{running.name}` ran out of memory. {more}."
+        if "Kernel died" in str(cause) or type(cause).__name__ == "DeadKernelError":
+            what = f"the process that runs the notebook of step `{running.name}` was killed"
+            return f"Error: {what}; memory may have run out. {more}."
+    return None
+
+
+def _about_unexpected(running: Step, error: BaseException) -> str:
+    # Code that a study brought along may be called by a name that it made of data.
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = [frame for frame in frames if not frame.filename.startswith("<")][-1]
     details = "".join(traceback.format_exception(error)).encode(errors="backslashreplace")
     try:
         write(running.details, details)
@@ -369,7 +406,7 @@ def _about_unexpected(running: Step, error: Exception) -> str:
     except OSError as failed:
         where = f"could not be written ({failed.strerror})"
     return (
-        f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {frame.name}, "
+        f"Error: step `{running.name}` failed unexpectedly ({type_name(error)} in {frame.name}, "
         f"{Path(frame.filename).name} line {frame.lineno}); the details, which may hold data, {where}."
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reident.errors import InputError
+from reident.errors import InputError, type_name
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _MARK = "<study> "
 """What the name of an approved file begins with in tracebacks, which tells its lines from those of libraries."""
+
+_LENGTHS: dict[str, int] = {}
+"""The lines of each approved file, by its name in tracebacks: code may give itself names and line numbers of data."""
 
 
 def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
@@ -36,9 +39,9 @@ def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, colum
         with _silenced():
             raw = np.asarray(function(p, e), np.float64)
         scores = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
+    except BaseException as error:  # noqa: BLE001 - foreign code; its message may hold data
         raise InputError(
-            f"{_line(error)}the scoring function of `{name}` failed ({type(error).__name__}). It must take two arrays "
+            f"{_line(error)}the scoring function of `{name}` failed ({type_name(error)}). It must take two arrays "
             "that broadcast (PUF values as a column, EIF values as a row) and return their scores; correct it."
         ) from None
     missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
@@ -69,14 +72,15 @@ def approved(function: str, sha256: str | None, files: Sequence[Path]) -> Callab
         raise InputError(
             f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
         )
+    _LENGTHS[_MARK + path.name] = len(source.splitlines())
     space: dict[str, Any] = {"__name__": module}
     try:
         with _silenced():
             exec(compile(source, _MARK + path.name, "exec"), space)  # noqa: S102 - the bytes that the study approves
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
+    except BaseException as error:  # noqa: BLE001 - foreign code
         where = _line(error) or f"{path.name}: "
         raise InputError(
-            f"{where}the file cannot be loaded ({type(error).__name__}). Correct the file."
+            f"{where}the file cannot be loaded ({type_name(error)}). Correct the file."
         ) from None
     if not callable(space.get(name)):
         raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
@@ -88,7 +92,7 @@ def _line(error: BaseException) -> str:
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):  # of the file itself, which has no frame yet
         places.append((error.filename or "", error.lineno or 1))
-    lines = [(name.removeprefix(_MARK), line) for name, line in places if name.startswith(_MARK)]
+    lines = [(name.removeprefix(_MARK), line) for name, line in places if line <= _LENGTHS.get(name, 0)]
     return f"{lines[-1][0]}, line {lines[-1][1]}: " if lines else ""
 
 

@@ -8,7 +8,6 @@ hold data: it is added to the notes of an error and dropped where there is no er
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -129,7 +128,4 @@ def canonical(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) ->
 
 
 def _is_error_stream(output: nbformat.NotebookNode) -> bool:
-    if output.output_type != "stream" or output.name != "stderr":
-        return False
-    sys.stderr.write(output.text)
-    return True
+    return bool(output.output_type == "stream" and output.name == "stderr")

@@ -136,6 +136,8 @@ def _error(path: Path, line: int | None, message: str) -> InputError:
 def _text(path: Path) -> str:
     """Return the text of a file, unless it is too large to be a study file."""
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # to read a pipe may last for ever
+            raise _error(path, None, "the file is a pipe or a device. Write its content to a file.")
         if path.is_file() and path.stat().st_size > MAX_FILE:
             raise _error(path, None, f"the file must have at most {MAX_FILE:,} bytes. Shorten it.")
         text = path.read_bytes().decode("utf-8-sig")
@@ -276,10 +278,17 @@ def near(name: str, names: Iterable[str]) -> str:
     return f" Did you mean `{close[0]}`?" if close else ""
 
 
+_OF_LINKING_VARIABLES = ("type", "order", "coarsen")
+"""Keys that are left when a linking variable is moved to `strata`."""
+
+
 def _reason(error: Any, keys: Mapping[str, Sequence[str]]) -> str:
     """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
+        if error["loc"][0] == "strata" and error["loc"][-1] in _OF_LINKING_VARIABLES:
+            why = "A stratum has no type: only records with equal codes are compared"
+            return f"is not a key of a stratum. {why}. Remove it."
         return f"is not a known key{_instead(str(error['loc'][-1]), keys)}"
     if kind == "missing":
         return "is missing. Add it; config/README.md describes every key."

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.intake.severity import MIN_RECORDS
 from reident.validation.findings import Findings
 
 MAX_CODES = 50
@@ -47,15 +48,22 @@ def check(variable: str, files: Sequence[File], findings: Findings, *, categoric
 def compared(variable: str, files: Sequence[tuple[str, pa.Array | pa.ChunkedArray]]) -> str | None:
     """Return a table of codes with the numbers of their records, from the name of each file and its recoded codes.
 
-    None if every file has every code, or there are more than :data:`MAX_CODES`.
+    None if every file has every code, or there are more than :data:`MAX_CODES`. A code that fewer than
+    :data:`MIN_RECORDS` records of a file have is not shown: the last row counts such codes.
     """
     counts = [_counts(column) for _, column in files]
     codes = sorted({code for tally in counts for code in tally})
     if len(codes) > MAX_CODES or all(code in tally for tally in counts for code in codes):
         return None
+    rare = {code for tally in counts for code, records in tally.items() if records < MIN_RECORDS}
     rows = [
-        [_cell(code), *(f"{tally[code]:,}" if code in tally else "–" for tally in counts)] for code in codes
+        [_cell(code), *(f"{tally[code]:,}" if code in tally else "–" for tally in counts)]
+        for code in codes
+        if code not in rare
     ]
+    if rare:
+        shown = (f"{len(rare & set(tally)):,} code{'s' * (len(rare & set(tally)) != 1)}" for tally in counts)
+        rows.append([f"(fewer than {MIN_RECORDS} records)", *shown])
     rows.insert(0, [f"codes of {variable}", *(name for name, _ in files)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -75,7 +76,8 @@ class Texts:
         return table.select(names) if names else None
 
     def _text(self, wanted: Wanted) -> pa.Table | None:
-        if wanted.made is None if wanted.is_made else not wanted.path.is_file():
+        # Unlike `Path.is_file`, this takes a name that is too long.
+        if wanted.made is None if wanted.is_made else not os.path.isfile(wanted.path):  # noqa: PTH113
             return None  # which is an error of the source, or of the study file
         columns = list(wanted.columns)
         while columns:
