@@ -182,7 +182,11 @@ def test_records_of_one_file_are_counted_and_not_compared():
         ((0, 4), (1, 2), 0.625),
         ((0, 1), (1, 2), 0),
         ((1, 1), (1, 1), 1),
-        ((0, 2), (1, 1), 0),
+        ((0, 2), (1, 1), 1),
+        ((0, 0), (0, 1), 1),
+        ((0, 0), (-1, 1), 1),
+        ((0, 0), (1, 2), 0),
+        ((1, 1), (2, 2), 0),
     ],
 )
 def test_overlap_of_two_intervals(one, other, expected):

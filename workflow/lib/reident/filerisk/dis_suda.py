@@ -119,8 +119,6 @@ def user_guide(
     unique, n_unique, n_in_pairs = _counts(sizes)
     q = 1 + (8 - n_keys) / 20
     hazards = _shared_hazards(score, sizes)
-    if n_unique and n_in_pairs == 0:
-        hazards.append("No record is in a pair: the formula gives 1 to every sample unique.")
     if n_keys > INVERTED_ABOVE:
         hazards.append(
             f"With more than {INVERTED_ABOVE} key variables the formula ranks higher scores lower."
@@ -150,6 +148,10 @@ def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
 def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[str]:
     """Return the conditions under which values of either definition are unreliable."""
     hazards = []
+    if (sizes == 1).any() and not (sizes == 2).any():
+        hazards.append(
+            "No record is in a pair: every sample unique has the value 1, however rare it is in the population."
+        )
     if not ((sizes == 1) | (sizes == 2)).any():
         hazards.append("No record is unique or in a pair: pr(cm|um) is undefined.")
     outside = int(((sizes == 0) & (score > 0)).sum())
@@ -157,6 +159,12 @@ def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[str]:
         hazards.append(
             f"{outside} records miss a value of the key but are unique on a part of it: they have SUDA scores, "
             "and no DIS-SUDA."
+        )
+    matched = int(((sizes > 1) & (score > 0)).sum())
+    if matched:
+        hazards.append(
+            f"{matched} records are unique by `excluded`, which SUDA follows, and match others by `wildcard`: they have "
+            "SUDA scores, and no DIS-SUDA."
         )
     return hazards
 

@@ -16,9 +16,10 @@ BENEDETTI = "benedetti-franconi"
 
 OK, NO_UNIQUE, NO_PAIR = "ok", "no_unique", "no_pair"
 NOT_CONVERGED, WHOLE = "not_converged", "whole_population"
+SATURATED, WITHHELD = "saturated", "withheld"
 CONTRADICTED, UNSUPPORTED = "contradicted", "unsupported"
-"""What is said of an estimate; the last two say why the model that the rule of Dankar et al. chooses is not
-recommended."""
+"""What is said of an estimate; the last three say of models of uniqueness why the rule does not recommend them: it chooses
+another one; a log-linear model contradicts the one that it chooses; no log-linear model supports that one."""
 
 SMALL_FRACTION = 0.1
 """The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model; others are usually too high."""

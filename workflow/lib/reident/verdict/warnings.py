@@ -27,6 +27,9 @@ ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
 ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
 """What warnings and limits are about."""
 
+LIKELY = 0.5
+"""Pairs of a lower mean match probability are more often chance than not."""
+
 WARNED = {TOGETHER: ATTACK}
 """What the warnings on something are about, where it has none of its own."""
 
@@ -51,7 +54,9 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         which stay with the tables of reading.
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
-    attack_warnings = table([*_links(tables), *_thresholds(part, tables), *_default_scores(part)])
+    attack_warnings = table(
+        [*_links(tables), *_thresholds(part, tables), *_probabilities(tables), *_default_scores(part)]
+    )
     lines = pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True)
     order = lines["severity"].map(SEVERITIES.index)
     return lines.loc[order.sort_values(kind="stable").index, ["about", *Line._fields[:-1]]].reset_index(
@@ -81,7 +86,7 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
 
 
 def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Line]:
-    """Warn of thresholds that nothing can reach, and of those that exclude little (METHODS §4)."""
+    """Warn of thresholds that nothing can reach, and of those that exclude little and that pairs pass (METHODS §4)."""
     if "rates" not in tables:
         return []
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
@@ -105,18 +110,34 @@ def _threshold(row: Any, v: int) -> Line | None:
             "threshold, so the metric has no verdict. Lower its `threshold`."
         )
         return Line(UNDERSTATES, warning)
-    if 2 * row.tolerance <= v:
+    passing = round(row.n_suspected + row.n_ambiguous)
+    if 2 * row.tolerance <= v or not passing or REGISTRY[row.metric].weighs:
         return None
-    passing, share = round(row.n_suspected + row.n_ambiguous), float(row.passing_rate)
-    passing_ = (
-        f"{passing:,} of {row.n_compared:,} compared records ({percentage(share)}) have a pair that passes"
-    )
+    share = float(row.passing_rate)
     warning = (
         f"{name}: the threshold is weak. A pair passes even if {row.tolerance} of the {v} linking variables differ "
-        f"completely, and {passing_ if row.n_compared else 'no records are compared'}. Many suspected pairs are then "
-        f"chance, which lowers the conditional rate.{_REMEDIES.get(row.metric, '')}"
+        f"completely, and {passing:,} of {row.n_compared:,} compared records ({percentage(share)}) have a pair that "
+        f"passes. Many suspected pairs are then chance, which lowers the conditional rate."
+        f"{_REMEDIES.get(row.metric, '')}"
     )
     return Line(UNDERSTATES, warning, passing, share)
+
+
+def _probabilities(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    """Warn of suspected pairs that are more often chance than not by their own match probabilities (METHODS §4.6)."""
+    lines = tables.get("weighed", pd.DataFrame())
+    if lines.empty:
+        return []
+    n = int(lines["n_pairs"].sum())
+    mean = float((lines["probability"] * lines["n_pairs"]).sum()) / n
+    if mean >= LIKELY:
+        return []
+    metric = "fellegi_sunter"
+    warning = (
+        f"{REGISTRY[metric].title}: the threshold is weak. The mean match probability of the {n:,} suspected pairs is "
+        f"{percentage(mean)}, so that most of them are chance, which lowers the conditional rate.{_REMEDIES[metric]}"
+    )
+    return [Line(UNDERSTATES, warning)]
 
 
 def _default_scores(part: Judging) -> list[Line]:

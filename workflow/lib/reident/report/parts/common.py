@@ -25,7 +25,7 @@ from reident.report.wording import (
     percent,
     sentence,
 )
-from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
+from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -75,10 +75,10 @@ def in_order(lines: pd.DataFrame, column: str, names: Iterable[object]) -> pd.Da
 
 
 def reserved(results: Results, about: str) -> str:
-    """Return the sentence on the warnings that put a verdict under reservation."""
+    """Return the sentence on the warnings that put a verdict under reservation; empty without one."""
     warning_lines = results.warnings
     n = int(((warning_lines["about"] == about) & (warning_lines["severity"] == UNDERSTATES)).sum())
-    return FRONT("reserved", n=n)
+    return FRONT("reserved", n=n) if n else ""
 
 
 def verdict_on(
@@ -94,16 +94,20 @@ def verdict_on(
         return None
     if kind == UNKNOWN:
         return block("verdict unknown", say("none"), say(nothing))
-    broken = limits["outcome"] == BREAKS
+    broken, undecided = limits["outcome"] == BREAKS, limits["outcome"] == NONE
     texts = [
-        say(key, limits=listed(list(describe(limits[lines]))))
-        for key, lines in (("broken", broken), ("met", ~broken))
+        tell(key, limits=listed(list(describe(limits[lines]))))
+        for tell, key, lines in (
+            (say, "broken", broken),
+            (say, "met", ~(broken | undecided)),
+            (FRONT, "undecided", undecided),
+        )
         if lines.any()
     ]
     if kind == RESERVED:
         texts.append(reserved(results, about))
     colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
-    return block(f"verdict {colour}", say(kind), " ".join(texts))
+    return block(f"verdict {colour}", say(kind), " ".join(filter(None, texts)))
 
 
 def row_account(lines: pd.DataFrame, caption: str, steps: Mapping[str, str] | None = None) -> str:
