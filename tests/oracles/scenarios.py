@@ -77,7 +77,7 @@ def of_households(risks, households):
 
 
 def ordered_t(records, places):
-    """The largest distance of a cell from all cells, by the cumulated shares at each place that occurs; -1 is missing."""
+    """The largest distance of a cell from all cells, by the cumulated shares at each place that occurs; -1: missing."""
     inside = [
         (record, at) for record, at in zip(records, places, strict=True) if min(record) >= 0 and at >= 0
     ]

@@ -51,9 +51,7 @@ def overlap(one, other):
     (low, high), (other_low, other_high) = one, other
     common = min(high, other_high) - max(low, other_low)
     if high == low or other_high == other_low:
-        return (
-            1.0 if low >= other_low and high <= other_high or other_low >= low and other_high <= high else 0.0
-        )
+        return float((low >= other_low and high <= other_high) or (other_low >= low and other_high <= high))
     if common <= 0:
         return 0.0
     return (common / (high - low) + common / (other_high - other_low)) / 2

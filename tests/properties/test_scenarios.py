@@ -139,7 +139,7 @@ def test_neither_the_order_of_records_nor_threads_change_a_byte(study, seed):
 
 
 def test_the_ordered_distance_of_the_salaries_of_li_et_al():
-    """Salaries of 3 to 11 thousand in three cells: {3, 4, 5} is .375 away from all, {6, 8, 11} .167 (Li et al. 2007)."""
+    """Salaries of 3 to 11 thousand in three cells: {3, 4, 5} is .375 away from all of them (Li et al. 2007)."""
     salaries = {"young": [3, 4, 5], "old": [6, 11, 8], "middle": [7, 9, 10]}
     people = pd.DataFrame(
         [(cell, str(1000 * salary)) for cell, own in salaries.items() for salary in own], columns=["q", "s"]

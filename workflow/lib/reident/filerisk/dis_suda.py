@@ -163,8 +163,8 @@ def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[str]:
     matched = int(((sizes > 1) & (score > 0)).sum())
     if matched:
         hazards.append(
-            f"{matched} records are unique by `excluded`, which SUDA follows, and match others by `wildcard`: they have "
-            "SUDA scores, and no DIS-SUDA."
+            f"{matched} records are unique by `excluded`, which SUDA follows, and match others by `wildcard`: they "
+            "have SUDA scores, and no DIS-SUDA."
         )
     return hazards
 

@@ -77,9 +77,9 @@ class SensitiveVariable(KeyVariable):
     """A variable that an intruder wants to know."""
 
     distance: Literal["equal", "ordered"] = Field("equal", exclude_if=lambda distance: distance == "equal")
-    """How far two values are apart for t-closeness: all values equally far (`equal`), or by the number of values between
-    them (`ordered`), for a numeric variable, of which every number then counts as it is, or one with `order`. Source:
-    METHODS §7.5."""
+    """How far two values are apart for t-closeness: all are equally far apart (`equal`), or as far as they are in their
+    order (`ordered`). With `ordered` the variable must be numeric, and every number is then a value, or have an
+    `order`. Source: METHODS §7.5."""
 
     @property
     def is_name_alone(self) -> bool:

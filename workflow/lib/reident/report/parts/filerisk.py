@@ -132,33 +132,35 @@ def risk_findings(results: Results) -> str:
     unique, n_records, file = round(quantity(results, "U")), quantity(results, "records"), file_name(results)
     variables = some(round(quantity(results, "key_variables")), "key_variable")
     records, share = some(round(n_records), "record"), percent(unique / n_records)
-    dis, is_estimate = percent(quantity(results, "dis")), quantity(results, "f_cells") < 1
+    sampled, no_pair = quantity(results, "f_cells") < 1, ""
     estimate = TEXT("findings.estimate")
-    if is_estimate:
+    if sampled:
         estimate = TEXT("findings.estimate_interval", interval=interval(results))
-    no_pair = "_no_pair" if is_estimate and not quantity(results, "P_complete") else ""
+    reliability = {"dis": percent(quantity(results, "dis")), "estimate": estimate}
+    if sampled and not quantity(results, "P_complete"):
+        no_pair, reliability = "_no_pair", {"interval": interval(results)}
     first = TEXT("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
     if not unique:
         return block("findings", items([first]))
     if results.study["metrics"] or results.study["matching"]:
-        fields = {"file": file, "records": records, "share": share, "dis": dis, "estimate": estimate}
+        fields = {"file": file, "records": records, "share": share, **reliability}
         brief = TEXT(f"findings.beside_attack{no_pair}", unique=unique, **fields)
         differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
         return block("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
     special = TEXT("findings.special", n=round(quantity(results, "n_special")))
-    match = TEXT(f"findings.match{no_pair}", dis=dis, estimate=estimate, interval=interval(results))
-    return block("findings", items([f"{first} {special}", match, _per_record(results)]))
+    match = TEXT(f"findings.match{no_pair}", **reliability)
+    scores = None if no_pair else _scores(results)  # without a pair every score is 1
+    return block("findings", items([f"{first} {special}", match, _per_record(results, scores)]))
 
 
-def _per_record(results: Results) -> str:
+def _scores(results: Results) -> str:
     selected = results.model.risk.dis_suda
     line = results.table(DEFINITIONS).set_index("definition").loc[selected]
-    scores = TEXT(
-        "findings.record",
-        mean=percent(line["mean"]),
-        highest=percent(line["largest"]),
-        definition=name_of(selected),
-    )
+    mean, highest = percent(line["mean"]), percent(line["largest"])
+    return TEXT("findings.record", mean=mean, highest=highest, definition=name_of(selected))
+
+
+def _per_record(results: Results, scores: str | None) -> str:
     variables = listed(label_cells(by_contribution(results)["variable"].head(2)))
     contribute = by_excluded(results, TEXT("findings.contribute", variables=variables))
     return " ".join(filter(None, [scores, _true_risk(results), contribute]))
