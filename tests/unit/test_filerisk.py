@@ -63,7 +63,7 @@ def test_wrong_sizes_and_weightings_are_errors():
 
 def test_elliot_manning_hands_on_what_is_above_one():
     """Five uniques and P = 4, f = 0.5: T = 5·2.5/(2.5 + 2) = 25/9; shares 8 : 1 : 1 : 1 : 1, the first capped."""
-    score = np.exp(np.array([8.0, 1, 1, 1, 1, 9, 9, 9, 9]))
+    score = np.append(np.exp([8.0, 1, 1, 1, 1]), np.zeros(4))
     sizes = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2])
     found = dis_suda.elliot_manning(score, sizes, 0.5, dis.general(5, 4, 0.5))
     rest = (25 / 9 - 1) / 4

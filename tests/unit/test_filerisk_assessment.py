@@ -237,28 +237,26 @@ def values_of(people, **section):
     return assess(options, file=people)[2]
 
 
-SEVEN = pd.DataFrame(
-    [row.split() for row in ["2 3 1", "3 3 3", "2 3 NA", "2 3 2", "3 3 1", "3 3 1", "1 4 NA"]],
+EIGHT = pd.DataFrame(
+    [row.split() for row in ["2 3 1", "3 3 3", "2 3 NA", "2 3 2", "3 3 1", "3 3 1", "1 4 NA", "2 3 1"]],
     columns=list("ABC"),
 )
 
 
 def test_with_wildcards_suda_says_that_it_excludes():
     """By `wildcard` C is unique for no record; SUDA follows `excluded`, by which it is for two."""
-    found = values_of(SEVEN, missing="wildcard")
+    found = values_of(EIGHT, missing="wildcard")
     variables = found.variables.set_index("variable")
     assert variables["n_alone"].tolist() == [1, 1, 2]
     assert variables["contribution"].tolist() == [0.25, 0.25, 0.5]
-    sizes = found.records["cell_size"].to_pylist()
-    assert sizes == pairs.match_counts(
-        *[[(2, 3, 1), (3, 3, 3), (2, 3, -1), (2, 3, 2), (3, 3, 1), (3, 3, 1), (1, 4, -1)]] * 2, wildcard=True
-    )
+    rows = [tuple(int(cell.replace("NA", "-1")) for cell in row) for row in EIGHT.to_numpy().tolist()]
+    assert found.records["cell_size"].to_pylist() == pairs.match_counts(rows, rows, wildcard=True)
     hazards = " ".join(found.hazards["hazard"])
     assert "1 records are unique by `excluded`, which SUDA follows, and match others by `wildcard`" in hazards
 
 
 def test_without_missing_values_wildcard_is_excluded():
-    people = SEVEN.assign(C=SEVEN["C"].replace("NA", "1"))
+    people = EIGHT.assign(C=EIGHT["C"].replace("NA", "1"))
     wildcard, excluded = (values_of(people, missing=missing) for missing in ("wildcard", "excluded"))
     for name, one in zip(wildcard._fields, wildcard, strict=True):
         assert one.equals(getattr(excluded, name)), name

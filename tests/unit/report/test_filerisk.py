@@ -160,9 +160,10 @@ SENTENCES = {
 WEIGHT = {key: one for key, one in FILE_RISK.items() if key != "sampling_fraction"} | {"weight": "w"}
 COLLAPSE = {"variable": "region", "recode": {"1": "north", "2": "north"}}
 ONE = {**FILE_RISK, "key_variables": ["sex"]}
+SAMPLED, DECIDED = {"sampling error", "interval", "agree"}, {"interval", "decided"}
 CASES = {
-    "usual": (FILE_RISK, {}, {"complete key", "missing at random", "not checked", "sampling error", "interval", "agree", "conventions"}),
-    "category": ({**FILE_RISK, "missing": "category"}, {}, {"not checked", "sampling error", "interval", "agree", "conventions"}),
+    "usual": (FILE_RISK, {}, {"complete key", "missing at random", "not checked", *SAMPLED, "conventions"}),
+    "category": ({**FILE_RISK, "missing": "category"}, {}, {"not checked", *SAMPLED, "conventions"}),
     "wildcard": (
         {**FILE_RISK, "missing": "wildcard"},
         {},
@@ -171,21 +172,25 @@ CASES = {
     "weights": (
         WEIGHT,
         {"file": drawn(200).assign(w="10")},
-        {"complete key", "missing at random", "sampling error", "interval", "agree", "conventions"},
+        {"complete key", "missing at random", *SAMPLED, "conventions"},
     ),
-    "complete": (ONE | {"key_variables": ["sex", "region", "tenure"]}, {}, {"not checked", "sampling error", "interval", "agree"}),
+    "complete": (ONE | {"key_variables": ["sex", "region", "tenure"]}, {}, {"not checked", *SAMPLED}),
     "whole population": (
         ONE | {"key_variables": ["sex", "region", "tenure"], "sampling_fraction": 1},
         {},
         {"not checked", "whole population", "decided"},
     ),
-    "no unique": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})}, {"not checked", "no unique", "interval", "decided"}),
-    "no pair": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})}, {"not checked", "no pair", "interval", "decided"}),
+    "no unique": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})}, {"not checked", "no unique", *DECIDED}),
+    "no pair": (
+        ONE,
+        {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})},
+        {"not checked", "no pair", *DECIDED},
+    ),
     "nothing unique": (ONE, {"file": drawn(90)}, {"not checked"}),
     "original": (
         {**FILE_RISK, "original": {"path": "before.csv"}},
         {"file": perturbed(drawn(200)), "original": drawn(200)},
-        {"complete key", "missing at random", "not checked", "sampling error", "interval", "agree", "conventions", "original"},
+        {"complete key", "missing at random", "not checked", *SAMPLED, "conventions", "original"},
     ),
     "original, nothing unique": (
         {**ONE, "original": {"path": "before.csv"}},
@@ -195,7 +200,7 @@ CASES = {
     "collapse": (
         {**ONE, "key_variables": ["sex", "region", "tenure"], "collapse": [COLLAPSE]},
         {},
-        {"not checked", "sampling error", "interval", "agree"},
+        {"not checked", *SAMPLED},
     ),
     "collapse of nothing": (
         {
@@ -204,13 +209,13 @@ CASES = {
             "collapse": [{**COLLAPSE, "recode": {"7": "8"}}],
         },
         {},
-        {"not checked", "sampling error", "interval", "agree", "collapse joins nothing"},
+        {"not checked", *SAMPLED, "collapse joins nothing"},
     ),
     "population": (
         {**FILE_RISK, "population": {"file": {"path": "census.csv"}}},
         {},
         {
-            *("complete key", "missing at random", "not checked", "sampling error", "interval", "agree", "conventions"),
+            *("complete key", "missing at random", "not checked", *SAMPLED, "conventions"),
             "incomplete population",
         },
     ),
@@ -228,18 +233,21 @@ def test_sentences_appear_in_their_cases_only(make_results, case):
     assert "–\u00a0%" not in text
 
 
+SUDA = {
+    *("suda", "variables", "levels", "contributions_figure", "definitions", "classes", "classes_figure"),
+    *("choices", "findings", "by_class", "calibration_figure"),
+}
+"""The pieces that have a result of SUDA."""
+
+
 def test_every_table_and_sentence_of_suda_says_which_convention_it_follows(make_results):
-    names = (
-        "risk_suda risk_variables risk_levels risk_contributions_figure risk_definitions risk_classes "
-        "risk_classes_figure risk_choices risk_findings risk_by_class risk_calibration_figure"
-    ).split()
     for missing, people, n in (
         ("wildcard", drawn(200), 1),
         ("excluded", drawn(200), 0),
         ("wildcard", whole(200), 0),
     ):
         results = make_results({**POPULATION, "missing": missing}, file=people)
-        for name in (name for name in PARTS if name.split(".")[-1] in names):
+        for name in (name for name in PARTS if name.split(".risk_")[-1] in SUDA):
             content = PARTS[name](results)
             text = getattr(content, "caption", None) or str(content)
             assert bool(text.count("in no set with a variable that it misses (`excluded`)")) == bool(n), name

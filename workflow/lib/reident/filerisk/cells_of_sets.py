@@ -145,7 +145,7 @@ def _overlapping(files: Files, codes: np.ndarray) -> Cells:
     records, people = codes[: files.n], codes[files.n :]
     sizes, sums = individual.matches(records, files.weights, wildcard=True)
     population = wildcards.matches(records, people) if files.has_population else None
-    complete = (records >= 0).all(axis=1)
+    complete = np.asarray((records >= 0).all(axis=1))
     n_pairs = wildcards.independent_pairs(records, complete & (sizes == 2))
     numbers, ones = np.arange(files.n, dtype=np.int32), np.ones(files.n, np.int64)
     return Cells(numbers, sizes, sums, population, ones, complete.astype(np.int64), n_pairs)

@@ -96,7 +96,7 @@ class Model(NamedTuple):
     @property
     def largest_test(self) -> float:
         """The larger of the absolute tests of both estimates, NaN where one has no test."""
-        return float(np.maximum(*(abs(estimate.test) for estimate in self[:2])))
+        return float(np.max(np.abs([self.population_uniques.test, self.correct_matches.test])))
 
     @property
     def is_sound(self) -> bool:
