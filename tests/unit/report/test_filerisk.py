@@ -146,7 +146,7 @@ SENTENCES = {
     "whole population": "The file is the whole population, so DIS has no sampling error",
     "no unique": "No record is unique, so DIS has no standard error",
     "no pair": "so DIS is 100\u00a0% whatever the population is, and has no standard error",
-    "interval": "contains the true probability in at least 94\u00a0% of samples",
+    "interval": "In at least 94\u00a0% of samples drawn in the same way, an interval such as",
     "agree": "The two forms agree",
     "decided": "The special form says nothing more, and has no standard error",
     "wildcard error": "no standard error, because records do not form cells",
