@@ -56,7 +56,7 @@ def test_hazards_are_shown_only_if_they_occur(make_results, usual):
     results = make_results({**FILE_RISK, "key_variables": ["x", "sex"]}, file=people)
     text = filerisk_dis.risk_hazards(results)
     assert text.startswith("::: {.warning}")
-    assert "user guide" in text
+    assert "both definitions" in text
     assert "No record is in a pair" in text
     assert "No record is in a pair" not in (filerisk_dis.risk_hazards(usual) or "")
 
