@@ -91,7 +91,7 @@ def run(
 
 @pytest.fixture(autouse=True)
 def _without_intervals(monkeypatch):
-    """Leave out the intervals of log-linear models: no recommendation depends on them."""
+    """Leave out the intervals of log-linear models, which take long: recommendations then depend on tests alone."""
     monkeypatch.setattr(log_linear, "MAX_DRAWN", 0)
 
 

@@ -217,8 +217,8 @@ def _populations(seed, people=400_000, fraction=0.05, interaction=0.5, levels=(8
 
 
 @pytest.mark.long
-def test_the_truth_is_in_the_interval_for_18_of_20_populations():
-    inside = np.zeros(2, int)
+def test_the_truth_is_in_the_interval_of_recommended_models_of_all_populations_but_two():
+    inside, n = np.zeros(2, int), 0
     for population, counts in _populations(4):
         single = counts == 1
         truth = (population[single] == 1).sum(), (1 / population[single]).sum()
@@ -229,7 +229,11 @@ def test_the_truth_is_in_the_interval_for_18_of_20_populations():
             name: log_linear.model(table, log_linear.margins_of(name, "abcdef"), 0.05)
             for name in ("main", "two-way")
         }
-        best = found[modelling._smallest_test(found)]
+        name = modelling._smallest_test(found)
+        if name is None:
+            continue
+        best, n = found[name], n + 1
         estimates = (best.population_uniques, best.correct_matches)
         inside += [own.low <= value <= own.high for own, value in zip(estimates, truth, strict=True)]
-    assert inside.min() >= 18
+    assert inside.min() >= n - 2
+    assert n > 0
