@@ -28,6 +28,7 @@ def coded(
     """Return the coded variables of each file, the categories, and warnings about them."""
     lines, warnings = [], list[Line]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
+    places: dict[str, pa.Array] = {}
     variables = files.variables
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
@@ -37,7 +38,7 @@ def coded(
         }
         codes, labels = categories.coded(variable, typed, FILE, files.file.decimal, files.bins, files.ranks)
         if variable.name in files.ordered:
-            columns[FILE][PLACE + variable.name] = _places(variable, typed[FILE], codes[FILE])
+            places[PLACE + variable.name] = _places(variable, typed[FILE], codes[FILE])
         with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
@@ -54,6 +55,7 @@ def coded(
             columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
             if variable.column not in needed[at + 1 :]:
                 texts[name].forget([variable.column])
+    columns[FILE] |= places
     return columns, pd.concat(lines, ignore_index=True), warnings
 
 
