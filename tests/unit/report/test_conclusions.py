@@ -411,7 +411,8 @@ RISK = {
     "met": r"Met: ",
     "not decided": r"Not decided: DIS of at most 50 %, here –",
     "limit inside": r"The limit for DIS lies inside its 95 % interval \([\d.< ]+ – 100.0 %\)",
-    "reaches above": r"DIS of at most 50 %, here [\d.]+ %, but its 95 % interval \(.+\) reaches above the limit",
+    "unsure": r"Met: DIS of at most 50 %, here [\d.]+ %, with the limit inside its 95 % interval",
+    "unsure above": r"Not decided: DIS of at most 50 %, here 100 %, with the limit inside its 95 % interval",
     "no DIS": r"DIS is not defined: no record is unique or in a cell of two records",
     "no pair": r"No cell has exactly two records, .+ in [\d.]+ – 100.0 % of cases",
     "unique": r"(is|are) unique: no other record has the same values",
@@ -450,10 +451,11 @@ ALIKE = {"age": "20", "sex": "1", "job": "1", "region": "1", "tenure": "1"}
     ("decision", "n_others", "expected"),
     [
         ({"dis_at_most": 0.5}, 1, {"none", "limit inside", "unique", "no pair"}),
-        ({"dis_at_most": 0.5}, 2, {"reserved", "met", "reaches above", "nobody unique"}),
+        ({"dis_at_most": 0.5}, 2, {"reserved", "met", "unsure", "nobody unique"}),
         ({"dis_at_most": 0.5}, 0, {"none", "no DIS", "nobody unique"}),
         ({"dis_at_most": 0.5, "k_anonymity_at_least": 2}, 0, {"reserved", "met", "not decided", "nobody unique"}),
-        ({"dis_at_most": 0.5, "k_anonymity_at_least": 2}, 1, {"above", "broken", "met", "unique", "no pair"}),
+        ({"dis_at_most": 0.5, "k_anonymity_at_least": 2}, 1,
+         {"above", "broken", "unsure above", "unique", "no pair"}),
     ],
     ids=["one unique", "one pair", "neither", "neither, two limits", "one unique, two limits"],
 )  # fmt: skip

@@ -25,7 +25,7 @@ from reident.report.wording import (
     percent,
     sentence,
 )
-from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN
+from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, UNSURE
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -94,7 +94,8 @@ def verdict_on(
         return None
     if kind == UNKNOWN:
         return block("verdict unknown", say("none"), say(nothing))
-    broken, undecided = limits["outcome"] == BREAKS, limits["outcome"] == NONE
+    broken, unsure = limits["outcome"] == BREAKS, limits["outcome"] == UNSURE
+    undecided = (limits["outcome"] == NONE) | unsure & (limits["value"] > limits["bound"])
     texts = [
         tell(key, limits=listed(list(describe(limits[lines]))))
         for tell, key, lines in (
