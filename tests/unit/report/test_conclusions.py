@@ -412,7 +412,7 @@ RISK = {
     "not decided": r"Not decided: DIS of at most 50 %, here –",
     "limit inside": r"The limit for DIS lies inside its 95 % interval \([\d.< ]+ – 100.0 %\)",
     "unsure": r"Met: DIS of at most 50 %, here [\d.]+ %, with the limit inside its 95 % interval",
-    "unsure above": r"Not decided: DIS of at most 50 %, here 100 %, with the limit inside its 95 % interval",
+    "unsure above": r"Not decided: DIS of at most 50 %, here [\d.]+ %, with the limit inside its 95 % interval",
     "no DIS": r"DIS is not defined: no record is unique or in a cell of two records",
     "no pair": r"No cell has exactly two records, .+ in [\d.]+ – 100.0 % of cases",
     "unique": r"(is|are) unique: no other record has the same values",

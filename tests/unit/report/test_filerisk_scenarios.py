@@ -67,6 +67,9 @@ def test_the_interval_of_dis_is_that_of_the_table(several):
     shown = rows(plain(filerisk_scenarios.scenarios_cells(several)))
     lines = filerisk_scenarios.named(several)
     for row, low, high in zip(shown, lines["dis_low"], lines["dis_high"], strict=True):
+        if low != low:
+            assert row[-1] == "–"
+            continue
         assert [float(end) for end in row[-1].split(" – ")] == pytest.approx(
             [100 * low, 100 * high], abs=0.051
         )

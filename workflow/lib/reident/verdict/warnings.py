@@ -97,7 +97,6 @@ def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Line]
 _REMEDIES = {
     "euclidean": " The option `norm: rms` has a threshold that excludes more.",
     "adhoc": " A higher `threshold` excludes more.",
-    "fellegi_sunter": " A higher `threshold` excludes more.",
     "winkler": " A larger `min_agree` excludes more; `closest` has no threshold.",
 }
 
@@ -132,10 +131,10 @@ def _probabilities(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     mean = float((lines["probability"] * lines["n_pairs"]).sum()) / n
     if mean >= LIKELY:
         return []
-    metric = "fellegi_sunter"
     warning = (
-        f"{REGISTRY[metric].title}: the threshold is weak. The mean match probability of the {n:,} suspected pairs is "
-        f"{percentage(mean)}, so that most of them are chance, which lowers the conditional rate.{_REMEDIES[metric]}"
+        f"Fellegi–Sunter: the threshold is weak. The mean match probability of the {n:,} suspected pairs is "
+        f"{percentage(mean)}, so that most of them are chance, which lowers the conditional rate. A higher `threshold` "
+        "excludes more."
     )
     return [Line(UNDERSTATES, warning)]
 

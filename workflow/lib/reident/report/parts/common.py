@@ -96,15 +96,14 @@ def verdict_on(
         return block("verdict unknown", say("none"), say(nothing))
     broken, unsure = limits["outcome"] == BREAKS, limits["outcome"] == UNSURE
     undecided = (limits["outcome"] == NONE) | unsure & (limits["value"] > limits["bound"])
+    met = ~(broken | undecided)
     texts = [
-        tell(key, limits=listed(list(describe(limits[lines]))))
-        for tell, key, lines in (
-            (say, "broken", broken),
-            (say, "met", ~(broken | undecided)),
-            (FRONT, "undecided", undecided),
-        )
+        say(key, limits=listed(list(describe(limits[lines]))))
+        for key, lines in (("broken", broken), ("met", met))
         if lines.any()
     ]
+    if undecided.any():
+        texts.append(FRONT("undecided", limits=listed(list(describe(limits[undecided])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
     colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
