@@ -168,7 +168,7 @@ NEIGHBOUR = {"scenarios": [{"name": "Neighbour", "known": ["age", "sex"]}]}
         ({**NEIGHBOUR, "sensitive": ["income"], "missing": "wildcard"},
          r"must not be given with `missing: wildcard`, because diversity needs cells"),
         ({**NEIGHBOUR, "sensitive": [{"name": "income", "distance": "ordered"}]},
-         r"`\.file_risk\.sensitive\[1\]\.distance` must not be `ordered`, because `income` is categorical"),
+         r"`file_risk\.sensitive\[1\]\.distance` must not be `ordered`, because `income` is categorical"),
         ({**NEIGHBOUR, "sensitive": [{"name": "job", "missing": ["9"]}]},
          r"must be a name alone, or one with `distance`, because `job` is a key variable"),
     ],
