@@ -59,7 +59,7 @@ def drawn(people: np.ndarray, fraction: float, incomplete: float, draw: np.rando
         estimate,
         dis.general(u, p, fraction),
         error,
-        *dis.interval(estimate, error),
+        *dis.interval(u, p, in_cells),
         true_probability(codes, people),
     )
 

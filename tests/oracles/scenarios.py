@@ -7,6 +7,7 @@ from math import exp, log
 import numpy as np
 from oracles import population
 from oracles.filerisk import agree
+from scipy.stats import beta
 
 
 def individual(size, people):
@@ -39,6 +40,9 @@ def risk(records, people, weights, fraction, households, wildcard):
         "households": of_households(risks, households),
         "dis": u * g / scale if scale > 0 else None,
     }
+    pairs = [frozenset(matches[i]) for i in complete if sizes[i] == 2]
+    events = [next((j for j in pair if sizes[j] > 2 or min(records[j]) < 0), pair) for pair in pairs]
+    found["dis_low"], found["dis_high"] = dis_interval(u, list(Counter(events).values()), g)
     counts = {i: sum(agree(records[i], one, wildcard) for one in people) for i in inside}
     true = {i: 1 / n for i, n in counts.items() if n}
     if people:
@@ -51,6 +55,17 @@ def risk(records, people, weights, fraction, households, wildcard):
     return found
 
 
+def dis_interval(u, sizes, g):
+    """The interval of DIS of u uniques and pairs in independent events of these sizes; None where it is undefined."""
+    k = sum(sizes) ** 2 / sum(size**2 for size in sizes) if sizes else 0
+    odds = sum(sizes) / k * (1 - g) / g if sizes else 2 * (1 - g) / g
+    if not u and (g == 1 or not sizes):
+        return None, None
+    low = beta.ppf(0.025, u, k + 1) if u else 0
+    high = beta.ppf(0.975, u + 1, k) if k else 1
+    return low / (low + odds * (1 - low)), high / (high + odds * (1 - high))
+
+
 def of_households(risks, households):
     """The expected households with a re-identified record."""
     if households is None:
@@ -59,6 +74,24 @@ def of_households(risks, households):
     for i, own in risks.items():
         safe[households[i]] *= 1 - own
     return sum(1 - one for one in safe.values())
+
+
+def ordered_t(records, places):
+    """The largest distance of a cell from all cells, by the cumulated shares at each place that occurs; -1: missing."""
+    inside = [
+        (record, at) for record, at in zip(records, places, strict=True) if min(record) >= 0 and at >= 0
+    ]
+    every = sorted({at for _, at in inside})
+    if len(every) < 2:
+        return 0.0 if inside else None
+
+    def cumulated(own):
+        return [Fraction(sum(at <= place for at in own), len(own)) for place in every]
+
+    whole = cumulated([at for _, at in inside])
+    cells = {record: cumulated([at for other, at in inside if other == record]) for record, _ in inside}
+    moved = [sum(abs(c - s) for c, s in zip(own, whole, strict=True)) for own in cells.values()]
+    return float(max(moved) / (len(every) - 1))
 
 
 def diversity(records, values):

@@ -47,12 +47,12 @@ def pairwise(one, other):
 
 
 def overlap(one, other):
-    """The mean share of two intervals that they have in common."""
+    """The mean share of two intervals that they have in common; a point inside the other one counts 1."""
     (low, high), (other_low, other_high) = one, other
-    if one == other:
-        return 1.0
     common = min(high, other_high) - max(low, other_low)
-    if common <= 0 or high == low or other_high == other_low:
+    if high == low or other_high == other_low:
+        return float((low >= other_low and high <= other_high) or (other_low >= low and other_high <= high))
+    if common <= 0:
         return 0.0
     return (common / (high - low) + common / (other_high - other_low)) / 2
 
@@ -66,7 +66,7 @@ def mean_interval(values, level=0.95):
 def share_interval(values, category, level=0.95):
     share = values.count(category) / len(values)
     reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(share * (1 - share) / len(values))
-    return share - reach, share + reach
+    return max(0.0, share - reach), min(1.0, share + reach)
 
 
 def design(variables, interactions=1):

@@ -3,15 +3,18 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
+from making.filerisk import prepared
 from oracles import scenarios as oracle
 from reident.filerisk import scenarios
-from reident.filerisk.parts import IntruderRules
+from reident.filerisk.parts import PLACE, IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, STRATUM, WEIGHT
+from reident.pipeline import parts
 from reident.sections.keys import sets_up_to
 
 NAMES = ("a", "b", "c")
@@ -32,15 +35,20 @@ def studies(draw):
     file = {name: column(n, missing) for name in NAMES}
     people = {name: column(2 * n, missing / 2) if known else column(0, 0) for name in NAMES}
     targets = {} if wildcard else {"s": column(n, missing / 2), "t": rng.integers(0, 5, n).astype(np.int32)}
+    if targets:  # numbers in bins: the same as their places, or more of them
+        finer = rng.integers(1, 4)
+        targets[PLACE + "t"] = (targets["t"] * finer + rng.integers(0, finer, n)).astype(np.int32)
+        targets[PLACE + "c"] = file["c"]
     households = rng.integers(0, 5, n) if draw(st.booleans()) else None
     weights = rng.integers(4, 40, n) / 4 if weighted else None
     rules = IntruderRules(
         (("Neighbour", ("b", "a")), ("Everyone", NAMES)),
         tuple(sets_up_to(NAMES, draw(st.integers(1, 3)))),
-        ("c", *targets) if targets else (),
+        ("c", *TARGETS) if targets else (),
         None if weighted else 0.25,
         wildcard,
         households is not None,
+        ("c", "t") if targets else (),
     )
     return rules, file, people, targets, weights, households
 
@@ -93,7 +101,11 @@ def test_each_set_has_the_risk_of_its_definition(study):
             if target not in keys:
                 line = next(rows)
                 assert line["target"] == target
-                same(line, oracle.diversity(of_set(file, keys), {**file, **targets}[target].tolist()))
+                expected = oracle.diversity(of_set(file, keys), {**file, **targets}[target].tolist())
+                if (places := targets.get(PLACE + target)) is not None and expected["n_records"]:
+                    expected["t"] = oracle.ordered_t(of_set(file, keys), places.tolist())
+                same(line, expected)
+                assert line["distance"] == ("ordered" if target in rules.ordered else "equal")
     assert next(rows, None) is None
 
 
@@ -124,6 +136,30 @@ def test_neither_the_order_of_records_nor_threads_change_a_byte(study, seed):
     second = scenarios.assess(rules, *tables(*data, order=order), threads=3)
     for one, other in zip(first, second, strict=True):
         assert one.to_csv() == other.to_csv()
+
+
+def test_the_ordered_distance_of_the_salaries_of_li_et_al():
+    """Salaries of 3 to 11 thousand in three cells: {3, 4, 5} is .375 away from all of them (Li et al. 2007)."""
+    salaries = {"young": [3, 4, 5], "old": [6, 11, 8], "middle": [7, 9, 10]}
+    people = pd.DataFrame(
+        [(cell, str(1000 * salary)) for cell, own in salaries.items() for salary in own], columns=["q", "s"]
+    )
+    numbers = {"name": "s", "type": "numeric"}
+    categories = {"name": "s", "order": [str(1000 * salary) for salary in range(3, 12)]}
+    for target, distance, expected in (
+        ({**numbers, "distance": "ordered"}, "ordered", 0.375),
+        ({**categories, "distance": "ordered"}, "ordered", 0.375),
+        (categories, "equal", 2 / 3),
+        (numbers, "equal", 5 / 9),  # bins of 2, 2, 2, 2, 1 salaries, of which the first cell has 2 and 1
+    ):
+        section = {
+            "file": {"path": "f.csv"}, "sampling_fraction": 0.5, "key_variables": ["q"],
+            "scenarios": [{"name": "N", "known": ["q"]}], "sensitive": [target],
+        }  # fmt: skip
+        spec, found = prepared(section, file=people)
+        line = scenarios.assess(parts.intruder_rules(spec), found.file, found.population).diversity.iloc[0]
+        assert line["distance"] == distance
+        assert line["t"] == pytest.approx(expected, rel=1e-8)
 
 
 def test_the_diversity_of_a_table_by_hand():

@@ -175,6 +175,14 @@ def test_records_of_one_file_are_counted_and_not_compared():
     assert found["n_records_changed"] == 2, "record 2 was a and is b; record 3 was b and is a"
 
 
+@given(files())
+def test_a_variable_that_is_left_out_is_one_less_its_missing_share_away(made):
+    variables, keys = made
+    left_out = [(kind, original, [None] * len(original)) for kind, original, _ in variables]
+    for (_, original, _), line in zip(left_out, measured(left_out, keys).variables.itertuples(), strict=True):
+        assert line.distance == pytest.approx(1 - original.count(None) / len(original))
+
+
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
@@ -182,7 +190,11 @@ def test_records_of_one_file_are_counted_and_not_compared():
         ((0, 4), (1, 2), 0.625),
         ((0, 1), (1, 2), 0),
         ((1, 1), (1, 1), 1),
-        ((0, 2), (1, 1), 0),
+        ((0, 2), (1, 1), 1),
+        ((0, 0), (0, 1), 1),
+        ((0, 0), (-1, 1), 1),
+        ((0, 0), (1, 2), 0),
+        ((1, 1), (2, 2), 0),
     ],
 )
 def test_overlap_of_two_intervals(one, other, expected):

@@ -46,11 +46,13 @@ def test_special_dis_is_never_certain_by_chance():
 
 def test_the_error_of_matches_of_one_kind_is_that_with_one_of_the_other_kind():
     """Ten rounds with a wrong match each, and an eleventh with a right one: residuals −1/11, ten times, and 10/11."""
-    error = dis._error(np.ones(10), np.zeros(10), by_chance=True)
+    error, by_chance = dis._error(np.ones(10), np.zeros(10))
+    assert by_chance
     assert error == pytest.approx(math.sqrt(11 / 10 * (10 * (1 / 11) ** 2 + (10 / 11) ** 2)) / 11)
-    assert dis._error(np.ones(10), np.ones(10), by_chance=True) == pytest.approx(error)
-    assert dis._error(np.ones(10), np.zeros(10), by_chance=False) == 0
-    assert math.isnan(dis._error(np.zeros(10), np.zeros(10), by_chance=True))
+    assert dis._error(np.ones(10), np.ones(10)) == pytest.approx((error, True))
+    one_round = np.array([2, 0, 0]), np.array([1, 0, 0])
+    assert dis._error(*one_round)[0] > 0, "a round with two matches, of which one is right, is no certainty"
+    assert math.isnan(dis._error(np.zeros(10), np.zeros(10))[0])
 
 
 def test_wrong_sizes_and_weightings_are_errors():
@@ -61,7 +63,7 @@ def test_wrong_sizes_and_weightings_are_errors():
 
 def test_elliot_manning_hands_on_what_is_above_one():
     """Five uniques and P = 4, f = 0.5: T = 5·2.5/(2.5 + 2) = 25/9; shares 8 : 1 : 1 : 1 : 1, the first capped."""
-    score = np.exp(np.array([8.0, 1, 1, 1, 1, 9, 9, 9, 9]))
+    score = np.append(np.exp([8.0, 1, 1, 1, 1]), np.zeros(4))
     sizes = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2])
     found = dis_suda.elliot_manning(score, sizes, 0.5, dis.general(5, 4, 0.5))
     rest = (25 / 9 - 1) / 4

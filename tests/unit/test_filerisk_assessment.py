@@ -137,6 +137,7 @@ def test_threads_and_the_order_of_rows_change_nothing():
     [
         (["1 a", "2 b", "3 c"], "No record is in a pair"),
         (["1 a", "2 a", "3 a"], "pr(cm|um) is undefined"),
+        (["1 a", "2 b", "3 b", "4 b"], "every sample unique has the value 1"),
         (["1 a", "2 b", "3 c", "4 c"], ""),
     ],
 )
@@ -223,9 +224,43 @@ def test_a_missing_value_that_matches_every_value():
     assert float(lines["dis"]) == pytest.approx(pairs.one_removed(rows, rows, 0.1, wildcard=True))
     assert float(lines["dis_special_se"]) <= 0.05
     assert abs(float(lines["dis_special_difference_in_se"])) < 4
+    assert 0 <= float(lines["dis_low"]) < float(lines["dis"]) < float(lines["dis_high"]) <= 1
     assert found.cells["n_cells"].isna().all()
     assert found.cells["n_records"].sum() == 150
     assert (records.loc[records["unique"], "suda"] > 0).all()
+
+
+def values_of(people, **section):
+    """The tables of three key variables, with the missing code NA."""
+    keys = [{"name": name, "missing": ["NA"]} for name in "ABC"]
+    options = {"file": {"path": "f.csv"}, "sampling_fraction": 0.1, "key_variables": keys, **section}
+    return assess(options, file=people)[2]
+
+
+EIGHT = pd.DataFrame(
+    [row.split() for row in ["2 3 1", "3 3 3", "2 3 NA", "2 3 2", "3 3 1", "3 3 1", "1 4 NA", "2 3 1"]],
+    columns=list("ABC"),
+)
+
+
+def test_with_wildcards_suda_says_that_it_excludes():
+    """By `wildcard` C is unique for no record; SUDA follows `excluded`, by which it is for two."""
+    found = values_of(EIGHT, missing="wildcard")
+    variables = found.variables.set_index("variable")
+    assert variables["n_alone"].tolist() == [1, 1, 2]
+    assert variables["contribution"].tolist() == [0.25, 0.25, 0.5]
+    rows = [tuple(int(cell.replace("NA", "-1")) for cell in row) for row in EIGHT.to_numpy().tolist()]
+    assert found.records["cell_size"].to_pylist() == pairs.match_counts(rows, rows, wildcard=True)
+    hazards = " ".join(found.hazards["hazard"])
+    assert "1 records are unique by `excluded`, which SUDA follows, and match others by `wildcard`" in hazards
+
+
+def test_without_missing_values_wildcard_is_excluded():
+    people = EIGHT.assign(C=EIGHT["C"].replace("NA", "1"))
+    wildcard, excluded = (values_of(people, missing=missing) for missing in ("wildcard", "excluded"))
+    for name, one in zip(wildcard._fields, wildcard, strict=True):
+        assert one.equals(getattr(excluded, name)), name
+    assert summary(wildcard)["dis_low"] != ""
 
 
 def test_with_wildcards_the_population_has_those_who_match():

@@ -23,6 +23,13 @@ def errors_away(estimate, truth):
     return difference.mean() / (difference.std(ddof=1) / math.sqrt(len(difference)))
 
 
+def check_interval(low, high, truth):
+    """It is an interval of the probability over all samples, and contains that of each sample less often."""
+    expected = truth.mean()
+    assert 0.93 <= ((low <= expected) & (expected <= high)).mean() <= 0.99
+    assert 0.87 <= ((low <= truth) & (truth <= high)).mean() <= 0.97
+
+
 @pytest.mark.parametrize("incomplete", INCOMPLETE)
 def test_dis_is_within_two_standard_errors_of_the_truth(incomplete):
     estimate, uncorrected, _, _, _, truth = columns(drawn, population(8_000), 0.3, incomplete, 60, 3)
@@ -51,7 +58,7 @@ def test_dis_its_error_and_its_interval_over_a_thousand_samples(incomplete):
     assert incomplete == 0 or errors_away(uncorrected, truth) > 20
     # The standard error of a variance of 1,000 values is 4.5 %.
     assert (estimate - truth).var(ddof=1) / (error**2).mean() == pytest.approx(1, abs=0.1)
-    assert ((low <= truth) & (truth <= high)).mean() == pytest.approx(0.95, abs=0.02)
+    check_interval(low, high, truth)
 
 
 @pytest.mark.parametrize("incomplete", [0, 0.27])
@@ -59,7 +66,7 @@ def test_the_sampling_error_is_the_empirical_one(incomplete):
     estimate, _, error, low, high, truth = columns(drawn, population(8_000), 0.3, incomplete, 200, 5)
     # The standard error of a variance of 200 values is 10 %.
     assert (estimate - truth).var(ddof=1) / (error**2).mean() == pytest.approx(1, abs=0.25)
-    assert 0.9 <= ((low <= truth) & (truth <= high)).mean() <= 0.99
+    check_interval(low, high, truth)
 
 
 def test_the_variance_is_that_of_the_formula():

@@ -409,10 +409,17 @@ def test_a_conclusion_about_nearness(tmp_path, section, change, holdout, decisio
 
 RISK = {
     "above": r"on its own: above the limit",
-    "within": r"on its own: within the limit",
+    "within": r"on its own: within the limit\*\*",
     "none": r"on its own: no verdict",
+    "reserved": r"on its own: within the limit, with reservations",
     "broken": r"Broken: ",
     "met": r"Met: ",
+    "not decided": r"Not decided: DIS of at most 50 %, here –",
+    "limit inside": r"The limit for DIS lies inside its 95 % interval \([\d.< ]+ – 100.0 %\)",
+    "unsure": r"Met: DIS of at most 50 %, here [\d.]+ %, with the limit inside its 95 % interval",
+    "unsure above": r"Not decided: DIS of at most 50 %, here [\d.]+ %, with the limit inside its 95 % interval",
+    "no DIS": r"DIS is not defined: no record is unique or in a cell of two records",
+    "no pair": r"No cell has exactly two records, .+ in [\d.]+ – 100.0 % of cases",
     "unique": r"(is|are) unique: no other record has the same values",
     "nobody unique": r"No record in the file is unique",
     "reliability": r"would be right in .+ of cases \(DIS",
@@ -438,6 +445,29 @@ def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
     keys = {"decision": decision} if decision else {}
     folder = write_filerisk(tmp_path / "results", FILE_RISK, file=drawn(60).assign(**people), **keys)
     study = Results(folder)
+    text = str(filerisk.risk_overall(study) or "") + str(filerisk.risk_findings(study))
+    assert printed(text, RISK) == expected
+
+
+ALIKE = {"age": "20", "sex": "1", "job": "1", "region": "1", "tenure": "1"}
+
+
+@pytest.mark.parametrize(
+    ("decision", "n_others", "expected"),
+    [
+        ({"dis_at_most": 0.5}, 1, {"none", "limit inside", "unique", "no pair"}),
+        ({"dis_at_most": 0.5}, 2, {"reserved", "met", "unsure", "nobody unique"}),
+        ({"dis_at_most": 0.5}, 0, {"none", "no DIS", "nobody unique"}),
+        ({"dis_at_most": 0.5, "k_anonymity_at_least": 2}, 0, {"reserved", "met", "not decided", "nobody unique"}),
+        ({"dis_at_most": 0.5, "k_anonymity_at_least": 2}, 1,
+         {"above", "broken", "unsure above", "unique", "no pair"}),
+    ],
+    ids=["one unique", "one pair", "neither", "neither, two limits", "one unique, two limits"],
+)  # fmt: skip
+def test_a_conclusion_about_a_file_without_uniques_or_pairs(tmp_path, decision, n_others, expected):
+    file = drawn(60).assign(**ALIKE)
+    file.loc[: n_others - 1, "sex"] = "2"
+    study = Results(write_filerisk(tmp_path / "results", FILE_RISK, file=file, decision=decision))
     text = str(filerisk.risk_overall(study) or "") + str(filerisk.risk_findings(study))
     assert printed(text, RISK) == expected
 

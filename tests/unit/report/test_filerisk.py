@@ -56,7 +56,7 @@ def test_hazards_are_shown_only_if_they_occur(make_results, usual):
     results = make_results({**FILE_RISK, "key_variables": ["x", "sex"]}, file=people)
     text = filerisk_dis.risk_hazards(results)
     assert text.startswith("::: {.warning}")
-    assert "user guide" in text
+    assert "both definitions" in text
     assert "No record is in a pair" in text
     assert "No record is in a pair" not in (filerisk_dis.risk_hazards(usual) or "")
 
@@ -144,9 +144,12 @@ SENTENCES = {
     "not checked": "names no weights, so these probabilities cannot be checked",
     "sampling error": "it differs from the true probability by a standard error of",
     "whole population": "The file is the whole population, so DIS has no sampling error",
-    "no unique": "cannot be estimated, because no record is unique",
-    "no pair": "cannot be estimated, because no record is in a cell of size two",
-    "wildcard error": "is not computed, because records do not form cells",
+    "no unique": "No record is unique, so DIS has no standard error",
+    "no pair": "so DIS is 100 % whatever the population is, and has no standard error",
+    "interval": "In at least 94 % of samples drawn in the same way, an interval such as",
+    "agree": "The two forms agree",
+    "decided": "The special form says nothing more, and has no standard error",
+    "wildcard error": "no standard error, because records do not form cells",
     "original": "An intruder usually knows the values of a person as they were before perturbation",
     "original undefined": "No record with a complete original key can have a unique match",
     "collapse joins nothing": "join no two categories that occur in the file",
@@ -157,32 +160,37 @@ SENTENCES = {
 WEIGHT = {key: one for key, one in FILE_RISK.items() if key != "sampling_fraction"} | {"weight": "w"}
 COLLAPSE = {"variable": "region", "recode": {"1": "north", "2": "north"}}
 ONE = {**FILE_RISK, "key_variables": ["sex"]}
+SAMPLED, DECIDED = {"sampling error", "interval", "agree"}, {"interval", "decided"}
 CASES = {
-    "usual": (FILE_RISK, {}, {"complete key", "missing at random", "not checked", "sampling error", "conventions"}),
-    "category": ({**FILE_RISK, "missing": "category"}, {}, {"not checked", "sampling error", "conventions"}),
+    "usual": (FILE_RISK, {}, {"complete key", "missing at random", "not checked", *SAMPLED, "conventions"}),
+    "category": ({**FILE_RISK, "missing": "category"}, {}, {"not checked", *SAMPLED, "conventions"}),
     "wildcard": (
         {**FILE_RISK, "missing": "wildcard"},
         {},
-        {"not checked", "wildcard error", "conventions", "wildcard"},
+        {"not checked", "wildcard error", "conventions", "wildcard", "agree"},
     ),
     "weights": (
         WEIGHT,
         {"file": drawn(200).assign(w="10")},
-        {"complete key", "missing at random", "sampling error", "conventions"},
+        {"complete key", "missing at random", *SAMPLED, "conventions"},
     ),
-    "complete": (ONE | {"key_variables": ["sex", "region", "tenure"]}, {}, {"not checked", "sampling error"}),
+    "complete": (ONE | {"key_variables": ["sex", "region", "tenure"]}, {}, {"not checked", *SAMPLED}),
     "whole population": (
         ONE | {"key_variables": ["sex", "region", "tenure"], "sampling_fraction": 1},
         {},
-        {"not checked", "whole population"},
+        {"not checked", "whole population", "decided"},
     ),
-    "no unique": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})}, {"not checked", "no unique"}),
-    "no pair": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})}, {"not checked", "no pair"}),
+    "no unique": (ONE, {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})}, {"not checked", "no unique", *DECIDED}),
+    "no pair": (
+        ONE,
+        {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})},
+        {"not checked", "no pair", *DECIDED},
+    ),
     "nothing unique": (ONE, {"file": drawn(90)}, {"not checked"}),
     "original": (
         {**FILE_RISK, "original": {"path": "before.csv"}},
         {"file": perturbed(drawn(200)), "original": drawn(200)},
-        {"complete key", "missing at random", "not checked", "sampling error", "conventions", "original"},
+        {"complete key", "missing at random", "not checked", *SAMPLED, "conventions", "original"},
     ),
     "original, nothing unique": (
         {**ONE, "original": {"path": "before.csv"}},
@@ -192,7 +200,7 @@ CASES = {
     "collapse": (
         {**ONE, "key_variables": ["sex", "region", "tenure"], "collapse": [COLLAPSE]},
         {},
-        {"not checked", "sampling error"},
+        {"not checked", *SAMPLED},
     ),
     "collapse of nothing": (
         {
@@ -201,13 +209,13 @@ CASES = {
             "collapse": [{**COLLAPSE, "recode": {"7": "8"}}],
         },
         {},
-        {"not checked", "sampling error", "collapse joins nothing"},
+        {"not checked", *SAMPLED, "collapse joins nothing"},
     ),
     "population": (
         {**FILE_RISK, "population": {"file": {"path": "census.csv"}}},
         {},
         {
-            *("complete key", "missing at random", "not checked", "sampling error", "conventions"),
+            *("complete key", "missing at random", "not checked", *SAMPLED, "conventions"),
             "incomplete population",
         },
     ),
@@ -223,6 +231,33 @@ def test_sentences_appear_in_their_cases_only(make_results, case):
     assert {name for name, sentence in SENTENCES.items() if sentence in text} == expected
     assert "nan" not in text.replace("\u00a0", " ").split()
     assert "–\u00a0%" not in text
+
+
+SUDA = {
+    *("suda", "variables", "levels", "contributions_figure", "definitions", "classes", "classes_figure"),
+    *("choices", "findings", "by_class", "calibration_figure"),
+}
+"""The pieces that have a result of SUDA."""
+
+
+def test_every_table_and_sentence_of_suda_says_which_convention_it_follows(tmp_path):
+    for missing, people, n in (
+        ("wildcard", drawn(200), 1),
+        ("excluded", drawn(200), 0),
+        ("wildcard", whole(200), 0),
+    ):
+        folder = tmp_path / f"{missing}-{len(people)}"
+        results = Results(write_filerisk(folder, {**POPULATION, "missing": missing}, file=people))
+        for name in (name for name in PARTS if name.split(".risk_")[-1] in SUDA):
+            content = PARTS[name](results)
+            text = getattr(content, "caption", None) or str(content)
+            assert bool(text.count("in no set with a variable that it misses (`excluded`)")) == bool(n), name
+
+
+def whole(n):
+    """The same people without those who miss a value."""
+    people = drawn(n)
+    return people[(people != "-9").all(axis=1)].reset_index(drop=True)
 
 
 def test_conventions_are_those_of_the_table_with_the_chosen_one_marked(usual):

@@ -60,11 +60,13 @@ SENTENCES = {
     "population uniques": r"\*\*Population uniques\*\* \(.+\)\. [\d,.]+ people are estimated to be unique",
     "no model recommended": r"\*\*Population uniques\.\*\* No model is recommended",
     "contradicted": r"Pitman: The rule .+ because its estimate .+ differs by more than a factor of two",
-    "unsupported": r"Pitman: The rule .+ because no log-linear model supports it",
+    "unsupported": r"Pitman: The rule .+ because there is no recommended log-linear model",
     "no convergence": r"Pitman: The computation did not converge",
     "contradict": r"The models contradict each other: their estimates range from",
     "contradictory": r"\| [^|]+ \(models contradict each other\) \|",
     "too high": r"\| (Zayatz|slide negative binomial), usually too high \|",
+    "withheld": r"\| [^|]+, withheld by the rule \|",
+    "what is withheld": r"withheld by the rule, either .+ Neither shows that it is wrong",
     "small fractions": r"At a sampling fraction of at most 10 %, Zayatz and the slide negative binomial",
     "assumes: individual": r": Individual risk \(.+\)\. It assumes that",
     "assumes: log-linear": r": Log-linear models \(.+\)\. They assume that",
@@ -79,7 +81,7 @@ def agreeing(lines):
     """Pitman's model agrees with the log-linear one, the others do not: the estimates of C1."""
     lines.loc[lines["quantity"] == "uniques_in_sample", "estimate"] = 300.0
     lines.loc[lines["quantity"] == "population_uniques", "estimate"] = 8_000.0
-    lines.loc[lines["model"] == "pitman", "status"] = "ok"
+    lines.loc[lines["kind"] == "uniqueness", "status"] = "ok"
     lines.loc[(lines["model"] == "pitman") & (lines["quantity"] == "population_uniques"), "recommended"] = (
         True
     )
@@ -110,6 +112,7 @@ def not_recommended(status):
 
 BEST = {"population uniques", *HIGH}
 NONE = {"no model recommended", *HIGH}
+HELD = {"withheld", "what is withheld"}
 RANGE = {"contradict", "contradictory"}
 SUM = {"model": "benedetti-franconi", "quantity": "expected_reidentifications"}
 
@@ -124,8 +127,9 @@ SUM = {"model": "benedetti-franconi", "quantity": "expected_reidentifications"}
         (True, with_line(**SUM, estimate=487.8, truth=933.0), 0.05, {"the sum is low", *BEST}),
         (True, with_line(**SUM, estimate=933.0, truth=487.8), 0.05, {"the sum is high", *BEST}),
         (True, with_line(**SUM, estimate=933.01, truth=933.04), 0.05, {"the sum is right", *BEST}),
-        (False, not_recommended("contradicted"), 0.05, {"such a sum is low", "contradicted", *NONE}),
-        (False, not_recommended("unsupported"), 0.05, {"such a sum is low", "unsupported", *NONE}),
+        (False, not_recommended("contradicted"), 0.05, {"such a sum is low", "contradicted", *HELD, *NONE}),
+        (False, not_recommended("unsupported"), 0.05, {"such a sum is low", "unsupported", *HELD, *NONE}),
+        (False, not_recommended("withheld"), 0.3, {"such a sum is low", "no model recommended", *HELD}),
         (False, not_recommended("not_converged"), 0.05, {"such a sum is low", "no convergence", *NONE}),
         (False, with_line("zayatz", "population_uniques", estimate=24_000.0), 0.05, {"such a sum is low", *BEST}),
         (False, with_line("zayatz", "population_uniques", estimate=92_413.0), 0.05,
@@ -134,11 +138,13 @@ SUM = {"model": "benedetti-franconi", "quantity": "expected_reidentifications"}
          {"such a sum is low", "population uniques", *RANGE}),
         (False, with_line("main", "uniques_in_sample", estimate=99.0, status="not_converged"), 0.3,
          {"such a sum is low", "population uniques"}),
+        (False, with_line("main", "uniques_in_sample", estimate=99.0, status="saturated"), 0.3,
+         {"such a sum is low", "population uniques"}),
     ],
     ids=[
         "agreeing", "10 %", "above 10 %", "the whole population", "true sum above", "true sum below", "true sum",
-        "contradicted", "unsupported", "not converged", "a factor of three", "more", "log-linear against others",
-        "one of them not converged",
+        "contradicted", "unsupported", "withheld", "not converged", "a factor of three", "more",
+        "log-linear against others", "one of them not converged", "one of them saturated",
     ],
 )  # fmt: skip
 def test_a_conclusion_about_models_of_the_population(usual, against, truth, change, fraction, expected):

@@ -63,6 +63,32 @@ def test_the_cells_are_those_of_the_table(several):
     assert [int(row[5]) for row in shown] == lines["below_3"].tolist()
 
 
+def test_the_interval_of_dis_is_that_of_the_table(several):
+    shown = rows(plain(filerisk_scenarios.scenarios_cells(several)))
+    lines = filerisk_scenarios.named(several)
+    for row, low, high in zip(shown, lines["dis_low"], lines["dis_high"], strict=True):
+        if low != low:
+            assert row[-1] == "–"
+            continue
+        assert [float(end) for end in row[-1].split(" – ")] == pytest.approx(
+            [100 * low, 100 * high], abs=0.051
+        )
+
+
+def test_the_report_says_which_distance_t_has(several, tmp_path):
+    text = filerisk_scenarios.scenarios_diversity(several)
+    assert "For t, all values of tenure are equally far apart (`equal`)." in text
+    ordered = {"name": "region", "order": ["1", "2", "3", "4", "5", "6"], "distance": "ordered"}
+    section = {**SEVERAL, "key_variables": SEVERAL["key_variables"][:3], "sensitive": ["tenure", ordered]}
+    text = filerisk_scenarios.scenarios_diversity(results_of_section(tmp_path, section))
+    assert "For t, all values of tenure are equally far apart (`equal`)." in text
+    assert "For t, the values of region are as far apart as they are in their order (`ordered`)." in text
+
+
+def results_of_section(folder, section):
+    return Results(write_filerisk(folder / "results", section))
+
+
 def test_the_truth_is_shown_with_a_population_alone(several, against):
     assert "True uniques" not in filerisk_scenarios.scenarios_matches(several)
     text = filerisk_scenarios.scenarios_matches(against)

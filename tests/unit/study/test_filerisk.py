@@ -167,8 +167,10 @@ NEIGHBOUR = {"scenarios": [{"name": "Neighbour", "known": ["age", "sex"]}]}
         ({**NEIGHBOUR, "sensitive": ["a", "a"]}, r"`a` is given twice in `sensitive`"),
         ({**NEIGHBOUR, "sensitive": ["income"], "missing": "wildcard"},
          r"must not be given with `missing: wildcard`, because diversity needs cells"),
+        ({**NEIGHBOUR, "sensitive": [{"name": "income", "distance": "ordered"}]},
+         r"`file_risk\.sensitive\[1\]\.distance` must not be `ordered`, because `income` is categorical"),
         ({**NEIGHBOUR, "sensitive": [{"name": "job", "missing": ["9"]}]},
-         r"must be a name alone, because `job` is a key variable"),
+         r"must be a name alone, or one with `distance`, because `job` is a key variable"),
     ],
 )  # fmt: skip
 def test_several_keys_that_cannot_be_are_one_sentence(tmp_path, section, message):

@@ -146,10 +146,52 @@ def test_warnings_bear_on_the_verdict_by_their_severity(grade, within, above):
     assert verdict(judged(None, warnings=warnings)) == "open"
 
 
-def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4"):
+WEAK = "the threshold is weak"
+
+
+@pytest.mark.parametrize(
+    ("metric", "tolerance", "suspected", "weak"),
+    [
+        ("euclidean", 3, 40, True),
+        ("euclidean", 2, 40, False),
+        ("euclidean", 15, 0, False),
+        ("fellegi_sunter", 4, 40, False),
+    ],
+)
+def test_a_threshold_is_weak_if_more_than_half_may_differ_and_a_pair_passes(
+    metric, tolerance, suspected, weak
+):
+    """Of four variables; 16 that all differ are not below the threshold of `primer`, so that no pair passes."""
+    lines = judged(None, line(metric, suspected=suspected, confirmed=0, tolerance=tolerance)).warnings
+    assert lines["warning"].str.contains(WEAK).tolist() == [True] * weak
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "pairs", "weak"),
+    [
+        ((0.9, 0.2), (15, 0), False),
+        ((0.9, 0.1), (10, 10), False),
+        ((0.9, 0.09), (10, 10), True),
+        ((), (), False),
+    ],
+)
+def test_fellegi_sunter_is_judged_by_the_mean_match_probability(probabilities, pairs, weak):
+    table = pd.DataFrame({"probability": probabilities, "n_pairs": pairs}, dtype=float)
+    found = judged({"conditional_rate_at_most": 0.9}, line("fellegi_sunter", tolerance=4), weighed=table)
+    assert found.warnings["warning"].str.contains(WEAK).tolist() == [True] * weak
+    assert verdict(found) == ("reservations" if weak else "within")
+    if weak:
+        assert (
+            "of the 20 suspected pairs is 49.5 %, so that most of them are chance"
+            in found.warnings["warning"][0]
+        )
+
+
+def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4", low="0.4", high="0.4"):
     """Return the cells by size and their records, and the summary."""
     cells = pd.DataFrame(sizes, columns=["cell_size", "n_records"])
-    return {"cells": cells, "summary": pd.DataFrame({"quantity": ["U", "dis"], "value": ["2", dis]})}
+    values = {"U": "2", "dis": dis, "dis_low": low, "dis_high": high}
+    return {"cells": cells, "summary": pd.DataFrame(values.items(), columns=["quantity", "value"])}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +207,6 @@ def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4"):
         ({"dis_at_most": 0.4}, None, "within"),
         ({"dis_at_most": 0.399999}, None, "above"),
         ({"dis_at_most": 0.400001}, None, "within"),
-        ({"dis_at_most": 0.4}, [], "none"),
     ],
 )
 def test_a_limit_of_one_file_at_just_above_and_just_below(decision, sizes, expected):
@@ -229,8 +270,23 @@ def test_a_limit_of_nearness_is_for_the_file_with_the_largest_excess(limit, expe
     assert found.limits["value"].tolist() == pytest.approx([0.05])
 
 
-def test_dis_is_met_where_no_record_is_unique_or_in_a_pair():
-    assert verdict(judged({"dis_at_most": 0.0}, **file_risk([(3, 9)], dis=""))) == "within"
+@pytest.mark.parametrize(
+    ("ends", "outcome", "expected"),
+    [
+        (("1.0", "0.0001", "1.0"), "unsure", "none"),
+        (("0.0", "0.0", "0.9"), "unsure", "reservations"),
+        (("0.6", "0.5", "0.7"), "unsure", "none"),
+        (("0.6", "0.500001", "0.7"), "breaks", "above"),
+        (("0.4", "0.3", "0.500001"), "unsure", "reservations"),
+        (("0.4", "0.3", "0.5"), "passes", "within"),
+        (("", "", ""), "none", "none"),
+    ],
+)
+def test_a_limit_inside_the_interval_of_dis_decides_nothing(ends, outcome, expected):
+    """One unique and no pair; one pair and no unique; an interval that reaches below, and above; neither."""
+    found = judged({"dis_at_most": 0.5}, **file_risk(dis=ends[0], low=ends[1], high=ends[2]))
+    assert found.limits["outcome"].tolist() == [outcome]
+    assert verdict(found) == verdict(found, "file_risk") == expected
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,27 +50,29 @@ def assess(
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
     """Measure the risk of a file."""
-    names, wildcard = list(options.key), options.wildcard
+    names = list(options.key)
     codes = codes_of(file, names)
+    # Where the file misses no value, its records are compared as in cells.
+    own = replace(options, wildcard=options.wildcard and bool((codes < 0).any()))
     fraction, _ = weighted(file, options.sampling_fraction)
     scores = suda.scores(
         codes, weighting=options.weighting, max_order=options.max_order, threads=threads, progress=progress
     )
-    sizes = uniques.cell_sizes(codes, wildcard=wildcard)
+    sizes = uniques.cell_sizes(codes, wildcard=own.wildcard)
     cell_fraction = dis.of_cells(fraction, float((sizes > 0).mean()))
     general = dis.of_file(codes, sizes, cell_fraction)
     definitions = dis_suda.by_definition(scores.score, sizes, cell_fraction, len(names), general)
     reciprocal, people = None, codes_of(population, names)
     if len(people):
-        reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=wildcard)
+        reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=options.wildcard)
     collapsed = _collapsed(options, categories)
-    compared = coarser.compare(codes, sizes, names, collapsed, wildcard=wildcard, reciprocal=reciprocal)
+    compared = coarser.compare(codes, sizes, names, collapsed, wildcard=own.wildcard, reciprocal=reciprocal)
     lines = [
-        *quantities.cell_lines(codes, sizes, compared.special, options),
-        *quantities.dis_lines(fraction, cell_fraction, codes, options, file),
+        *quantities.cell_lines(codes, sizes, compared.special, own),
+        *quantities.dis_lines(fraction, cell_fraction, codes, own, file),
         *quantities.suda_lines(scores, sizes),
         *quantities.population_lines(sizes, reciprocal, population),
-        *quantities.error_lines(cell_fraction, codes, sizes, options),
+        *quantities.error_lines(cell_fraction, codes, sizes, own),
         *quantities.original_lines(fraction, codes, codes_of(original, names), options),
         *quantities.people_lines(people, options),
     ]  # fmt: skip
@@ -87,7 +90,7 @@ def assess(
             columns=["definition", "hazard", "code", "fields"],
             dtype=str,
         ),
-        _cells(sizes, options),
+        _cells(sizes, own),
         suda.by_size(scores),
         _variables(codes, scores, names),
         _levels(scores, names, categories),

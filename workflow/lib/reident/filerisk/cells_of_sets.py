@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from reident.filerisk import individual, wildcards
-from reident.filerisk.parts import IntruderRules
+from reident.filerisk.parts import PLACE, IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.kernels import keysets
 from reident.linkage import sums
@@ -17,10 +17,14 @@ from reident.linkage.categories import codes_of, key_columns
 
 
 class Target(NamedTuple):
-    """A sensitive variable: the codes of the records, -1 for missing, and the records with a value, by its code."""
+    """A sensitive variable: the codes of the records, -1 for missing, and the records with a value, by its code.
+
+    Where values are compared by their order, `by_place` has the same of their places, otherwise None.
+    """
 
     codes: np.ndarray
     order: np.ndarray
+    by_place: Target | None = None
 
 
 class Files(NamedTuple):
@@ -71,6 +75,8 @@ class Cells(NamedTuple):
         F, the people of the population that match them; None without a population.
     members, complete : int64 (cells,)
         Records that are counted with the cell, and those of them that have a value of every variable.
+    n_pairs : float
+        How many independent pairs there are, for the interval of DIS.
     """
 
     numbers: np.ndarray
@@ -79,6 +85,7 @@ class Cells(NamedTuple):
     population: np.ndarray | None
     members: np.ndarray
     complete: np.ndarray
+    n_pairs: float
 
     def unique(self) -> np.ndarray:
         """Return which records of the file match no other one."""
@@ -98,13 +105,17 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
         weights,
         np.argsort(weights, kind="stable"),
         file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {name: _target(codes_of(file[name])) for name in rules.sensitive},
+        {
+            name: _target(file, name, PLACE + name if name in rules.ordered else None)
+            for name in rules.sensitive
+        },
     )
 
 
-def _target(codes: np.ndarray) -> Target:
+def _target(file: pa.Table, column: str, places: str | None = None) -> Target:
+    codes = codes_of(file[column])
     order = np.argsort(codes, kind="stable").astype(np.int32)
-    return Target(codes, order[codes[order] >= 0])
+    return Target(codes, order[codes[order] >= 0], _target(file, places) if places else None)
 
 
 def cells_of(files: Files, keys: Sequence[str]) -> Cells:
@@ -125,7 +136,8 @@ def cells_of(files: Files, keys: Sequence[str]) -> Cells:
         np.bincount(people[people >= 0], minlength=n_cells)[occupied] if files.has_population else None
     )
     members = sizes[occupied]
-    return Cells(np.take(place, cells), members, sums[occupied], population, members, members)
+    n_pairs = float((members == 2).sum())
+    return Cells(np.take(place, cells), members, sums[occupied], population, members, members, n_pairs)
 
 
 def _overlapping(files: Files, codes: np.ndarray) -> Cells:
@@ -133,9 +145,10 @@ def _overlapping(files: Files, codes: np.ndarray) -> Cells:
     records, people = codes[: files.n], codes[files.n :]
     sizes, sums = individual.matches(records, files.weights, wildcard=True)
     population = wildcards.matches(records, people) if files.has_population else None
-    complete = np.asarray((records >= 0).all(axis=1), np.int64)
-    ones = np.ones(files.n, np.int64)
-    return Cells(np.arange(files.n, dtype=np.int32), sizes, sums, population, ones, complete.astype(np.int64))
+    complete = np.asarray((records >= 0).all(axis=1))
+    n_pairs = wildcards.independent_pairs(records, complete & (sizes == 2))
+    numbers, ones = np.arange(files.n, dtype=np.int32), np.ones(files.n, np.int64)
+    return Cells(numbers, sizes, sums, population, ones, complete.astype(np.int64), n_pairs)
 
 
 def shared(members: np.ndarray, sizes: np.ndarray) -> float:

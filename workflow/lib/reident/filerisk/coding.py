@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.errors import Guard, InputError
-from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
+from reident.filerisk.parts import FILE, ORIGINAL, PLACE, POPULATION, RiskFiles
 from reident.intake import keys
 from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, named, of_share
 from reident.intake.sources import Source, narrow
@@ -29,6 +29,7 @@ def coded(
     """Return the coded variables of each file, the categories, and warnings about them."""
     lines, warnings = [], list[StudyWarning]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
+    places: dict[str, pa.Array] = {}
     variables = files.variables
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
@@ -37,6 +38,8 @@ def coded(
             name: typed_key(variable, text.source, text[variable.column]) for name, text in sources.items()
         }
         codes, labels = categories.coded(variable, typed, FILE, files.file.decimal, files.bins, files.ranks)
+        if variable.name in files.ordered:
+            places[PLACE + variable.name] = _places(variable, typed[FILE], codes[FILE])
         with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
@@ -53,7 +56,18 @@ def coded(
             columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
             if variable.column not in needed[at + 1 :]:
                 texts[name].forget([variable.column])
+    columns[FILE] |= places
     return columns, pd.concat(lines, ignore_index=True), warnings
+
+
+def _places(variable: KeyVariable, values: pa.Array, codes: np.ndarray) -> pa.Array:
+    """Return the place of each value in its order; each number has one, where codes are those of bins."""
+    places = codes
+    if variable.type == "numeric":
+        numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        places = np.unique(np.append(numbers, np.nan), return_inverse=True)[1][:-1]
+        places = np.where(np.isnan(numbers), -1, places)
+    return narrow(pa.array(places.astype(np.int32), mask=places < 0))
 
 
 def _missing_throughout(

@@ -9,12 +9,14 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.special import betainccinv, betaincinv
 
-from reident.filerisk.estimates import Z
 from reident.filerisk.matches import Matches
 
 MIN_ROUNDS, MAX_ROUNDS = 100, 100_000
 """Rounds of the special form at least, and at most, whatever its standard error."""
+LEVEL = 0.95
+"""The level of the interval."""
 
 Ended = Literal["", "exact", "standard error", "rounds"]
 
@@ -27,8 +29,8 @@ class Special(NamedTuple):
     estimate : float
         Correct unique matches / unique matches; NaN if no match was unique.
     standard_error : float
-        Of the ratio, over rounds; NaN with fewer than two rounds or no unique match. Where all matches were right by
-        chance, or all wrong, that with one of the other kind added.
+        Of the ratio, over rounds; NaN with fewer than two rounds, no unique match, or where it ended as ``exact``.
+        Where the rounds do not differ by chance, as if all matches are right, that with one of the other kind added.
     rounds : int
     unique_matches, correct_matches : int
     general : float
@@ -49,9 +51,7 @@ class Special(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Special minus general form, in standard errors; NaN if either is undefined or the error is 0."""
-        if not self.standard_error > 0:
-            return float("nan")
+        """Special minus general form, in standard errors; NaN if either is undefined."""
         return (self.estimate - self.general) / self.standard_error
 
 
@@ -155,13 +155,35 @@ def sampling_error(n_unique: int, n_in_pairs: int, n_in_triples: int, fraction: 
     return fraction * n1 * math.sqrt(variance) / (fraction * n1 + 2 * (1 - fraction) * n2) ** 2
 
 
-def interval(estimate: float, error: float) -> tuple[float, float]:
-    """Return the interval of 95 % around DIS, on the scale of the logarithm of odds; NaN where there is no error."""
-    if not (error >= 0 and 0 < estimate < 1):
-        return (estimate, estimate) if error == 0 else (float("nan"), float("nan"))
-    odds = math.log(estimate / (1 - estimate))
-    away = Z * error / (estimate * (1 - estimate))
-    return 1 / (1 + math.exp(away - odds)), 1 / (1 + math.exp(-away - odds))
+def interval(
+    n_unique: int, n_in_pairs: int, fraction: float, n_pairs: float | None = None
+) -> tuple[float, float]:
+    """Return the interval of 95 % of the general form for its sampling error; NaN where that is not defined.
+
+    Parameters
+    ----------
+    n_unique, n_in_pairs : int
+        U and P, as `general` takes them.
+    fraction : float
+        f, in (0, 1].
+    n_pairs : float, optional
+        How many independent events P is made of; by default P / 2, since a pair is a cell of two records.
+
+    Notes
+    -----
+    Numbers of cells of one and of two records are nearly independent Poisson variables. Given their sum, the former is
+    binomial with p = E U / (E U + E P/2), whose interval is that of Clopper and Pearson, with or without a pair. DIS
+    increases with p. Source: METHODS §7.
+    """
+    if math.isnan(general(n_unique, n_in_pairs, fraction)):
+        return float("nan"), float("nan")
+    pairs = n_in_pairs / 2 if n_pairs is None else n_pairs
+    records = n_in_pairs / pairs if pairs else 2.0
+    tail = (1 - LEVEL) / 2
+    low = float(betaincinv(n_unique, pairs + 1, tail)) if n_unique else 0.0
+    high = float(betainccinv(n_unique + 1, pairs, tail)) if pairs else 1.0
+    ends = (p * fraction / (p * fraction + (1 - p) * records * (1 - fraction)) for p in (low, high))
+    return next(ends), next(ends)
 
 
 def special(
@@ -200,16 +222,16 @@ def special(
     unique, correct = np.zeros(MAX_ROUNDS), np.zeros(MAX_ROUNDS)
     rounds, error = 0, float("nan")
     ended: Ended = "rounds"
-    while rounds < MAX_ROUNDS:
+    while rounds < MAX_ROUNDS and ended == "rounds":
         unique[rounds], correct[rounds] = _round(matches, fraction, batch, rng)
         rounds += 1
         if (rounds >= MIN_ROUNDS and rounds % 50 == 0) or rounds == MAX_ROUNDS:
-            one_kind = correct[:rounds].sum() in {0, unique[:rounds].sum()}
-            error = _error(unique[:rounds], correct[:rounds], by_chance=one_kind and not exact)
-            enough = exact or not one_kind or rounds >= 10 * MIN_ROUNDS
-            if error <= tolerance and enough:
-                ended = "exact" if exact else "standard error"
-                break
+            if exact:
+                ended = "exact" if unique[:rounds].any() else "rounds"
+                continue
+            error, by_chance = _error(unique[:rounds], correct[:rounds])
+            if error <= tolerance and (rounds >= 10 * MIN_ROUNDS or not by_chance):
+                ended = "standard error"
     n_matches, n_correct = int(unique[:rounds].sum()), int(correct[:rounds].sum())
     return Special(
         n_correct / n_matches if n_matches else float("nan"),
@@ -244,15 +266,16 @@ def _round(matches: Matches, fraction: float, batch: int, rng: np.random.Generat
     return int(unique.sum()), int((unique & back & matches.includes_own[at]).sum())
 
 
-def _error(unique: np.ndarray, correct: np.ndarray, *, by_chance: bool) -> float:
-    """Standard error of the estimate; where its matches are of one kind by chance, with one of the other kind.
+def _error(unique: np.ndarray, correct: np.ndarray) -> tuple[float, bool]:
+    """Return the standard error of the estimate, and whether the rounds leave none.
 
-    Without that one the error would be 0, however few the matches are.
+    Rounds that do not differ, as those whose matches are all right, would have the error 0, however few the matches
+    are; then it is that with a match of the other kind.
     """
-    matches = unique.sum()
-    if not (by_chance and matches):
-        return _ratio_error(unique, correct)
-    return _ratio_error(np.append(unique, 1), np.append(correct, correct.sum() == 0))
+    error = _ratio_error(unique, correct)
+    if error != 0:
+        return error, False
+    return _ratio_error(np.append(unique, 1), np.append(correct, correct.sum() == 0)), True
 
 
 def _ratio_error(unique: np.ndarray, correct: np.ndarray) -> float:

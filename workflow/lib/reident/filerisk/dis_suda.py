@@ -125,8 +125,6 @@ def user_guide(
     unique, n_unique, n_in_pairs = _counts(sizes)
     q = 1 + (8 - n_keys) / 20
     hazards = _shared_hazards(score, sizes)
-    if n_unique and n_in_pairs == 0:
-        hazards.append(Hazard("no_pair", {}))
     if n_keys > INVERTED_ABOVE:
         hazards.append(Hazard("inverted", {"n": INVERTED_ABOVE}))
     values = np.zeros(len(sizes))
@@ -152,11 +150,16 @@ def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
 def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[Hazard]:
     """Return the conditions under which values of either definition are unreliable."""
     hazards: list[Hazard] = []
+    if (sizes == 1).any() and not (sizes == 2).any():
+        hazards.append(Hazard("no_pair", {}))
     if not ((sizes == 1) | (sizes == 2)).any():
         hazards.append(Hazard("undefined", {}))
     outside = int(((sizes == 0) & (score > 0)).sum())
     if outside:
         hazards.append(Hazard("incomplete", {"n": outside}))
+    matched = int(((sizes > 1) & (score > 0)).sum())
+    if matched:
+        hazards.append(Hazard("matched", {"n": matched}))
     return hazards
 
 

@@ -28,6 +28,7 @@ class Diverse(NamedTuple):
     recursive_2: float
     recursive_3: float
     t: float
+    distance: str
 
 
 def of(cells: Cells, target: Target) -> Diverse:
@@ -42,8 +43,13 @@ def of(cells: Cells, target: Target) -> Diverse:
     """
     grouped = keysets.group(cells.numbers, target.codes, target.order, len(cells.sizes))
     worst = diversity.diversity(grouped)
+    distance, largest = "equal", worst.largest_distance
+    if (places := target.by_place) is not None:
+        distance = "ordered"
+        grouped = keysets.group(cells.numbers, places.codes, places.order, len(cells.sizes))
+        largest = diversity.ordered_distance(grouped)
     if not worst.n_records:
-        return Diverse(0, NAN, 0, NAN, 0, NAN, NAN, NAN, NAN)
+        return Diverse(0, NAN, 0, NAN, 0, NAN, NAN, NAN, NAN, distance)
     return Diverse(
         worst.n_records,
         worst.least_values,
@@ -53,7 +59,8 @@ def of(cells: Cells, target: Target) -> Diverse:
         _shown(math.exp(worst.least_entropy)),
         _shown(worst.largest_ratio),
         _shown(worst.largest_ratio_3),
-        _shown(worst.largest_distance),
+        _shown(largest),
+        distance,
     )
 
 

@@ -16,9 +16,10 @@ BENEDETTI = "benedetti-franconi"
 
 OK, NO_UNIQUE, NO_PAIR = "ok", "no_unique", "no_pair"
 NOT_CONVERGED, WHOLE = "not_converged", "whole_population"
+SATURATED, WITHHELD = "saturated", "withheld"
 CONTRADICTED, UNSUPPORTED = "contradicted", "unsupported"
-"""What is said of an estimate; the last two say why the model that the rule of Dankar et al. chooses is not
-recommended."""
+"""What is said of an estimate. The last three say why the rule does not recommend a model of uniqueness: it chooses
+another one; the recommended log-linear model contradicts it; there is no such model."""
 
 SMALL_FRACTION = 0.1
 """The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model; others are usually too high."""

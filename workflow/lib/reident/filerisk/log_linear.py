@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expi
 
-from reident.filerisk.estimates import NO_UNIQUE, NOT_CONVERGED, OK, WHOLE, interval
+from reident.filerisk.estimates import NO_UNIQUE, NOT_CONVERGED, OK, SATURATED, WHOLE, Z, interval
 
 MAX_CELLS = 10_000_000
 """Cells of the largest table for which interactions are fitted and models are tested."""
@@ -93,6 +93,19 @@ class Model(NamedTuple):
     risks: np.ndarray
     status: str
 
+    @property
+    def largest_test(self) -> float:
+        """The larger of the absolute tests of both estimates, NaN where one has no test."""
+        return float(np.max(np.abs([self.population_uniques.test, self.correct_matches.test])))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing in the file speaks against the model: its tests, and its intervals where it has them."""
+        inside = (
+            not estimate.value < estimate.low and not estimate.value > estimate.high for estimate in self[:2]
+        )
+        return self.status == OK and self.largest_test <= Z and all(inside)
+
 
 def table_of(codes: np.ndarray, sizes: np.ndarray) -> Table:
     """Count the records of each cell; records that miss a value are left out."""
@@ -127,6 +140,12 @@ def margins_of(model: str | Sequence[Sequence[str]], names: Sequence[str]) -> li
         sets += [tuple(sorted(variables.index(name) for name in interaction)) for interaction in model]
     sets = list(dict.fromkeys(sets))
     return [margin for margin in sets if not any(set(margin) < set(larger) for larger in sets)]
+
+
+def is_saturated(table: Table, margins: Margins) -> bool:
+    """Return whether a model fits every cell as it is, so that nothing in the file can test it."""
+    varying = {axis for axis, n in enumerate(table.levels) if n > 1}
+    return any(varying <= set(axes) for axes in margins)
 
 
 def fit(
@@ -240,7 +259,8 @@ def model(table: Table, margins: Margins, fraction: float, seed: int = 1) -> Mod
     estimates = [
         Estimate(value, *limits, *test) for value, limits, test in zip(values, ends, tested, strict=True)
     ]
-    return Model(estimates[0], estimates[1], parts[1], OK if converged else NOT_CONVERGED)
+    status = SATURATED if is_saturated(table, margins) else OK
+    return Model(estimates[0], estimates[1], parts[1], status if converged else NOT_CONVERGED)
 
 
 def _intervals(

@@ -22,6 +22,7 @@ from reident.filerisk.estimates import (
     OK,
     REIDENTIFICATIONS,
     UNIQUENESS,
+    WITHHELD,
     significant,
 )
 from reident.filerisk.parts import Modelling
@@ -133,14 +134,9 @@ def name_of(log_linear_model: str | tuple[tuple[str, ...], ...]) -> str:
 
 
 def _smallest_test(models: dict[str, log_linear.Model]) -> str | None:
-    """Return the model whose larger test is the smallest, the first of equal ones; None if no model is tested."""
-    tested = {
-        name: max(abs(estimated.population_uniques.test), abs(estimated.correct_matches.test))
-        for name, estimated in models.items()
-        if estimated.status == OK
-    }
-    finite = [name for name, test in tested.items() if np.isfinite(test)]
-    return min(finite, key=lambda name: significant(tested[name]), default=None)
+    """Return the sound model whose larger test is the smallest, the first of equal ones; None without a sound one."""
+    sound = [name for name, estimated in models.items() if estimated.is_sound]
+    return min(sound, key=lambda name: significant(models[name].largest_test), default=None)
 
 
 def _uniqueness(
@@ -160,8 +156,9 @@ def _uniqueness(
     estimates = {name: estimate(cells, fraction) for name, estimate in models.items()}
     best = superpopulation.chosen(fraction, estimates)
     if best is not None:
-        status = superpopulation.support(estimates[best].in_sample, _recommended(linear))
-        estimates[best] = estimates[best]._replace(status=status)
+        statuses = {name: WITHHELD for name, model in estimates.items() if model.status == OK}
+        statuses[best] = superpopulation.support(estimates[best].in_sample, _recommended(linear))
+        estimates |= {name: estimates[name]._replace(status=status) for name, status in statuses.items()}
     for name, (in_sample, in_population, low, high, status) in estimates.items():
         yield Estimate(UNIQUENESS, name, IN_SAMPLE, in_sample, low, high, status=status)
         recommended = name == best and status == OK
@@ -173,10 +170,9 @@ def _without_cells(kind: str, names: Iterable[str], *quantities: str) -> list[Es
     return [Estimate(kind, name, quantity, status=WILDCARD) for name in names for quantity in quantities]
 
 
-def _recommended(linear: list[Estimate]) -> tuple[float, float] | None:
-    """Return τ₁ by the recommended log-linear model and the larger of its tests, or None without one."""
-    best = {line.quantity: line for line in linear if line.recommended}
-    return (best[IN_SAMPLE].estimate, max(line.test for line in best.values())) if best else None
+def _recommended(linear: list[Estimate]) -> float | None:
+    """Return τ₁ by the recommended log-linear model, or None without one."""
+    return next((line.estimate for line in linear if line.recommended and line.quantity == IN_SAMPLE), None)
 
 
 def _cells(sizes: np.ndarray) -> np.ndarray:

@@ -14,6 +14,9 @@ from reident.sections.keys import KeyVariable
 FILE, POPULATION, ORIGINAL = "file", "population", "original"
 """The prepared tables: the file, its population, and its records before perturbation."""
 
+PLACE = ".place."
+"""The prefix of the column with the place of each value in the order of a sensitive variable."""
+
 
 @dataclass(frozen=True)
 class RiskFiles:
@@ -35,6 +38,7 @@ class RiskFiles:
     ranks : see :func:`reident.linkage.bins.cut_points`
     household : the columns of the file that identify a household
     sensitive : the variables outside the key whose diversity is measured
+    ordered : names of the sensitive variables whose values are compared by their order
     """
 
     side: str
@@ -51,6 +55,7 @@ class RiskFiles:
     ranks: Literal["mean", "high"] | None
     household: tuple[str, ...] = ()
     sensitive: tuple[KeyVariable, ...] = ()
+    ordered: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[KeyVariable, ...]:
@@ -155,6 +160,7 @@ class IntruderRules:
     sensitive : names of the variables whose diversity is measured, for the sets without them
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
+    ordered : names of the sensitive variables whose values are compared by their order
     """
 
     scenarios: tuple[tuple[str, tuple[str, ...]], ...]
@@ -163,3 +169,4 @@ class IntruderRules:
     sampling_fraction: float | None
     wildcard: bool
     household: bool
+    ordered: tuple[str, ...] = ()

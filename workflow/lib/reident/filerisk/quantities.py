@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from reident.filerisk import dis, dis_suda, matches, suda, uniques
+from reident.filerisk import dis, dis_suda, matches, suda, uniques, wildcards
 from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import WEIGHT
 from reident.filerisk.suda import Suda
@@ -85,15 +85,16 @@ def _special_lines(name: str, special: dis.Special) -> Lines:
 
 
 def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, options: Assessment) -> Lines:
-    """Return what DIS is computed from, and its sampling error, which needs cells."""
-    complete = sizes[(codes >= 0).all(axis=1)]
+    """Return what DIS is computed from, its standard error, which needs cells, and its interval."""
+    complete = np.where((codes >= 0).all(axis=1), sizes, 0)
     n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
+    n_pairs = wildcards.independent_pairs(codes, complete == 2) if options.wildcard else None
     error = (
         float("nan")
         if options.wildcard
         else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, cell_fraction)
     )
-    low, high = dis.interval(dis.general(n_unique, n_in_pairs, cell_fraction), error)
+    low, high = dis.interval(n_unique, n_in_pairs, cell_fraction, n_pairs)
     return [
         ("f_cells", cell_fraction),
         ("U_complete", n_unique),

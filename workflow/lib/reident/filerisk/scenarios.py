@@ -43,6 +43,8 @@ class Risk(NamedTuple):
     global_risk: float
     households: float
     dis: float
+    dis_low: float
+    dis_high: float
     true_uniques: float
     true_matches: float
     true_risk: float
@@ -106,6 +108,7 @@ def _risk(files: Files, cells: Cells) -> Risk:
     cell_fraction = dis.of_cells(files.fraction, share)
     risks = individual.risk_of_cells(cells.sizes, cells.people / share) if compared else np.empty(0)
     n_unique = _count(cells.members, unique)
+    pairs = _count(cells.complete, unique), _count(cells.complete, cells.sizes == 2), cell_fraction
     return Risk(
         n,
         compared,
@@ -117,12 +120,7 @@ def _risk(files: Files, cells: Cells) -> Risk:
         significant(cells_of_sets.shared(cells.members, cells.sizes)),
         significant(_total(cells.members * risks)),
         _households(files, cells, risks),
-        round(
-            dis.general(
-                _count(cells.complete, unique), _count(cells.complete, cells.sizes == 2), cell_fraction
-            ),
-            DIGITS,
-        ),
+        *(round(value, DIGITS) for value in (dis.general(*pairs), *dis.interval(*pairs, cells.n_pairs))),
         *_truth(files, cells, unique),
     )
 

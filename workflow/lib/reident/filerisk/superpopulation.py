@@ -20,7 +20,6 @@ from reident.filerisk.estimates import (
     SMALL_FRACTION,
     UNSUPPORTED,
     WHOLE,
-    Z,
     interval,
 )
 
@@ -309,21 +308,21 @@ def chosen(fraction: float, models: dict[str, Uniques]) -> str | None:
     return min(compared, key=lambda name: models[name].in_population)
 
 
-def support(in_sample: float, linear: tuple[float, float] | None) -> str:
+def support(in_sample: float, linear: float | None) -> str:
     """Return `ok` if a log-linear model supports a model of uniqueness, or the status that says why not.
 
     Parameters
     ----------
     in_sample : float
         The expected sample uniques that are population uniques, τ₁, by the model of uniqueness.
-    linear : tuple of float or None
-        τ₁ by the recommended log-linear model and the larger of its tests; None if no model is recommended.
+    linear : float or None
+        τ₁ by the recommended log-linear model; None if no model is recommended.
 
     Notes
     -----
     The sizes of cells alone do not show whether a model of uniqueness holds, a log-linear model has a test.
     """
-    if linear is None or linear[1] > Z:
+    if linear is None:
         return UNSUPPORTED
-    low, high = sorted((in_sample, linear[0]))
+    low, high = sorted((in_sample, linear))
     return OK if high <= AGREEMENT * low else CONTRADICTED

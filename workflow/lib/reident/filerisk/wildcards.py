@@ -50,6 +50,24 @@ def weighted_matches(codes: np.ndarray, others: np.ndarray, weights: np.ndarray)
     )
 
 
+def independent_pairs(codes: np.ndarray, paired: np.ndarray) -> float:
+    """Return how many independent events the records are that match exactly one other record.
+
+    Records that match the same record are one event, however many they are: the number is (Σ size)² / Σ size² over the
+    events, and half of the records where each is the other's match.
+
+    Parameters
+    ----------
+    codes : int32 (n, v)
+    paired : bool (n,)
+        These records.
+    """
+    rows = np.flatnonzero(paired)
+    other = weighted_matches(codes[rows], codes, np.arange(len(codes))).astype(np.int64) - rows
+    sizes = np.unique(np.where(paired[other], np.minimum(rows, other), other), return_counts=True)[1]
+    return float(sizes.sum() ** 2 / (sizes**2).sum()) if len(rows) else 0.0
+
+
 def _sums(codes: np.ndarray, others: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return the sum of ``times`` over the others, all different, that match each record; 0 is missing."""
     rows, place = np.unique(codes, axis=0, return_inverse=True)

@@ -41,7 +41,7 @@ from reident.microaggregation.parts import Masking
 from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
-from reident.sections.filerisk import POPULATION, UNPERTURBED
+from reident.sections.filerisk import POPULATION, UNPERTURBED, FileRisk
 from reident.sections.matching import Matching
 from reident.sections.seal import Seal
 from reident.sections.utility import Utility
@@ -385,7 +385,13 @@ def risk_files(study: Study) -> RiskFiles:
         study.binning.ranks,
         (options.population_models.household or ()) if options.population_models else (),
         _unlabelled(study.risk_sensitive),
+        _ordered(options),
     )
+
+
+def _ordered(options: FileRisk) -> tuple[str, ...]:
+    """Return the sensitive variables whose values are compared by their order."""
+    return tuple(variable.name for variable in options.sensitive if variable.distance == "ordered")
 
 
 @_part_of("assess_scenarios")
@@ -400,6 +406,7 @@ def intruder_rules(study: Study) -> IntruderRules:
         options.sampling_fraction,
         options.missing == "wildcard",
         options.population_models is not None and options.population_models.household is not None,
+        _ordered(options),
     )
 
 

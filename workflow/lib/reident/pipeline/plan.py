@@ -92,6 +92,7 @@ JUDGED = {
     "prepared": "prepared/warnings.csv",
     "strata": "strata/account.csv",
     "rates": "rates.csv",
+    "weighed": "weights/calibration.csv",
     "together": "together/rates.csv",
     "matched": "matching/warnings.csv",
     "scenarios": "matching/scenarios.csv",

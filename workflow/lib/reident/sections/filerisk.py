@@ -10,7 +10,15 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from reident.sections.base import Pattern, Section, exactly_one, refuse_repeats, word_or
 from reident.sections.files import Name, Names, SourceFile
-from reident.sections.keys import Collapse, KeyVariable, KeyVariables, of_linking, taken_over
+from reident.sections.keys import (
+    Collapse,
+    KeyVariable,
+    KeyVariables,
+    SensitiveVariable,
+    SensitiveVariables,
+    of_linking,
+    taken_over,
+)
 from reident.sections.population_models import PopulationModels
 from reident.sections.scenarios import KeySets, RiskScenario, check_scenarios
 
@@ -140,7 +148,7 @@ class FileRisk(Section):
     key_sets: KeySets | None = Field(None, exclude_if=operator.not_)
     """Every set of key variables up to a size, measured as a scenario; `{}` takes the defaults. If absent: not
     computed. Source: METHODS §7.5."""
-    sensitive: KeyVariables = Field((), exclude_if=operator.not_)
+    sensitive: SensitiveVariables = Field((), exclude_if=operator.not_)
     """Variables that an intruder wants to know, each as a name or as a mapping. The l-diversity of each is measured for
     every scenario and set without it. The name of a key variable is sufficient, with `puf` or `eif` also that of a
     linking variable. Source: METHODS §7.5."""
@@ -173,10 +181,15 @@ class FileRisk(Section):
             return tuple(declared.values())
         return tuple(taken_over(variable, declared) for variable in self.key_variables)
 
-    def targets(self, linking: Sequence[LinkingVariable]) -> tuple[KeyVariable, ...]:
+    def targets(self, linking: Sequence[LinkingVariable]) -> tuple[SensitiveVariable, ...]:
         """Return the sensitive variables; a key variable or a linking variable is taken over as it is declared."""
         declared = self._declared(linking) | {variable.name: variable for variable in self.key(linking)}
-        return tuple(taken_over(variable, declared) for variable in self.sensitive)
+        return tuple(
+            variable.of(declared[variable.name])
+            if variable.is_name_alone and variable.name in declared
+            else variable
+            for variable in self.sensitive
+        )
 
     def _declared(self, linking: Sequence[LinkingVariable]) -> dict[str, KeyVariable]:
         """Return the linking variables by name, where the file is one of those that are linked."""
@@ -242,6 +255,15 @@ class FileRisk(Section):
                     "has this name. Give the variable another `name`, or rename the column."
                 )
 
+    def check_targets(self, linking: Sequence[LinkingVariable]) -> None:
+        """Refuse a distance by the order of values that have no order."""
+        for at, variable in enumerate(self.targets(linking), start=1):
+            if variable.distance == "ordered" and variable.type != "numeric" and variable.order is None:
+                raise ValueError(
+                    f"`.file_risk.sensitive[{at}].distance` must not be `ordered`, because `{variable.name}` is "
+                    "categorical and has no `order`. Declare its `order`, or remove `distance`."
+                )
+
     _one_fraction = exactly_one("sampling_fraction", "weight")
 
     @model_validator(mode="after")
@@ -265,10 +287,10 @@ class FileRisk(Section):
             )
         keys = {variable.name for variable in self.key_variables}
         for at, variable in enumerate(self.sensitive, start=1):
-            if variable.name in keys and variable != KeyVariable(name=variable.name):
+            if variable.name in keys and not variable.is_name_alone:
                 raise ValueError(
-                    f"`.sensitive[{at}]` must be a name alone, because `{variable.name}` is a key variable, which is "
-                    "declared there. Write the name only."
+                    f"`.sensitive[{at}]` must be a name alone, or one with `distance`, because `{variable.name}` is a "
+                    "key variable, which is declared there. Remove everything else."
                 )
         return self
 

@@ -73,6 +73,32 @@ KeyVariables = tuple[
 ]
 
 
+class SensitiveVariable(KeyVariable):
+    """A variable that an intruder wants to know."""
+
+    distance: Literal["equal", "ordered"] = Field("equal", exclude_if=lambda distance: distance == "equal")
+    """How far two values are apart for t-closeness: all are equally far apart (`equal`), or as far as they are in their
+    order (`ordered`). With `ordered` the variable must be numeric, and every number is then a value, or have an
+    `order`. Source: METHODS §7.5."""
+
+    @property
+    def is_name_alone(self) -> bool:
+        """Whether nothing but its distance is declared beside the name."""
+        return self.model_copy(update={"distance": "equal"}) == SensitiveVariable(name=self.name)
+
+    def of(self, entry: KeyVariable) -> SensitiveVariable:
+        """Return a variable that is declared elsewhere with the distance of this one."""
+        return SensitiveVariable(**entry.model_dump(), distance=self.distance)
+
+
+SensitiveVariables = tuple[
+    Annotated[
+        SensitiveVariable, BeforeValidator(name_alone, json_schema_input_type=Name | SensitiveVariable)
+    ],
+    ...,
+]
+
+
 class Collapse(Section):
     """Coarser codes of one key variable."""
 

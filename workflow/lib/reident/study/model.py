@@ -353,6 +353,7 @@ class Study(Section):
         if self.file_risk is not None:
             self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
             self.file_risk.check_key(self.risk_key, self.risk_id)
+            self.file_risk.check_targets(self.linking_variables)
         elif authorities:
             raise _without_use(self.simulate, "file_risk")
         return self

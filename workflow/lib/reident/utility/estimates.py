@@ -49,7 +49,8 @@ class Estimate(NamedTuple):
 def overlap(one: Interval | None, other: Interval | None) -> float | None:
     """Return the mean share of two intervals that they have in common; 0 where one estimate alone is defined.
 
-    Source: Karr et al. (2006); METHODS §13.
+    A point in the other interval counts 1: the estimates agree as far as their errors tell. Source: Karr et al. (2006);
+    METHODS §13.
     """
     if one is None and other is None:
         return None
@@ -57,21 +58,21 @@ def overlap(one: Interval | None, other: Interval | None) -> float | None:
         return 0.0
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return None
-    if (one.low, one.high) == (other.low, other.high):
-        return 1.0
     common = min(one.high, other.high) - max(one.low, other.low)
     widths = one.high - one.low, other.high - other.low
-    if common <= 0 or not all(widths):
-        return 0.0
-    return (common / widths[0] + common / widths[1]) / 2
+    if not all(widths):
+        return float(common >= 0)
+    return max(0.0, common / widths[0] + common / widths[1]) / 2
 
 
-def around(value: float, error: float | None, level: float) -> Interval:
-    """Return the interval of an estimate with a standard error, by the normal distribution."""
+def around(
+    value: float, error: float | None, level: float, least: float = -math.inf, most: float = math.inf
+) -> Interval:
+    """Return the interval of an estimate with a standard error, by the normal distribution, cut at what is possible."""
     if error is None:
         return Interval(value, None, None)
     reach = -float(ndtri((1 - level) / 2)) * error
-    return Interval(value, value - reach, value + reach)
+    return Interval(value, max(least, value - reach), min(most, value + reach))
 
 
 def of_variable(both: Both, level: float) -> list[Estimate]:
@@ -107,7 +108,7 @@ def _mean(values: np.ndarray, level: float) -> Interval | None:
 
 def _share(count: int, n: int, level: float) -> Interval:
     share = count / n
-    return around(share, math.sqrt(share * (1 - share) / n), level)
+    return around(share, math.sqrt(share * (1 - share) / n), level, 0.0, 1.0)
 
 
 def of_regression(variables: Mapping[str, Both], options: Regression, level: float) -> list[Estimate]:

@@ -27,7 +27,8 @@ COLUMNS = {
 """The column of the rates that a limit is compared with."""
 
 BREAKS, PASSES, UNSURE, NOTHING, NONE = "breaks", "passes", "unsure", "nothing", "none"
-"""Outcomes of a limit: broken; met; met, but the interval reaches above; nothing to judge; no verdict."""
+"""Outcomes of a limit: broken; met; inside the interval, for rates if the rate itself meets it; nothing to judge; no
+verdict."""
 
 ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "none", "open"
 """Verdicts, see :data:`VERDICTS`."""
@@ -168,7 +169,7 @@ def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -
 
 
 def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for the risk of one file; without a record that has the whole key there is no verdict."""
+    """Yield the limits for the risk of one file; without a record in a cell, or a DIS, there is no verdict."""
     records = int(cells["n_records"].sum())
     if (k := decision.k_anonymity_at_least) is not None:
         share, smallest, outcome = 0.0, float("nan"), NONE
@@ -178,9 +179,10 @@ def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> 
             outcome = BREAKS if share > decision.records_below_k_at_most else PASSES
         yield Outcome(FILE, "k_anonymity_at_least", "", smallest, k, outcome)
     if (bound := decision.dis_at_most) is not None:
-        value = float(summary.set_index("quantity").at["dis", "value"] or "nan")
-        outcome = BREAKS if value > bound else NOTHING if pd.isna(value) else PASSES
-        yield Outcome(FILE, "dis_at_most", "", value, bound, outcome if records else NONE)
+        values = summary.set_index("quantity")["value"]
+        value, low, high = (float(values[name] or "nan") for name in ("dis", "dis_low", "dis_high"))
+        outcome = BREAKS if value > bound else NONE if pd.isna(value) else PASSES
+        yield Outcome(FILE, "dis_at_most", "", value, bound, UNSURE if low <= bound < high else outcome)
 
 
 def _of_scenarios(decision: Decision, scenarios: pd.DataFrame) -> Iterator[Outcome]:
@@ -248,9 +250,11 @@ def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     outcomes = set(limits["outcome"])
     if BREAKS in outcomes:
         return ABOVE
-    if outcomes <= {NONE}:
+    unsure = limits[limits["outcome"] == UNSURE]
+    if outcomes <= {NONE} or (unsure["value"] > unsure["bound"]).any():
         return UNKNOWN
-    return RESERVED if NONE in outcomes or UNDERSTATES in set(warning_lines["severity"]) else WITHIN
+    reasons = NONE in outcomes, FILE in set(unsure["about"]), UNDERSTATES in set(warning_lines["severity"])
+    return RESERVED if any(reasons) else WITHIN
 
 
 def _line(scope: str, verdict: str, limits: pd.DataFrame, warning_lines: pd.DataFrame) -> dict[str, Any]:

@@ -27,6 +27,9 @@ ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
 ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
 """What warnings and limits are about."""
 
+LIKELY = 0.5
+"""Pairs of a lower mean match probability are more often chance than not."""
+
 WARNED = {TOGETHER: ATTACK}
 """What the warnings on something are about, where it has none of its own."""
 
@@ -51,7 +54,9 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         which stay with the tables of reading.
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
-    attack_warnings = table([*_links(tables), *_thresholds(part, tables), *_default_scores(part)])
+    attack_warnings = table(
+        [*_links(tables), *_thresholds(part, tables), *_probabilities(tables), *_default_scores(part)]
+    )
     lines = pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True)
     order = lines["severity"].map(SEVERITIES.index)
     columns = ["about", *attack_warnings.columns.drop("codes")]
@@ -77,7 +82,7 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
 
 
 def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
-    """Warn of thresholds that nothing can reach, and of those that exclude little (METHODS §4)."""
+    """Warn of thresholds that nothing can reach, and of those that exclude little and that pairs pass (METHODS §4)."""
     if "rates" not in tables:
         return []
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
@@ -85,7 +90,7 @@ def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Study
     return [line for line in lines if line is not None]
 
 
-_REMEDIES = ("euclidean", "adhoc", "fellegi_sunter", "winkler")
+_REMEDIES = ("euclidean", "adhoc", "winkler")
 """Metrics with an option that excludes more; those of a user are not known here."""
 
 
@@ -94,15 +99,23 @@ def _threshold(row: Any, v: int) -> StudyWarning | None:
     fields: Fields = {"metric": name}
     if row.tolerance < 0:
         return StudyWarning(UNDERSTATES, "no_pair", fields)
-    if 2 * row.tolerance <= v:
+    passing = round(row.n_suspected + row.n_ambiguous)
+    if 2 * row.tolerance <= v or not passing or REGISTRY[row.metric].weighs:
         return None
-    passing, share = round(row.n_suspected + row.n_ambiguous), float(row.passing_rate)
-    remedy = row.metric if row.metric in _REMEDIES else "none"
-    fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy}
-    if not row.n_compared:
-        return StudyWarning(UNDERSTATES, "weak_threshold_none", fields, passing, share)
-    fields = {**fields, "passing": passing, "compared": int(row.n_compared), "share": share}
+    share, remedy = float(row.passing_rate), row.metric if row.metric in _REMEDIES else "none"
+    fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy, "passing": passing}
+    fields = {**fields, "compared": int(row.n_compared), "share": share}
     return StudyWarning(UNDERSTATES, "weak_threshold", fields, passing, share)
+
+
+def _probabilities(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Warn of suspected pairs that are more often chance than not by their own match probabilities (METHODS §4.6)."""
+    lines = tables.get("weighed", pd.DataFrame())
+    if lines.empty:
+        return []
+    n = int(lines["n_pairs"].sum())
+    mean = float((lines["probability"] * lines["n_pairs"]).sum()) / n
+    return [StudyWarning(UNDERSTATES, "unlikely_pairs", {"n": n, "share": mean})] if mean < LIKELY else []
 
 
 def _default_scores(part: Judging) -> list[StudyWarning]:

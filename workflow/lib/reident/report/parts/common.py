@@ -25,7 +25,7 @@ from reident.report.wording import (
     percent,
     sentence,
 )
-from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
+from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, UNSURE
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -75,10 +75,10 @@ def in_order(lines: pd.DataFrame, column: str, names: Iterable[object]) -> pd.Da
 
 
 def reserved(results: Results, about: str) -> str:
-    """Return the sentence on the warnings that put a verdict under reservation."""
+    """Return the sentence on the warnings that put a verdict under reservation; empty without one."""
     warning_lines = results.warnings
     n = int(((warning_lines["about"] == about) & (warning_lines["severity"] == UNDERSTATES)).sum())
-    return FRONT("reserved", n=n)
+    return FRONT("reserved", n=n) if n else ""
 
 
 def verdict_on(
@@ -94,16 +94,20 @@ def verdict_on(
         return None
     if kind == UNKNOWN:
         return block("verdict unknown", say("none"), say(nothing))
-    broken = limits["outcome"] == BREAKS
+    broken, unsure = limits["outcome"] == BREAKS, limits["outcome"] == UNSURE
+    undecided = (limits["outcome"] == NONE) | unsure & (limits["value"] > limits["bound"])
+    met = ~(broken | undecided)
     texts = [
         say(key, limits=listed(list(describe(limits[lines]))))
-        for key, lines in (("broken", broken), ("met", ~broken))
+        for key, lines in (("broken", broken), ("met", met))
         if lines.any()
     ]
+    if undecided.any():
+        texts.append(FRONT("undecided", limits=listed(list(describe(limits[undecided])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
     colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
-    return block(f"verdict {colour}", say(kind), " ".join(texts))
+    return block(f"verdict {colour}", say(kind), " ".join(filter(None, texts)))
 
 
 def file_in_words(file: str) -> str:

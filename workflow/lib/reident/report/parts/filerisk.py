@@ -30,6 +30,7 @@ from reident.report.wording import (
     percent,
     span,
 )
+from reident.verdict.limits import UNSURE
 from reident.verdict.warnings import FILE
 
 TEXT = Sentences("filerisk")
@@ -64,8 +65,13 @@ def quantity(results: Results, name: str) -> float:
 
 
 def is_wildcard(results: Results) -> bool:
-    """Return whether a missing value matches every value, so that there are no cells."""
-    return results.model.risk.missing == "wildcard"
+    """Return whether a missing value matches every value, so that there are no cells; without one there are."""
+    return results.model.risk.missing == "wildcard" and quantity(results, "records_missing_a_value") > 0
+
+
+def by_excluded(results: Results, text: str) -> str:
+    """Return a text about SUDA with the convention that it follows where the file has another one."""
+    return f"{text} {TEXT('suda.excluded')}" if is_wildcard(results) else text
 
 
 def interval(results: Results) -> str:
@@ -92,11 +98,16 @@ def file_name(results: Results) -> str:
 @part(SUMMARY, CELLS, LIMITS, VERDICT)
 def risk_overall(results: Results) -> str | None:
     """Give the verdict on the file on its own, where the study sets a limit for it."""
+    lines, reason, fields = results.limits(FILE), "no_cell", dict[str, str]()
+    if not lines.empty and (lines["outcome"] == UNSURE).any():
+        reason, fields = "unsure", {"interval": interval(results)}
+    elif quantity(results, "records_in_cells") and lines["value"].isna().all():
+        reason = "no_dis"
     return verdict_on(
         results,
         FILE,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
-        "no_cell",
+        lambda key, **texts: TEXT(f"verdict.{key}", **(fields if key == reason else texts)),
+        reason,
         lambda limits: (_limit(results, row) for row in limits.itertuples()),
     )
 
@@ -105,6 +116,8 @@ def _limit(results: Results, row: Any) -> str:
     if row.limit in ("dis_at_most", "unique_share_at_most"):
         shares = {"value": apart(row.value, row.bound)[0], "limit": declared(row.bound)}
         if row.limit == "dis_at_most":
+            if row.outcome == UNSURE:
+                return TEXT("verdict.limit.dis_unsure", interval=interval(results), **shares)
             return TEXT("verdict.limit.dis", **shares)
         return TEXT("verdict.limit.scenario", scenario=escape(row.metric), **shares)
     cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
@@ -121,35 +134,38 @@ def risk_findings(results: Results) -> str:
     unique, n_records, file = round(quantity(results, "U")), quantity(results, "records"), file_name(results)
     variables = some(round(quantity(results, "key_variables")), "key_variable")
     records, share = some(round(n_records), "record"), percent(unique / n_records)
-    dis, estimate = percent(quantity(results, "dis")), TEXT("findings.estimate")
-    if quantity(results, "dis_se") > 0:
+    sampled, no_pair = quantity(results, "f_cells") < 1, ""
+    estimate = TEXT("findings.estimate")
+    if sampled:
         estimate = TEXT("findings.estimate_interval", interval=interval(results))
+    reliability = {"dis": percent(quantity(results, "dis")), "estimate": estimate}
+    if sampled and not quantity(results, "P_complete"):
+        no_pair, reliability = "_no_pair", {"interval": interval(results)}
     first = TEXT("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
     if not unique:
         return block("findings", items([first]))
     if results.study["metrics"] or results.study["matching"]:
-        fields = {"file": file, "records": records, "share": share, "dis": dis, "estimate": estimate}
-        brief = TEXT("findings.beside_attack", unique=unique, **fields)
+        fields = {"file": file, "records": records, "share": share, **reliability}
+        brief = TEXT(f"findings.beside_attack{no_pair}", unique=unique, **fields)
         differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
         return block("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
     special = TEXT("findings.special", n=round(quantity(results, "n_special")))
-    match = TEXT("findings.match", dis=dis, estimate=estimate)
-    return block("findings", items([f"{first} {special}", match, _per_record(results)]))
+    match = TEXT(f"findings.match{no_pair}", **reliability)
+    scores = None if no_pair else _scores(results)  # without a pair every score is 1
+    return block("findings", items([f"{first} {special}", match, _per_record(results, scores)]))
 
 
-def _per_record(results: Results) -> str:
+def _scores(results: Results) -> str:
     selected = results.model.risk.dis_suda
     line = results.table(DEFINITIONS).set_index("definition").loc[selected]
-    scores = TEXT(
-        "findings.record",
-        mean=percent(line["mean"]),
-        highest=percent(line["largest"]),
-        definition=name_of(selected),
-    )
+    mean, highest = percent(line["mean"]), percent(line["largest"])
+    return TEXT("findings.record", mean=mean, highest=highest, definition=name_of(selected))
+
+
+def _per_record(results: Results, scores: str | None) -> str:
     variables = listed(label_cells(by_contribution(results)["variable"].head(2)))
-    return " ".join(
-        filter(None, [scores, _true_risk(results), TEXT("findings.contribute", variables=variables)])
-    )
+    contribute = by_excluded(results, TEXT("findings.contribute", variables=variables))
+    return " ".join(filter(None, [scores, _true_risk(results), contribute]))
 
 
 def _true_risk(results: Results) -> str | None:
@@ -233,7 +249,7 @@ def risk_variables(results: Results) -> str:
     return paragraphs(
         TEXT("variables.text"),
         table(
-            TEXT("variables.caption"),
+            by_excluded(results, TEXT("variables.caption")),
             Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
             *columns(lines, TEXT, "levels=n_levels missing", group="variables.columns"),
             *columns(lines, TEXT, "alone=n_alone msus=n_msu contribution", group="variables.columns"),
@@ -254,7 +270,7 @@ def risk_levels(results: Results) -> str | None:
     first = first.assign(share=first["n_records"] / quantity(results, "records"))
     levels = [escape(_level(results, row.variable, row.level)) for row in first.itertuples()]
     return table(
-        caption,
+        by_excluded(results, caption),
         Column(HEADING("variable"), label_cells(first["variable"]), "l", "1fr"),
         Column(TEXT("levels.columns.level"), levels, "l", "1fr"),
         *columns(first, TEXT, "records=n_records share", group="cells.columns"),
@@ -331,5 +347,5 @@ def risk_contributions_figure(results: Results) -> Figure | None:
 
     variables = "; ".join(f"{row.variable} {percent(row.contribution)}" for row in lines.itertuples())
     alt = TEXT("variables.figure.alt", variables=variables)
-    caption = TEXT("variables.figure.caption")
+    caption = by_excluded(results, TEXT("variables.figure.caption"))
     return style.row_figure(draw, list(lines["variable"]), key=False, alt=alt, caption=caption)

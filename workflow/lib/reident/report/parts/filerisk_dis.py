@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.filerisk.dis import Z
+from reident.filerisk.estimates import Z
 from reident.language.messages import sentence
 from reident.report import style
 from reident.report.columns import columns
@@ -17,6 +17,7 @@ from reident.report.parts.filerisk import (
     DEFINITIONS,
     HAZARDS,
     SUMMARY,
+    by_excluded,
     interval,
     is_wildcard,
     name_of,
@@ -87,7 +88,7 @@ def _assumptions(results: Results) -> str:
 
 
 def _sampling(results: Results) -> str | None:
-    error = quantity(results, "dis_se")
+    error, text = quantity(results, "dis_se"), TEXT("dis.interval", interval=interval(results))
     if not defined(quantity(results, "dis")):
         return None
     if is_wildcard(results):
@@ -95,20 +96,19 @@ def _sampling(results: Results) -> str | None:
     if error == 0:
         return TEXT("dis.no_sampling.population")
     if not defined(error):
-        return TEXT("dis.no_sampling.no_pair" if quantity(results, "U") else "dis.no_sampling.no_unique")
-    return TEXT("dis.sampling", error=fixed(100 * error, 1), interval=interval(results))
+        return TEXT(f"dis.no_sampling.no_{'pair' if quantity(results, 'U') else 'unique'}", interval=text)
+    return TEXT("dis.sampling", error=fixed(100 * error, 1), interval=text)
 
 
 def _agreement(results: Results) -> str:
-    """Say whether the two forms of DIS agree, or why that cannot be said."""
+    """Say whether the two forms of DIS agree; no error is defined where the file decides the special form."""
     special, errors = quantity(results, "dis_special"), quantity(results, "dis_special_difference_in_se")
     if not defined(quantity(results, "dis")):
         return block("note", TEXT("dis.agreement.no_general"))
     if not defined(special):
         return block("note", TEXT("dis.agreement.no_special"))
     if not defined(errors):
-        certain = {1.0: "all_correct", 0.0: "all_wrong"}
-        return TEXT(f"dis.agreement.{certain.get(special, 'no_error')}")
+        return TEXT(f"dis.agreement.{'all_correct' if special else 'all_wrong'}")
     direction = "above" if errors >= 0 else "below"
     key = direction if abs(errors) <= MAX_CHANCE else f"far_{direction}"
     return TEXT(f"dis.agreement.{key}", errors=fixed(abs(errors), 1))
@@ -166,9 +166,9 @@ def risk_definitions(results: Results) -> str:
     has_correlation = lines["correlation"].notna().any()
     correlation = columns(lines, TEXT, "correlation:decimals@1.3fr", group="definitions.columns")
     return paragraphs(
-        TEXT("definitions.text"),
+        by_excluded(results, TEXT("definitions.text")),
         table(
-            TEXT("definitions.caption"),
+            by_excluded(results, TEXT("definitions.caption")),
             *columns(lines, HEADING, "definition:text@2.2fr uniques=U pairs=P", "0.9fr"),
             *columns(lines, TEXT, "fraction=f", "0.7fr", group="definitions.columns"),
             Column("Q", [number(value) for value in lines["Q"]], "r", "0.7fr"),
@@ -224,7 +224,7 @@ def risk_classes(results: Results) -> str:
     for definition, lines in classes.items():
         heading = TEXT("classes.columns.records", definition=short_name(definition))
         table_columns.append(Column(heading, count_cells(lines["n"]), "r", "1fr"))
-    return table(TEXT("classes.caption"), *table_columns)
+    return table(by_excluded(results, TEXT("classes.caption")), *table_columns)
 
 
 LOOKS = {"elliot-manning": style.LINES["unicity"], "user-guide": style.LINES["taxicab"]}
@@ -303,7 +303,7 @@ def risk_classes_figure(results: Results) -> Figure | None:
         definition: [f"{label} {count(n)}" for label, n in lines["n"].items() if n]
         for definition, lines in classes.items()
     }
-    caption = TEXT("classes.figure.caption")
+    caption = by_excluded(results, TEXT("classes.figure.caption"))
     if any(lines["n"].iloc[-1] for lines in classes.values()):
         caption += " " + TEXT("classes.figure.last_bar")
     alt = TEXT("classes.figure.alt", definitions=values_by_definition(cells))

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from reident.filerisk.estimates import (
     BENEDETTI,
+    CONTRADICTED,
     HOUSEHOLDS,
     IN_POPULATION,
     IN_SAMPLE,
@@ -18,9 +19,11 @@ from reident.filerisk.estimates import (
     NOT_CONVERGED,
     OK,
     REIDENTIFICATIONS,
+    SATURATED,
     SMALL_FRACTION,
     UNIQUENESS,
-    Z,
+    UNSUPPORTED,
+    WITHHELD,
 )
 from reident.report import style
 from reident.report.columns import columns
@@ -114,15 +117,14 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
     unique, match = _line(lines, LOG_LINEAR, IN_SAMPLE), _line(lines, LOG_LINEAR, MATCHES)
     if unique is None or match is None:
         return [TEXT("log_linear.none")]
-    tests = sorted([unique["test"], match["test"]], key=abs)
-    verdict = "under" if tests[-1] > Z else "over" if tests[-1] < -Z else "fits"
-    fields = {"model": escape(name_of(unique["model"]))}
+    test = max(unique["test"], match["test"], key=abs)
+    fields = {"model": escape(name_of(unique["model"])), "test": signed(test)}
     for name, line in (("unique", unique), ("match", match)):
         fields |= {
             name: fixed(line["estimate"], 1),
             f"{name}_interval": interval_of(line["low"], line["high"]),
         }
-    return [f"{TEXT('log_linear.text', **fields)} {TEXT(f'log_linear.{verdict}', test=signed(tests[-1]))}"]
+    return [TEXT("log_linear.text", **fields)]
 
 
 def _uniqueness(lines: pd.DataFrame) -> str:
@@ -134,7 +136,7 @@ def _uniqueness(lines: pd.DataFrame) -> str:
 
 def _without_estimate(lines: pd.DataFrame) -> str | None:
     """Say why models have no estimate, interval or test, or are not recommended."""
-    doubtful = lines[lines["status"] != OK].drop_duplicates(["model", "status"])
+    doubtful = lines[~lines["status"].isin([OK, WITHHELD])].drop_duplicates(["model", "status"])
     if doubtful.empty:
         return None
     return items(
@@ -161,7 +163,7 @@ def models_table(results: Results) -> str:
 
 def contradictions(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the lines of each quantity whose estimates differ by more than :data:`CONTRADICTION`."""
-    usable = lines[lines["estimate"].notna() & (lines["status"] != NOT_CONVERGED)]
+    usable = lines[lines["estimate"].notna() & ~lines["status"].isin([NOT_CONVERGED, SATURATED])]
     return {
         str(name): estimates.sort_values("estimate", kind="stable")
         for name, estimates in usable.groupby("quantity", sort=False)
@@ -200,6 +202,8 @@ def _of_kind(kind: str, lines: pd.DataFrame, contradictory: set[str], *, small: 
     caption = TEXT(f"captions.{kind}")
     if any(_is_too_high(row, small=small) for row in lines.itertuples()):
         caption = TEXT("captions.uniqueness_small", caption=caption)
+    if any(_is_withheld(row) for row in lines.itertuples()):
+        caption = TEXT("captions.withheld", caption=caption)
     return table(caption, *table_columns, kind="compact")
 
 
@@ -207,7 +211,13 @@ def _labelled(row: Any, *, small: bool) -> str:
     name = escape(name_of(row.model))
     if row.recommended:
         return TEXT("recommended", model=name)
-    return TEXT("too_high", model=name) if _is_too_high(row, small=small) else name
+    if _is_too_high(row, small=small):
+        return TEXT("too_high", model=name)
+    return TEXT("withheld", model=name) if _is_withheld(row) else name
+
+
+def _is_withheld(row: Any) -> bool:
+    return row.status in (WITHHELD, CONTRADICTED, UNSUPPORTED)
 
 
 def _is_too_high(row: Any, *, small: bool) -> bool:

@@ -18,6 +18,7 @@ from reident.report.parts.filerisk import (
     CLASSES,
     SUMMARY,
     bin_in_words,
+    by_excluded,
     is_wildcard,
     name_of,
     numeric_variables,
@@ -132,7 +133,8 @@ def risk_by_class(results: Results) -> str | None:
             "reciprocal=mean_reciprocal probability=match_probability",
             group="population_classes.columns",
         )
-    return table(TEXT("population_classes.caption"), *table_columns, kind="compact")
+    caption = by_excluded(results, TEXT("population_classes.caption"))
+    return table(caption, *table_columns, kind="compact")
 
 
 def tenths_by_definition(results: Results) -> dict[str, pd.DataFrame]:
@@ -208,7 +210,9 @@ def risk_choices(results: Results) -> str:
         "error": (TEXT(f"choices.error.{'wildcard' if is_wildcard(results) else 'chosen'}"), UNDEFINED),
         "known": (TEXT(f"choices.known.{'original' if risk.original else 'file'}"), "`original`"),
         "coarser": (TEXT("choices.coarser.chosen"), "`collapse`"),
-        "size": (size, "`max_order`"),
+        "size": (by_excluded(results, f"{size}."), "`max_order`")
+        if is_wildcard(results)
+        else (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
         "definition": (definition, _other(risk.dis_suda, *DEFINED)),
         **_models(risk),
@@ -330,5 +334,10 @@ def risk_calibration_figure(results: Results) -> Figure | None:
     }
     alt = TEXT("calibration.alt", definitions=values_by_definition(cells))
     panels = {name_of(definition): partial(draw, definition) for definition in tenths}
-    about: dict[str, Any] = {"alt": alt, "caption": TEXT("calibration.caption"), "pad": 14, "key": True}
+    about: dict[str, Any] = {
+        "alt": alt,
+        "caption": by_excluded(results, TEXT("calibration.caption")),
+        "pad": 14,
+        "key": True,
+    }
     return style.figure(panels, height=2.9, across=1, sharey=True, between=0.05, **about)

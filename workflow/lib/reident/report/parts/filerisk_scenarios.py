@@ -25,7 +25,9 @@ from reident.report.wording import (
     listed,
     percent,
     shorten,
+    span,
     without_repeats,
+    without_unit,
 )
 
 TEXT = Sentences("filerisk_scenarios")
@@ -122,9 +124,12 @@ def scenarios_cells(results: Results) -> str | None:
 
 def _cells(lines: pd.DataFrame) -> list[Column]:
     compared = columns(lines, TEXT, "n_compared", group="columns")
+    ends = zip(lines["dis_low"], lines["dis_high"], strict=True)
+    lines = lines.assign(dis_interval=[without_unit(span(*pair)) for pair in ends])
     return [
         *([] if (lines["n_compared"] == lines["n_records"]).all() else compared),
         *columns(lines, TEXT, "smallest n_unique unique_share below_3 below_5 dis", group="columns"),
+        *columns(lines, TEXT, "dis_interval:cell@1.2fr", group="columns"),
     ]
 
 
@@ -196,7 +201,7 @@ def scenarios_diversity(results: Results) -> str | None:
     ]
     cells = lines.assign(target=bold_cells(lines["target"]), n_one_value=told)
     return paragraphs(
-        TEXT("diversity.text"),
+        f"{TEXT('diversity.text')} {_distances(lines)}",
         table(
             TEXT(f"diversity.caption.{by}", table=DIVERSITY),
             *columns(cells, TEXT, "target:once@1fr", group="columns"),
@@ -206,6 +211,15 @@ def scenarios_diversity(results: Results) -> str | None:
             kind="compact",
         ),
     )
+
+
+def _distances(lines: pd.DataFrame) -> str:
+    """Say how far values are apart for t-closeness, of each variable."""
+    texts = []
+    for distance, own in lines.groupby("distance", sort=False):
+        names = listed(label_cells(own["target"].drop_duplicates()))
+        texts.append(TEXT(f"diversity.distance.{distance}", variables=names))
+    return " ".join(texts)
 
 
 MEASURES = ("entropy_l", "recursive_2", "t")

@@ -10,6 +10,7 @@ from reident.report.parts.filerisk import (
     SIZES,
     SUMMARY,
     VARIABLES,
+    by_excluded,
     quantity,
 )
 from reident.report.results import Results
@@ -78,12 +79,12 @@ def risk_suda(results: Results) -> str:
     sizes = results.table(SIZES)
     sizes = sizes[sizes["n_msu"] > 0]
     sizes = sizes.assign(size=count_cells(sizes["size"]), weight=[_score(value) for value in sizes["weight"]])
-    caption = TEXT("suda.caption", weighting=results.model.risk.weighting)
+    caption = by_excluded(results, TEXT("suda.caption", weighting=results.model.risk.weighting))
     declared_columns = columns(
         sizes, TEXT, "size:text msus=n_msu records=n_records weight:cell", group="suda.columns"
     )
     return paragraphs(
-        TEXT("suda.text"),
+        by_excluded(results, TEXT("suda.text")),
         f"{_special_uniques(results)} {TEXT('suda.highest', score=_score(quantity(results, 'max_suda')))}",
         None if sizes.empty else table(caption, *declared_columns),
     )
