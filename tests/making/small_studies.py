@@ -113,6 +113,7 @@ def rows(
         draw.choice(choices) for choices in ([2, 3, 8], [0.0, 0.1, 0.5, 1.0], [0.0, 0.0, 0.2, 0.6])
     )
     variables, strata = study["linking_variables"], draw.choice([STRATA, STRATA, *STRATA])
+    moved = draw.choice([0.0, 0.0, 0.3])
     changing = draw.choice([variables, draw.sample(variables, 1)])
 
     def value(variable: dict[str, Any]) -> str:
@@ -120,12 +121,16 @@ def rows(
             return ""
         return str(draw.randrange(values * (3 if variable["type"] == "numeric" else 1)))
 
-    def held(people: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
+    def place() -> dict[str, str]:
+        """Another stratum, of a few."""
+        return {"s": draw.choice(STRATA)} if draw.random() < moved else {}
+
+    def held(people: list[tuple[int, dict[str, str]]], most: int) -> list[tuple[int, dict[str, str]]]:
         """Some of the people, once or several times, with changed values."""
-        share, copies = draw.choice([0.2, 0.6, 1.0]), draw.choice([1, 1, 2, 6])
+        share, copies = draw.choice([0.2, 0.6, 1.0]), draw.choice([1, 1, 2, most])
         some = [one for one in people if draw.random() < share] or [draw.choice(people)]
         return [
-            (at, {**one, **{x["name"]: value(x) for x in changing if draw.random() < change}})
+            (at, {**one, **place(), **{x["name"]: value(x) for x in changing if draw.random() < change}})
             for at, one in some
             for _ in range(copies)
         ][:12]
@@ -135,8 +140,8 @@ def rows(
         for at in range(draw.randint(1, 6))
     ]
     puf, eif, linked, wrong = (
-        held(people),
-        held(people),
+        held(people, 12),
+        held(people, 6),
         draw.choice([0.0, 0.5, 1.0]),
         draw.choice([0.0, 0.1, 0.5]),
     )

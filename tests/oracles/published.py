@@ -1,4 +1,4 @@
-"""Every count that an edition publishes of an attack, record by record, by the oracle's metrics (METHODS §4–§6, §11.2)."""
+"""Every count that an edition publishes of an attack, by the oracle's metrics (METHODS §4–§6, §11.2)."""
 
 from collections import defaultdict
 
@@ -14,7 +14,8 @@ ALL = "ALL"
 def counts(studies, labels, puf, eif, iuf, clusters):
     """{(quantity, variant, metric, stratum, rank limit): count} of a study, whose variant is "", and of its variants.
 
-    `labels` are those of all strata, and `clusters` has the cluster of each PUF record. Variants are published of the whole study, at their rank limit alone.
+    `labels` are those of all strata, and `clusters` has the cluster of each PUF record. Variants are published of the
+    whole study, at their rank limit alone.
     """
     found = {}
     for variant, study in studies.items():

@@ -79,17 +79,18 @@ def recorded(record: Mapping[str, Any] | None) -> Containments:
     """Return the containments that the record of an earlier edition has; none where it has none."""
     if record is None:
         return Containments()
-    contained, *others = (
-        [tuple(tuple(x) if isinstance(x, list) else x for x in one) for one in record[name]]
-        for name in Containments._fields
-    )
-    return Containments(tuple(Contained(*one) for one in contained), *map(tuple, others))
+    names = {
+        name: tuple((variant, metric) for variant, metric in record[name])
+        for name in Containments._fields[1:]
+    }
+    contained = (Contained((*few,), (*many,), how) for few, many, how in record["contained"])
+    return Containments(tuple(contained), **names)
 
 
 def _metrics(variant: str, attack: Attack, study: Attack, complete: bool) -> Iterator[_Made]:
     """Yield the metrics of an attack that know their losses."""
-    known = {variable.name for variable in study.variables if complete}
-    complete = all(variable.name in known or not _can_be_missing(variable) for variable in attack.variables)
+    known = study.variables if complete else ()
+    complete = all(variable in known or not _can_be_missing(variable) for variable in attack.variables)
     for name, options in attack.metrics.items():
         if (find := REGISTRY[name].losses) is not None:
             yield _Made((variant, name), attack, find(options, attack.variables, complete), complete)
@@ -164,12 +165,13 @@ def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tup
             for bins in (first, second)
         ]
         for pair in product(*own):
-            apart = tuple(state in (SPLIT, APART) for state in pair)
+            state, other_state = pair
+            apart = state in (SPLIT, APART), other_state in (SPLIT, APART)
             if (first == second and apart[0] != apart[1]) or (
                 _finer(first, second) and apart == (False, True)
             ):
                 continue
-            yield pair
+            yield state, other_state
 
 
 def _finer(bins: Binning, others: Binning) -> bool:
@@ -182,12 +184,11 @@ def _outcomes(one: _Made, other: _Made) -> Iterator[list[tuple[Any, Any, Any, An
     for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
         nothing = dict.fromkeys((AGREE, CLOSE, APART, SPLIT, MISSING), (0, 0))
         few, many = (made.losses.by_variable.get(name, nothing) for made in (one, other))
-        bounds = [(*few[state], *many[own]) for state, own in _states(variable, one, other)]
-        yield list(dict.fromkeys(bounds))
+        yield list({(*few[state], *many[own]) for state, own in _states(variable, one, other)})
 
 
 def _measured_alike(one: _Made, other: _Made) -> bool:
-    """Return whether a difference of numbers loses at most as much there as it does here, on the way between the ends."""
+    """Return whether a difference of numbers loses as much there as it does here, or less."""
     few, many = one.losses.measure, other.losses.measure
     same = one.name[1] == other.name[1] and one.attack.binning.scope == other.attack.binning.scope
     return same and 0 < few <= many
@@ -207,13 +208,11 @@ def _all_pass(one: _Made, other: _Made) -> bool:
     alike = _measured_alike(one, other)
     for choices in _outcomes(one, other):
         sums: dict[Any, Any] = {}
+        ends = {(low, high) for low, _, _, high in choices}
         if alike:  # a small difference is small in both
-            choices = [
-                *((low, low, least, least) for low, _, least, _ in choices),
-                *((high, high, most, most) for _, high, _, most in choices),
-            ]
+            ends = {end for low, high, least, most in choices for end in ((low, least), (high, most))}
         for total, most in worst.items():
-            for low, _, _, high in choices:
+            for low, high in ends:
                 sums[total + low] = max(sums.get(total + low, most + high), most + high)
         worst = {}
         for total in sorted(sums):  # a larger loss matters only if it can be worse there
@@ -224,7 +223,7 @@ def _all_pass(one: _Made, other: _Made) -> bool:
 
 
 def _points(one: _Made, other: _Made) -> set[tuple[Any, Any]] | None:
-    """Return the sums of losses that a pair can have in two attacks at once; None where the options do not tell them."""
+    """Return the sums of losses that a pair can have in two attacks at once; None where options do not tell."""
     points = {(0, 0)}
     for choices in _outcomes(one, other):
         # Beyond agreement, difference and missing values, one of the metrics tells pairs apart that the other does not.
@@ -266,18 +265,14 @@ def _ranked(one: _Made, other: _Made) -> How | None:
 
 
 def _shortest(contained: Iterable[Contained]) -> Iterator[Contained]:
-    """Yield the containments that do not follow from two others."""
+    """Yield the containments that do not follow from others."""
     strength: tuple[How, ...] = ("passing", "level", "found", "alike")
     known = {(one.smaller, one.larger): strength.index(one.how) for one in contained}
     names = sorted({name for pair in known for name in pair})
+    for (smaller, larger), how in list(known.items()):
+        steps = ((known.get((smaller, name), -1), known.get((name, larger), -1)) for name in names)
+        # Through a `level`, which says nothing of candidates at other limits, nothing but what passes follows.
+        if any(min(step) >= how and (how == 0 or 1 not in step) for step in steps):
+            del known[smaller, larger]
     for (smaller, larger), how in known.items():
-        steps = [
-            (smaller, name, larger) for name in names if (smaller, name) in known and (name, larger) in known
-        ]
-        if not any(
-            min(known[few, name], known[name, many]) >= how
-            and (name, few) not in known
-            and (many, name) not in known
-            for few, name, many in steps
-        ):
-            yield Contained(smaller, larger, strength[how])
+        yield Contained(smaller, larger, strength[how])

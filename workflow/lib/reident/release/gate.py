@@ -208,7 +208,8 @@ def _facts(
     return Facts(
         strata=strata,
         stratified=bool(part.strata),
-        **sums,
+        puf_in_strata=sums.get("puf_in_strata"),
+        nested_clusters=sums.get("nested_clusters"),
         unranked=frozenset(name for name, _ in part.metrics) - frozenset(part.ranked),
         containments=containments,
         same_files=frozenset(part.alike.files),

@@ -61,9 +61,13 @@ class _Edition:
         self.cells = {self.canonical(cell) for cell in self.given}
         self.strata: defaultdict[Cell, list[Cell]] = defaultdict(list)
         self.limits: defaultdict[Cell, set[int]] = defaultdict(set)
+        # The lines of rates of each variant and metric, of the released file.
+        self.lines: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
         for cell in sorted(self.cells):
             if cell.stratum != WHOLE:
                 self.strata[cell._replace(stratum=WHOLE)].append(cell)
+            if cell.quantity == "n_suspected" and cell.file == RELEASED:
+                self.lines[cell.variant, cell.metric].append(cell._replace(quantity=""))
             if cell.quantity in ATTACK and cell.rank_limit:
                 self.limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
 
@@ -160,17 +164,11 @@ class _Edition:
         if self._high(eif) == 0 and (most := self._high(puf)) is not None:
             for cell in filter(None, (suspected, ambiguous)):
                 yield from at_most("no pair in a stratum without EIF records", [(1, cell)], [(most, eif)])
-        most_candidates = self._high(eif)
-        if base.metric in self.facts.unranked or (
-            most_candidates is not None and 0 < most_candidates <= base.rank_limit
-        ):
-            yield from equal(
-                "no more candidates than the rank limit, no ambiguous record", [(1, ambiguous)], []
-            )
+        if base.metric in self.facts.unranked:
+            yield from equal("no rank limit, no ambiguous record", [(1, ambiguous)], [])
         name = base.variant, base.metric
         pairs = base.file == RELEASED and name in self.facts.containments.one_candidate
-        one = base.rank_limit == 1 and base.metric not in self.facts.unranked
-        if pairs or one or most_candidates == 1:
+        if pairs or (base.rank_limit == 1 and base.metric not in self.facts.unranked):
             yield from equal("every record has one candidate", [(1, single)], [(1, suspected)])
             yield from equal("every confirmed record has one candidate", [(1, correct)], [(1, confirmed)])
         if pairs:
@@ -178,7 +176,8 @@ class _Edition:
         if base.file == RELEASED and name in self.facts.containments.none_pass:
             for cell in filter(None, (suspected, ambiguous)):
                 yield from equal("no pair can pass", [(1, cell)], [])
-        if base.file == RELEASED and name in self.facts.containments.all_pass and self._low(eif) > 0:
+        is_compared = (base.stratum != WHOLE or not self.facts.stratified) and self._low(eif) > 0
+        if base.file == RELEASED and name in self.facts.containments.all_pass and is_compared:
             yield from equal("every pair passes", [(1, suspected), (1, ambiguous)], [(1, puf)])
 
     def _limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
@@ -202,12 +201,12 @@ class _Edition:
             and base.file == RELEASED
             and (base.variant, base.metric) in self.facts.containments.one_level
         ):
-            for at, single in ((0, 3), (1, 4)):
+            for at, only in ((0, 3), (1, 4)):
                 for line in lines:
                     yield from equal(
                         "all candidates are equally good: the only one is that of rank limit 1",
                         [(1, lines[0][at])],
-                        [(1, line[single])],
+                        [(1, line[only])],
                     )
         for before, after in pairwise([line for line in lines if line[0] and line[2]]):
             yield from equal(
@@ -238,8 +237,8 @@ class _Edition:
 
     def _contained(self, contained: Contained) -> Iterator[Relation]:
         """Yield what holds between an attack and one that contains it, in each stratum and at each rank limit."""
-        larger = {(line.stratum, line.rank_limit): line for line in self._lines(contained.larger)}
-        for line in self._lines(contained.smaller):
+        larger = {(line.stratum, line.rank_limit): line for line in self.lines[contained.larger]}
+        for line in self.lines[contained.smaller]:
             limits = sorted(
                 limit for stratum, limit in larger if stratum == line.stratum and limit >= line.rank_limit
             )
@@ -251,16 +250,8 @@ class _Edition:
             for limit in sorted({*limits[:1], *(with_single[:1] if detailed else ())}):
                 yield from self._within(contained.how, line, larger[line.stratum, limit])
 
-    def _lines(self, name: tuple[str, str]) -> list[Cell]:
-        """Return one cell without quantity for each line of the rates of an attack on the released file."""
-        return [
-            base
-            for base in self.bases(("n_suspected",))
-            if base.file == RELEASED and (base.variant, base.metric) == name
-        ]
-
     def _within(self, how: str, line: Cell, other: Cell) -> Iterator[Relation]:
-        """Yield what holds between a line of rates and that of an attack that contains it at this rank limit or a lower."""
+        """Yield what holds between a line of rates and one of an attack that contains it, at no lower rank limit."""
         few, many = ([self.get(base, name) for name in ATTACK] for base in (line, other))
         parts = {"passing": (1, 0, 1, 0, 0)}
         if how == "level":  # at one limit: all candidates, or ambiguous

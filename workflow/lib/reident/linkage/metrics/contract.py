@@ -113,8 +113,8 @@ def job_arguments(pairing: Pairing, setting: Setting) -> dict[str, Any]:
 
 
 AGREE, CLOSE, APART, SPLIT, MISSING = "agree", "close", "apart", "split", "missing"
-"""How the two values of a variable can be to each other: equal; different numbers of one bin; of different categories or
-bins; equal numbers in different bins, where each file is cut by itself; missing in either record."""
+"""How the two values of a variable can be to each other: equal; different numbers of one bin; of different categories
+or bins; equal numbers in different bins, where each file is cut by itself; missing in either record."""
 
 
 def per_state(agree: Any, apart: Any, missing: Any, *, binned: bool = False) -> dict[str, tuple[Any, Any]]:
@@ -125,7 +125,7 @@ def per_state(agree: Any, apart: Any, missing: Any, *, binned: bool = False) -> 
 
 
 class Losses(NamedTuple):
-    """What a pair loses by each variable, as far as the options tell; a pair passes whose sum of losses is small enough.
+    """What a pair loses by each variable, as far as the options tell; a pair passes whose sum of losses is small.
 
     From it follows which metric is contained in which, whatever the records are (METHODS §11.2).
 
@@ -144,8 +144,8 @@ class Losses(NamedTuple):
     reach : number
         How far the threshold is from the best pair, on the scale of `order`.
     measure : int
-        Not 0 where differences of numbers lose more the larger they are, alike in attacks with one `measure`, and no more
-        in attacks with a larger one.
+        Not 0 where differences of numbers lose more the larger they are, alike in attacks with one `measure`, and no
+        more in attacks with a larger one.
     ranks : bool
         Whether pairs are ranked by their level.
     one_candidate : bool
