@@ -201,7 +201,8 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
     for variable in variables:
         rule = options.scores.get(variable.name)
         lowest, highest = (Fraction(score) for score in extremes(options, variable.name))
-        agree = apart = (-highest, -lowest)
+        agree: Any = (-highest, -lowest)
+        apart: Any = agree
         if rule is not None and rule.bands is not None:
             agree = -Fraction(min(rule.bands, key=lambda band: band.within).score)
         elif rule is None or rule.exact:
