@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from reident.ledger.spreadsheets import guarded
+from reident.linkage.metrics import REGISTRY
 from reident.pipeline.parts import Heading
-from reident.pipeline.releasing import Alike, Releasing
+from reident.pipeline.releasing import Alike, Attack, Releasing
 from reident.pipeline.tables import TABLES
 from reident.release import gate
+from reident.sections.linkage import Binning, LinkingVariable
 from reident.sections.release import Policy
 from reident.study import rounding
 
@@ -100,6 +102,48 @@ def draw_wide(generator: np.random.Generator, smallest: int = 50, largest: int =
         codes[generator.random(codes.shape) < generator.choice([0, 0.03, 0.1])] = -1
     whole = (metrics, cluster, codes, keep, 5)
     return Records(stratum, suspected, confirmed, single, n_eif, n_links, *whole)
+
+
+def contained(records: Records, generator: np.random.Generator) -> Records:
+    """Return a study whose metrics are contained in each other: unicity on all variables, taxicab and euclidean.
+
+    A shared sample unique is the only best candidate of taxicab; what passes taxicab is ranked alike by euclidean.
+    """
+    suspected, confirmed, single = (
+        getattr(records, name).copy() for name in ("suspected", "confirmed", "single")
+    )
+    place = {name: at for at, name in enumerate(records.metrics)}
+    if "unicity" in place:
+        at = place["unicity"]
+        for stratum, most in enumerate(records.n_eif):  # an EIF record is the partner of one record at most
+            own = np.flatnonzero((records.stratum == stratum) & (suspected[:, at] < NEVER))
+            suspected[own[most:], at] = confirmed[own[most:], at] = NEVER
+        single[:, at] = suspected[:, at] < NEVER
+    for few, many in (("unicity", "taxicab"), ("taxicab", "euclidean")):
+        if few in place and many in place:
+            one, other = place[few], place[many]
+            inside, right = suspected[:, one] < NEVER, confirmed[:, one] < NEVER
+            suspected[:, other] = np.where(inside, suspected[:, one], suspected[:, other])
+            later = np.maximum(confirmed[:, other], suspected[:, other] + 1)
+            confirmed[:, other] = np.where(
+                right, confirmed[:, one], np.where(inside, later, confirmed[:, other])
+            )
+            stays = single[:, one] & (right | (confirmed[:, other] > records.limit))
+            single[:, other] = np.where(
+                inside, stays & (generator.random(len(stays)) < 0.7), single[:, other]
+            )
+    linked = np.bincount(records.stratum[(confirmed < NEVER).any(axis=1)], minlength=len(records.n_eif))
+    n_links = np.maximum(records.n_links, linked)
+    return records._replace(suspected=suspected, confirmed=confirmed, single=single, n_links=n_links)
+
+
+ATTACK = Attack(
+    (),
+    tuple(LinkingVariable(name=f"x{at}", type="categorical") for at in range(8)),
+    Binning(),
+    {name: REGISTRY[name].options() for name in METRICS},
+)
+"""The attack of such a study: with eight categories, each metric is contained in the next."""
 
 
 def counts(records: Records, at: int, limit: int, chosen: np.ndarray) -> dict[str, int]:
@@ -203,7 +247,6 @@ def part(records: Records, seed: str = "") -> Releasing:
         known=("puf",),
         metrics=tuple((name, name.capitalize()) for name in metrics),
         ranked=tuple(name for name in metrics if name != "unicity"),
-        one_candidate=(),
         max_pairs=records.limit,
         interval="clopper-pearson",
         level=0.95,
@@ -213,6 +256,7 @@ def part(records: Records, seed: str = "") -> Releasing:
         varied=(),
         variants={},
         alike=Alike((), (), {}),
+        attacks={},
         file_is_puf=records.codes is not None,
         scenarios=(),
         nested_scenarios=(),
@@ -241,10 +285,16 @@ KNOWN = ((), ("puf",), ("puf",), ("puf", "eif"))
 """Files that the public counts, by the number of a wide study."""
 
 
-def wide(seed: int, policy: str, **draw: Any) -> tuple[Records, gate.Passed]:
-    """Draw a wide study and let it pass by a bundled policy."""
-    records = draw_wide(np.random.default_rng(seed), **draw)
-    return records, passed(records, policy, known=KNOWN[seed % len(KNOWN)])
+def wide(seed: int, policy: str, *, nested: bool = False, **draw: Any) -> tuple[Records, gate.Passed]:
+    """Draw a wide study, on request one whose metrics are contained in each other, and let it pass by a policy."""
+    generator = np.random.default_rng(seed)
+    records, known = draw_wide(generator, **draw), KNOWN[seed % len(KNOWN)]
+    if not nested:
+        return records, passed(records, policy, known=known)
+    metrics = {name: ATTACK.metrics[name] for name in records.metrics}
+    attacks = {"": dataclasses.replace(ATTACK, metrics=metrics)}
+    records = contained(records, generator)
+    return records, passed(records, policy, known=known, attacks=attacks)
 
 
 def digest(made: gate.Passed) -> str:

@@ -65,6 +65,7 @@ class Attacker:
         known_eif: dict[str, int] | None = None,
         *,
         blind: bool = False,
+        nested: bool = False,
     ) -> None:
         tables = {}
         for name in ("attack", "limits", "clusters", "file"):
@@ -89,6 +90,8 @@ class Attacker:
                 self.texts[self.below(line["convention"], name)] = line[name]
         # Numbers of cells of a size that nobody published.
         hidden = {self.below(line["convention"], f"cells_of_{size}") for line in self.file for size in SIZES}
+        self.nested = nested
+        hidden |= {cell for pair in self._pairs() for cell in self._moves(*pair)}
         self.cells = {cell: at for at, cell in enumerate(sorted({*self.texts, *hidden}))}
         ends = [image(policy, "x" if blind else self.texts.get(cell, "x")) for cell in self.cells]
         public = {"n_puf": known, "n_eif": known_eif or {}}
@@ -153,6 +156,8 @@ class Attacker:
         self._group()
         if self.file:
             self._count_matches()
+        for few, many in self._pairs():
+            self._nest(few, many)
         for limit in self.limits:
             self._judge(limit)
 
@@ -186,6 +191,40 @@ class Attacker:
         unranked = [cell for cell in self.cells if cell[0] == "n_ambiguous" and cell[1] == "unicity"]
         for cell in unranked:
             self.equal({cell: 1})
+
+    def _pairs(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Lines of two metrics, the first contained in the second, of one stratum and rank limit."""
+        pairs = []
+        for few, many in pairwise(("unicity", "taxicab", "euclidean")) if self.nested else ():
+            for line in self.lines:
+                for other in self.lines:
+                    same = few == "unicity" or line["rank_limit"] == other["rank_limit"]
+                    if (line["metric"], other["metric"], line["stratum"]) == (
+                        few,
+                        many,
+                        other["stratum"],
+                    ) and same:
+                        pairs.append((line, other))
+        return pairs
+
+    @staticmethod
+    def _moves(line: dict[str, str], other: dict[str, str]) -> dict[tuple[str, ...], tuple[str, str]]:
+        """What a record can be in two metrics at once, the one contained in the other: how many there are of each kind.
+
+        `c` and `u`: one candidate, confirmed or not; `C` and `U`: several; `a`: ambiguous; `-`: none of these.
+        """
+        kinds = {"c": "cC", "u": "uUC", "C": "C", "U": "UC", "a": "a", "-": "cuCUa-"}
+        place = line["metric"], other["metric"], line["stratum"], other["rank_limit"]
+        return {("both", *place, one + two): (one, two) for one, many in kinds.items() for two in many}
+
+    def _nest(self, line: dict[str, str], other: dict[str, str]) -> None:
+        """Every record is one thing in each of two metrics."""
+        moves = self._moves(line, other)
+        for side, own in enumerate((line, other)):
+            for name, kinds in (("n_suspected", "cuCU"), ("n_confirmed", "cC"), ("n_ambiguous", "a"),
+                                ("n_single", "cu"), ("n_single_confirmed", "c"), ("n_puf", "cuCUa-")):  # fmt: skip
+                inside = {cell: 1 for cell, kind in moves.items() if kind[side] in kinds}
+                self.equal({**inside, self.cell(own, name): -1})
 
     def _group(self) -> None:
         """A cluster has a first record and further ones, and counts in each stratum that it has records in."""

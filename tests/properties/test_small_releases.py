@@ -55,13 +55,14 @@ def truth(records):
     return found
 
 
-def too_close(public, policy, records, made, folder):
+def too_close(public, policy, records, made, folder, *, nested=False):
     """The counts that an attacker can tell closer than the policy allows, with the widths."""
     gated.publish(made, folder)
     counts, known = truth(records), {}
     for file in ("puf", "eif"):
         known[file] = {cell[2]: n for cell, n in counts.items() if cell[0] == f"n_{file}" and file in public}
-    attacker, before, found = Attacker(policy, folder, known["puf"], known["eif"]), None, []
+    known_counts = known["puf"], known["eif"]
+    attacker, before, found = Attacker(policy, folder, *known_counts, nested=nested), None, []
     assert set(attacker.texts) == set(counts)
     spread = attacker.spread()
     for cell, count in counts.items():
@@ -72,7 +73,7 @@ def too_close(public, policy, records, made, folder):
         if spread[at] >= required or cell[2] in known.get(cell[0].removeprefix("n_"), {}):
             continue
         if (width := attacker.width(cell)) < required:
-            before = before or Attacker(policy, folder, known["puf"], known["eif"], blind=True)
+            before = before or Attacker(policy, folder, *known_counts, blind=True, nested=nested)
             if width < before.width(cell):  # what nobody published cannot make it narrower
                 found.append((cell, count, width, required))
     return found
@@ -108,6 +109,14 @@ def test_no_count_of_a_thousand_studies_is_told_closer(batch, tmp_path):
 def test_the_release_of_a_small_study_ends_and_tells_nothing_too_closely(seed, policy, tmp_path_factory):
     records, made = gated.wide(seed, policy, largest=300)
     assert too_close(known_of(seed), policy, records, made, tmp_path_factory.mktemp("edition")) == []
+
+
+@settings(examples(8), suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES))
+def test_metrics_that_are_contained_in_each_other_tell_nothing_too_closely(seed, policy, tmp_path_factory):
+    records, made = gated.wide(seed, policy, nested=True, largest=300)
+    folder = tmp_path_factory.mktemp("edition")
+    assert too_close(known_of(seed), policy, records, made, folder, nested=True) == []
 
 
 @pytest.mark.slow
@@ -159,6 +168,17 @@ def elsewhere(seeds, cores):
 @pytest.mark.slow
 def test_one_core_makes_the_same_edition_as_two():
     assert elsewhere([3], 1) == elsewhere([3], 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("batch", range(20))
+def test_all_policies_on_a_hundred_studies_whose_metrics_contain_each_other(batch, tmp_path):
+    for seed in range(5 * batch, 5 * batch + 5):
+        for policy in POLICIES:
+            start, folder = time.perf_counter(), tmp_path / f"{seed}-{policy}"
+            records, made = gated.wide(seed, policy, nested=True)
+            assert time.perf_counter() - start < LONGEST
+            assert too_close(known_of(seed), policy, records, made, folder, nested=True) == [], (seed, policy)
 
 
 @pytest.mark.long

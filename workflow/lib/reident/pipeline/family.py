@@ -200,7 +200,9 @@ class Family:
             ),
             {member.variant: member.study.rank_filter.max_pairs for member in others},
         )
-        return releasing(self.study, {member.variant: member.labels for member in others}, alike)
+        labels = {member.variant: member.labels for member in others}
+        studies = {member.variant: member.study for member in others}
+        return releasing(self.study, labels, alike, studies)
 
     def _digest(self, place: str, rule: str, metric: str | None = None) -> str:
         """Return the digest of the value that a step takes from the study at a place."""

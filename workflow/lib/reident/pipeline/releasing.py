@@ -10,6 +10,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.pipeline.parts import Heading, heading
 from reident.sections.base import required
 from reident.sections.codes import Coding, normaliser
+from reident.sections.linkage import Binning, LinkingVariable, StrataVariable
 from reident.study.model import Study
 
 
@@ -24,6 +25,16 @@ class Alike:
 
 
 @dataclasses.dataclass(frozen=True)
+class Attack:
+    """What decides which pairs of the files an attack suspects."""
+
+    strata: tuple[StrataVariable, ...]
+    variables: tuple[LinkingVariable, ...]
+    binning: Binning
+    metrics: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
 class Releasing:
     """What the releasable edition takes from the study."""
 
@@ -33,7 +44,6 @@ class Releasing:
     known: tuple[str, ...]
     metrics: tuple[tuple[str, str], ...]  # names and titles, in order
     ranked: tuple[str, ...]
-    one_candidate: tuple[str, ...]  # the metrics that pair a record with at most one record
     max_pairs: int
     interval: str
     level: float
@@ -43,16 +53,18 @@ class Releasing:
     varied: tuple[str, ...]
     variants: Mapping[str, Mapping[str, str]]  # the labels of each variant
     alike: Alike
+    attacks: Mapping[str, Attack]  # by variant, empty for the study; those on the files of the study
     file_is_puf: bool  # whether the file whose risk is measured is the PUF
     scenarios: tuple[str, ...]
     # Pairs of scenarios of matching, the second of which knows more variables.
     nested_scenarios: tuple[tuple[str, str], ...]
 
 
-def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike) -> Releasing:
-    """Return what the releasable edition takes from a study, whose variants have these labels."""
+def releasing(
+    study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike, members: Mapping[str, Study]
+) -> Releasing:
+    """Return what the releasable edition takes from a study, whose variants have these labels and studies."""
     release = required(study.release, "release")
-    unicity: Any = study.chosen.get("unicity")
     sets = [scenario for scenario in study.matched.sets if scenario.listed] if study.matching else []
     scenarios = {scenario.name: set(scenario.known) for scenario in sets}
     return Releasing(
@@ -62,7 +74,6 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
         known=release.known,
         metrics=tuple((name, REGISTRY[name].title) for name in study.chosen),
         ranked=tuple(name for name in study.chosen if REGISTRY[name].ranked),
-        one_candidate=("unicity",) if unicity is not None and unicity.interactions == "full" else (),
         max_pairs=study.rank_filter.max_pairs,
         interval=study.rates.interval,
         level=study.rates.level,
@@ -72,6 +83,11 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
         varied=tuple(dict.fromkeys(name for labels in variants.values() for name in labels)),
         variants=variants,
         alike=alike,
+        attacks={
+            variant: Attack(other.strata, other.linking_variables, other.binning, other.chosen)
+            for variant, other in {"": study, **members}.items()
+            if study.chosen and _compared(other) == _compared(study)
+        },
         file_is_puf=study.file_risk is not None and study.risk.side == "puf",
         scenarios=tuple(scenarios),
         nested_scenarios=tuple(
@@ -81,6 +97,11 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
             if scenarios[smaller] < scenarios[larger]
         ),
     )
+
+
+def _compared(study: Study) -> tuple[Any, ...]:
+    """Return what makes the files that are compared."""
+    return study.linked_files, study.microaggregate, study.simulate
 
 
 def _labels(variable: Any) -> dict[str, str]:

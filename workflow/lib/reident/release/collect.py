@@ -51,6 +51,12 @@ class Tables:
     def _find(self, path: str) -> Typed | None:
         return next((typed for typed in self._typed if typed.table.path == path), None)
 
+    @property
+    def complete(self) -> bool:
+        """Whether no linking variable is missing in a record of the study: readers guess it, so it is public."""
+        described = self._find("description/variables.csv")
+        return described is not None and not described.frame[["puf_missing", "eif_missing"]].to_numpy().any()
+
     def counts(self) -> dict[Cell, int]:
         """Return every count of the tables, each once.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from reident.release.cells import Cell
+from reident.release.containment import Containments
 
 
 class Limit(NamedTuple):
@@ -27,11 +28,12 @@ class Facts(NamedTuple):
     puf_in_strata: bool | None = None
     # Metrics without a rank limit, which have no ambiguous records.
     unranked: frozenset[str] = frozenset({"unicity"})
-    # Variants and metrics that pair a record of either file with at most one record of the other, such as unicity on
-    # the full set of variables.
-    one_candidate: frozenset[tuple[str, str]] = frozenset()
+    # What the options of the attacks tell, such as that unicity on the full set of variables is contained in taxicab.
+    containments: Containments = Containments()
     # Variants with the files, strata, links and clusters of the study.
     same_files: frozenset[str] = frozenset()
+    # Variants with the records and links of the study, in whatever strata.
+    same_records: frozenset[str] = frozenset()
     # Variants and metrics with the attack of the study, the rank limit aside; their files must be the same too.
     same_attack: frozenset[tuple[str, str]] = frozenset()
     # Whether all records of a cluster are in the same stratum, or all of them in none; None where it is not public.

@@ -17,9 +17,10 @@ from reident.errors import InputError
 from reident.linkage.ranking import WHOLE
 from reident.pipeline import release as versions
 from reident.pipeline.releasing import Releasing
-from reident.release import joint, outcomes, policies, published, suppression
+from reident.release import containment, joint, outcomes, policies, published, suppression
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Tables
+from reident.release.containment import Containments
 from reident.release.earlier import Edition, is_own
 from reident.release.facts import Facts, Limit
 from reident.release.linear import ContradictionError, Relation
@@ -84,7 +85,9 @@ def approve(
     known_quantities = {KNOWN[file] for file in part.known}
     public_counts = {cell: count for cell, count in counts.items() if cell.quantity in known_quantities}
     sums = _sums(counts)
-    work = _Audit(part, rounded, public_counts, tuple(tables.strata.values()), sums, policy, after, progress)
+    containments = containment.of(part.attacks, complete=tables.complete)
+    facts = _facts(part, tuple(tables.strata.values()), sums, containments)
+    work = _Audit(facts, rounded, public_counts, policy, after, progress)
     protection = work.run(limits)
     if limits and work.tell(protection):
         limits = []
@@ -94,7 +97,7 @@ def approve(
     }
     return Passed(
         _tables(part, tables, published.Rounded(texts, policy, part.interval, part.level), limits),
-        _record(part, policy, texts, after, sums),
+        _record(part, policy, texts, after, sums, containments),
         _audit(texts, protection, public_counts),
         protection.is_least,
     )
@@ -118,11 +121,9 @@ def _tables(
 class _Audit(NamedTuple):
     """What the audit of an edition needs beside the published outcomes of limits."""
 
-    part: Releasing
+    facts: Facts  # but for the outcomes of limits
     rounded: Mapping[Cell, Published]
     public_counts: Mapping[Cell, int]
-    strata: tuple[str, ...]
-    sums: Mapping[str, bool]
     policy: Policy
     after: Sequence[Edition]
     progress: Callable[[float], None] | None
@@ -130,14 +131,14 @@ class _Audit(NamedTuple):
     def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
         public = {cell: Published(str(n), n, n, n) for cell, n in self.public_counts.items()}
-        return relations({**cells, **public}, _facts(self.part, self.strata, limits, self.sums))
+        return relations({**cells, **public}, self.facts._replace(limits=tuple(limits)))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
         """Suppress what the other counts and the outcomes would tell; an error if no study has all the counts."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
         if self.after:
-            cells = joint.in_strata(cells, self.strata)
+            cells = joint.in_strata(cells, self.facts.strata)
         for edition in self.after:
             earlier = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
             after.append((earlier, relations(earlier.cells, _facts_of(earlier))))
@@ -200,21 +201,22 @@ def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
     return width
 
 
-def _facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit], sums: Mapping[str, bool]) -> Facts:
-    """Return what the public knows of the study beside its counts."""
+def _facts(
+    part: Releasing, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments
+) -> Facts:
+    """Return what the public knows of the study beside its counts and the outcomes of its limits."""
     return Facts(
         strata=strata,
         stratified=bool(part.strata),
-        **sums,
+        puf_in_strata=sums.get("puf_in_strata"),
+        nested_clusters=sums.get("nested_clusters"),
         unranked=frozenset(name for name, _ in part.metrics) - frozenset(part.ranked),
-        one_candidate=frozenset(
-            (variant, metric) for metric in part.one_candidate for variant in ("", *part.alike.files)
-        ),
+        containments=containments,
         same_files=frozenset(part.alike.files),
+        same_records=frozenset(part.attacks),
         same_attack=frozenset(part.alike.attacks),
         file_is_puf=part.file_is_puf,
         nested_scenarios=part.nested_scenarios,
-        limits=tuple(limits),
     )
 
 
@@ -226,6 +228,7 @@ def _facts_of(edition: Edition) -> Facts:
         stratified=bool(edition.record["strata"]),
         puf_in_strata=edition.record.get("puf_in_strata"),
         nested_clusters=edition.record.get("nested_clusters"),
+        containments=containment.recorded(edition.record.get("containments")),
         unranked=frozenset(edition.record["metrics"]) - ranked,
     )
 
@@ -236,6 +239,7 @@ def _record(
     texts: Mapping[Cell, Published],
     after: Sequence[Edition],
     sums: Mapping[str, bool],
+    containments: Containments,
 ) -> str:
     """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts."""
     statuses = [_status(count) for count in texts.values()]
@@ -257,6 +261,7 @@ def _record(
         "ranked": list(part.ranked),
         "strata": list(part.strata),
         **sums,
+        **({"containments": containments._asdict()} if part.metrics else {}),
         "variables": list(part.linking_variables),
         "variants": {name: dict(labels) for name, labels in part.variants.items()},
         "counts": {name: statuses.count(name) for name in ("exact", "rounded", "small", "suppressed")},

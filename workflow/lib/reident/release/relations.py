@@ -15,12 +15,24 @@ from itertools import pairwise
 from reident.linkage.ranking import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
+from reident.release.containment import Contained
 from reident.release.facts import Facts, Limit
 from reident.release.linear import Relation, at_most, between, equal
 
 RELEASED, BEFORE = "released", "before"
 MAX_DENOMINATOR = 1000
 """The largest denominator of a limit whose `breaks` is a sharp inequality; larger ones have too large coefficients."""
+
+CONTAINED = {
+    "n_suspected": (1, 0, 0, 0, 0),
+    "n_confirmed": (0, 1, 0, 0, 0),
+    "several candidates": (1, 0, 0, -1, 0),
+    "confirmed with several candidates": (0, 1, 0, 0, -1),
+    "suspected, but by a single candidate that is confirmed": (1, 0, 0, 0, -1),
+    "suspected, but by a single candidate that is not confirmed": (1, 0, 0, -1, 1),
+}
+"""The numbers of records that an attack has at most as many of as one with the same candidates and others, by their
+factors of the counts of :data:`ATTACK`. All relations between the counts of two such attacks follow from them."""
 
 MAX_RECORDS = 100
 """A stratum has at most records · records links; a relation where one of the two numbers is at most this."""
@@ -49,15 +61,21 @@ class _Edition:
         self.cells = {self.canonical(cell) for cell in self.given}
         self.strata: defaultdict[Cell, list[Cell]] = defaultdict(list)
         self.limits: defaultdict[Cell, set[int]] = defaultdict(set)
+        # The lines of rates of each variant and metric, of the released file.
+        self.lines: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
         for cell in sorted(self.cells):
             if cell.stratum != WHOLE:
                 self.strata[cell._replace(stratum=WHOLE)].append(cell)
+            if cell.quantity == "n_suspected" and cell.file == RELEASED:
+                self.lines[cell.variant, cell.metric].append(cell._replace(quantity=""))
             if cell.quantity in ATTACK and cell.rank_limit:
                 self.limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
 
     def canonical(self, cell: Cell) -> Cell:
         """Return the cell of the study that certainly has the same count, or the cell itself."""
-        if cell.quantity in (*FILES, "n_clusters"):
+        if cell.quantity in FILES and cell.stratum == WHOLE and cell.variant in self.facts.same_records:
+            same = True
+        elif cell.quantity in (*FILES, "n_clusters"):
             same = cell.variant in self.facts.same_files
         else:
             same = bool(cell.metric) and (cell.variant, cell.metric) in self.facts.same_attack
@@ -86,6 +104,8 @@ class _Edition:
             yield from self._attack(base)
         for base in sorted(self.limits):
             yield from self._limits(base, sorted(self.limits[base]))
+        for contained in self.facts.containments.contained:
+            yield from self._contained(contained)
         for base in self.bases(CLUSTERS):
             yield from self._clusters(base)
         for whole in sorted(self.strata):
@@ -121,6 +141,11 @@ class _Edition:
         published = self.published.get(cell) if cell else None
         return published.high if published and published.text != SUPPRESSED else None
 
+    def _low(self, cell: Cell | None) -> int:
+        """Return the smallest count that is published as what is published of a cell."""
+        published = self.published.get(cell) if cell else None
+        return published.low if published and published.text != SUPPRESSED else 0
+
     def _attack(self, base: Cell) -> Iterator[Relation]:
         """Yield what holds for one line of rates."""
         suspected, confirmed, ambiguous, single, correct = (self.get(base, name) for name in ATTACK)
@@ -141,12 +166,19 @@ class _Edition:
                 yield from at_most("no pair in a stratum without EIF records", [(1, cell)], [(most, eif)])
         if base.metric in self.facts.unranked:
             yield from equal("no rank limit, no ambiguous record", [(1, ambiguous)], [])
-        pairs = (base.variant, base.metric) in self.facts.one_candidate
+        name = base.variant, base.metric
+        pairs = base.file == RELEASED and name in self.facts.containments.one_candidate
         if pairs or (base.rank_limit == 1 and base.metric not in self.facts.unranked):
             yield from equal("every record has one candidate", [(1, single)], [(1, suspected)])
             yield from equal("every confirmed record has one candidate", [(1, correct)], [(1, confirmed)])
         if pairs:
             yield from self._chain(base, "n_suspected", "n_eif")
+        if base.file == RELEASED and name in self.facts.containments.none_pass:
+            for cell in filter(None, (suspected, ambiguous)):
+                yield from equal("no pair can pass", [(1, cell)], [])
+        is_compared = (base.stratum != WHOLE or not self.facts.stratified) and self._low(eif) > 0
+        if base.file == RELEASED and name in self.facts.containments.all_pass and is_compared:
+            yield from equal("every pair passes", [(1, suspected), (1, ambiguous)], [(1, puf)])
 
     def _limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
         """Yield what holds between the rank limits of a metric (METHODS §5)."""
@@ -160,6 +192,22 @@ class _Edition:
         }.items():
             for one, other in pairwise([line[at] for line in lines if line[at]]):
                 yield from at_most(name, [(sign, one)], [(sign, other)])
+        if base.file == RELEASED and (base.variant, base.metric) in self.facts.containments.one_candidate:
+            for at in range(3):
+                for one, other in pairwise([line[at] for line in lines if line[at]]):
+                    yield from equal("a one-to-one assignment has no other ranks", [(1, one)], [(1, other)])
+        if (
+            limits[0] == 1
+            and base.file == RELEASED
+            and (base.variant, base.metric) in self.facts.containments.one_level
+        ):
+            for at, only in ((0, 3), (1, 4)):
+                for line in lines:
+                    yield from equal(
+                        "all candidates are equally good: the only one is that of rank limit 1",
+                        [(1, lines[0][at])],
+                        [(1, line[only])],
+                    )
         for before, after in pairwise([line for line in lines if line[0] and line[2]]):
             yield from equal(
                 "n_suspected + n_ambiguous is the same at every rank limit",
@@ -185,6 +233,53 @@ class _Edition:
                 "records with several candidates at the higher limit: confirmed ≤ suspected",
                 [(1, confirmed), (-1, correct)],
                 [(1, suspected), (-1, single)],
+            )
+
+    def _contained(self, contained: Contained) -> Iterator[Relation]:
+        """Yield what holds between an attack and one that contains it, in each stratum and at each rank limit."""
+        larger = {(line.stratum, line.rank_limit): line for line in self.lines[contained.larger]}
+        for line in self.lines[contained.smaller]:
+            limits = sorted(
+                limit for stratum, limit in larger if stratum == line.stratum and limit >= line.rank_limit
+            )
+            detailed = self.get(line, "n_single") is not None
+            # A one-to-one assignment finds at every limit what it finds at the one in force.
+            if contained.smaller in self.facts.containments.one_candidate and not detailed:
+                continue
+            with_single = [limit for limit in limits if self.get(larger[line.stratum, limit], "n_single")]
+            for limit in sorted({*limits[:1], *(with_single[:1] if detailed else ())}):
+                yield from self._within(contained.how, line, larger[line.stratum, limit])
+
+    def _within(self, how: str, line: Cell, other: Cell) -> Iterator[Relation]:
+        """Yield what holds between a line of rates and one of an attack that contains it, at no lower rank limit."""
+        few, many = ([self.get(base, name) for name in ATTACK] for base in (line, other))
+        parts = {"passing": (1, 0, 1, 0, 0)}
+        if how == "level":  # at one limit: all candidates, or ambiguous
+            parts |= {f"{name}, or ambiguous": (*of[:2], 1, *of[3:]) for name, of in CONTAINED.items()}
+        elif how != "passing":
+            parts |= CONTAINED
+        if how == "level" and line.rank_limit and line.rank_limit != other.rank_limit:
+            parts = {"passing": parts["passing"]}
+        for name, factors in parts.items():
+            terms = [
+                [(factor, cell) for factor, cell in zip(factors, cells, strict=True) if factor]
+                for cells in (few, many)
+            ]
+            yield from at_most(f"{name}: contained in another attack", *terms)
+        if how in ("alike", "level") and line.rank_limit == other.rank_limit:
+            yield from at_most("n_ambiguous: contained in another attack", [(1, few[2])], [(1, many[2])])
+        if how in ("found", "alike"):
+            yield from self._clusters_within(line, other)
+
+    def _clusters_within(self, line: Cell, other: Cell) -> Iterator[Relation]:
+        """Yield the same for clusters: of more records, there are no fewer clusters and no fewer further records."""
+        for name, records in zip(CLUSTERS[1:], ATTACK, strict=False):
+            few, many = ([self.get(base, name), self.get(base, records)] for base in (line, other))
+            yield from at_most(f"{name}: contained in another attack", [(1, few[0])], [(1, many[0])])
+            yield from at_most(
+                "further records of clusters: contained in another attack",
+                [(1, few[1]), (-1, few[0])],
+                [(1, many[1]), (-1, many[0])],
             )
 
     def _clusters(self, base: Cell) -> Iterator[Relation]:

@@ -6,6 +6,7 @@ import atexit
 import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
+from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -192,6 +193,24 @@ def threshold(options: Options, variables: Variables) -> Decimal:
     if options.threshold == "half_of_maximum":
         return sum((extremes(options, variable.name)[1] for variable in variables), Decimal(0)) / 2
     return Decimal(5 * len(variables)) / 2 if options.threshold is None else options.threshold
+
+
+def losses(options: Options, variables: Variables, _: bool) -> Losses:
+    """Return the score of each variable as a negative loss."""
+    by_variable = {}
+    for variable in variables:
+        rule = options.scores.get(variable.name)
+        lowest, highest = (Fraction(score) for score in extremes(options, variable.name))
+        agree: Any = (-highest, -lowest)
+        apart: Any = agree
+        if rule is not None and rule.bands is not None:
+            agree = -Fraction(min(rule.bands, key=lambda band: band.within).score)
+        elif rule is None or rule.exact:
+            agree = -highest
+            apart = (-highest, 0) if rule is None and variable.type == "numeric" else 0
+        by_variable[variable.name] = per_state(agree, apart, 0)
+    limit = -Fraction(threshold(options, variables))
+    return Losses(by_variable, limit, order=(options.scores,), reach=limit)
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
@@ -446,4 +465,5 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     score_small=score_small,
+    losses=losses,
 )

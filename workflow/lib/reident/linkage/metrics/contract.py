@@ -10,7 +10,8 @@ import numpy as np
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
     from pathlib import Path
 
     import pandas as pd
@@ -111,6 +112,59 @@ def job_arguments(pairing: Pairing, setting: Setting) -> dict[str, Any]:
     return arguments
 
 
+AGREE, CLOSE, APART, SPLIT, MISSING = "agree", "close", "apart", "split", "missing"
+"""How the two values of a variable can be to each other: equal; different numbers of one bin; of different categories
+or bins; equal numbers in different bins, where each file is cut by itself; missing in either record."""
+
+
+def per_state(agree: Any, apart: Any, missing: Any, *, binned: bool = False) -> dict[str, tuple[Any, Any]]:
+    """Return the least and the largest loss of a variable by state, from its losses without bins or with them."""
+    bounds = [loss if isinstance(loss, tuple) else (loss, loss) for loss in (agree, apart, missing)]
+    of_bins = (bounds[0], bounds[1]) if binned else (bounds[1], bounds[0])
+    return {AGREE: bounds[0], APART: bounds[1], MISSING: bounds[2], CLOSE: of_bins[0], SPLIT: of_bins[1]}
+
+
+class Losses(NamedTuple):
+    """What a pair loses by each variable, as far as the options tell; a pair passes whose sum of losses is small.
+
+    From it follows which metric is contained in which, whatever the records are (METHODS §11.2).
+
+    Attributes
+    ----------
+    by_variable : mapping
+        For each linking variable the least and the largest loss in each of the states `AGREE` … `MISSING`; empty where
+        losses depend on the records.
+    limit : number
+        A pair passes if its level is below.
+    level : callable
+        Takes the sum of losses to what pairs are ranked by, the lowest first.
+    order : object
+        Metrics of one name with an equal `order` rank all pairs alike, and are told apart by `reach`; None for a
+        metric that has no such others.
+    reach : number
+        How far the threshold is from the best pair, on the scale of `order`.
+    measure : int
+        Not 0 where differences of numbers lose more the larger they are, alike in attacks with one `measure`, and no
+        more in attacks with a larger one.
+    ranks : bool
+        Whether pairs are ranked by their level.
+    one_candidate : bool
+        Whether a record has at most one candidate, and is the candidate of at most one.
+    sets : frozenset
+        Unicity only: which sets of variables are searched; pairs of fewer sets are among those of more.
+    """
+
+    by_variable: Mapping[str, Mapping[str, tuple[Any, Any]]]
+    limit: float | Fraction
+    level: Callable[[Any], Any] = lambda total: total
+    order: Any = None
+    reach: float | Fraction = 0
+    measure: int = 0
+    ranks: bool = True
+    one_candidate: bool = False
+    sets: frozenset[int | str] = frozenset()
+
+
 class Metric(NamedTuple, Generic[OptionsT]):
     """One entry of the registry.
 
@@ -144,6 +198,9 @@ class Metric(NamedTuple, Generic[OptionsT]):
     low_is_best : callable
         ``low_is_best(options)`` tells whether a lower score is the better one, as the order of pairs says too: an
         intruder with several files compares the best scores of each (METHODS §6.6).
+    losses : callable or None
+        ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
+        metric of which the audit of an edition then knows no relation to others.
     """
 
     name: str
@@ -158,3 +215,4 @@ class Metric(NamedTuple, Generic[OptionsT]):
     weighs: bool = False
     score_small: Callable[[Pairing, OptionsT, Setting], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
+    losses: Callable[[OptionsT, Variables, bool], Losses] | None = None

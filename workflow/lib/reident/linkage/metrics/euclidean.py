@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
+from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -85,6 +85,24 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     )
 
 
+def losses(options: Options, variables: Variables, complete: bool) -> Losses:
+    """Return the squared scores of each variable."""
+    v, alpha, farthest = len(variables), options.alpha, Fraction(FARTHEST**2)
+    by_type = {
+        "numeric": per_state(0, (0, farthest), alpha**2),
+        "categorical": per_state(0, 1, alpha**2),
+    }
+    divisor = v * v if options.norm == "primer" else v
+    return Losses(
+        {variable.name: by_type[variable.type] for variable in variables},
+        round(threshold(options) * SCALE),
+        level=lambda total: round(math.sqrt(total / divisor) * SCALE),
+        order=(None if complete else alpha, options.whole_steps),
+        reach=divisor * alpha**2 / (4 if options.norm == "primer" else 2),
+        measure=2 if options.whole_steps else 1,
+    )
+
+
 METRIC = Metric(
     "euclidean",
     "Euclidean",
@@ -95,4 +113,5 @@ METRIC = Metric(
     tolerance=tolerance,
     score_small=score,
     low_is_best=lambda _: True,
+    losses=losses,
 )

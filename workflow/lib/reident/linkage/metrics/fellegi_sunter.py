@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
+from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments
 from reident.linkage.parts import OrderedVariable
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.codes import Coding, normaliser
@@ -203,6 +203,14 @@ def tolerance(_: Options, variables: Variables, __: bool) -> int:
     return len(variables)
 
 
+def losses(options: Options, _: Variables, __: bool) -> Losses:
+    """Return nothing of single variables, whose weights depend on the records; other thresholds rank pairs alike."""
+    limit, by = options.threshold, "weight" if options.threshold.probability is None else "probability"
+    order = None if options.one_to_one else (options.m, options.partial, by)
+    reach = -getattr(limit, by)
+    return Losses({}, 0, order=order, reach=reach, one_candidate=options.one_to_one)
+
+
 METRIC = Metric(
     "fellegi_sunter",
     "Fellegi–Sunter",
@@ -214,4 +222,5 @@ METRIC = Metric(
     check=check,
     weighs=True,
     score_small=score,
+    losses=losses,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
+from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -66,6 +66,14 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     return math.ceil(options.alpha * len(variables) / 2) - 1
 
 
+def losses(options: Options, variables: Variables, complete: bool) -> Losses:
+    """Return what a pair loses by each variable."""
+    alpha = options.alpha
+    by_variable = {variable.name: per_state(0, 1, alpha, binned=True) for variable in variables}
+    limit = alpha * len(variables) / 2
+    return Losses(by_variable, limit, order=(None if complete else alpha,), reach=limit)
+
+
 METRIC = Metric(
     "taxicab",
     "Taxicab",
@@ -76,4 +84,5 @@ METRIC = Metric(
     tolerance=tolerance,
     score_small=score,
     low_is_best=lambda _: True,
+    losses=losses,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Metric, Scored, Setting, job_arguments
+from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -163,6 +163,25 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     return len(variables) - options.min_agree
 
 
+def losses(options: Options, variables: Variables, _: bool) -> Losses:
+    """Return each agreement as a negative loss; for `closest`, each rank distance."""
+    is_closest = isinstance(options.agreement, Closest)
+    least = options.agreement.closest if isinstance(options.agreement, Closest) else options.min_agree
+    by_type = {
+        "numeric": per_state(-1, -1 if is_closest else (-1, 0), 0),
+        "categorical": per_state(-1, 0, 0),
+    }
+    return Losses(
+        {variable.name: by_type[variable.type] for variable in variables},
+        1 - least,
+        # Of categories alone, every pair that `closest` compares has the rank distance 1.
+        level=(lambda total: max(total, -least)) if is_closest else (lambda total: total),
+        order=(options.agreement,),
+        reach=-least,
+        ranks=not is_closest or all(variable.type == "categorical" for variable in variables),
+    )
+
+
 METRIC = Metric(
     "winkler",
     "Winkler",
@@ -173,4 +192,5 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     low_is_best=lambda options: isinstance(options.agreement, Closest),
+    losses=losses,
 )

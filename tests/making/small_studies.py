@@ -1,0 +1,159 @@
+"""Draw combinations of metrics and options, and small studies to try them on."""
+
+import copy
+from random import Random
+from typing import Any
+
+KEEP = 4
+STRATA = "AB"
+
+
+def combination(seed: int) -> dict[str, dict[str, Any]]:
+    """Return a study, whose variant is "", and variants of it, as the mappings of their files; numbers are text."""
+    draw = Random(seed)  # noqa: S311 - made-up studies
+    kinds = draw.choice(["c", "cc", "ccc", "cccc", "ccccc", "cn", "ccn", "cccn", "nn", "ccnn", "cccccc"])
+    missing = {"missing": [""]} if draw.random() < 0.5 else {}
+    variables = [
+        {"name": f"x{at}", "type": {"c": "categorical", "n": "numeric"}[kind], **missing}
+        for at, kind in enumerate(kinds)
+    ]
+    names = draw.sample(
+        ["unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"], k=draw.randint(2, 4)
+    )
+    study = {
+        "id": "drawn",
+        "files": {
+            "puf": {"path": "puf.csv", "id": ["p"]},
+            "eif": {"path": "eif.csv", "id": ["e"]},
+            "iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]},
+        },
+        "strata": ["s"],
+        "linking_variables": variables,
+        "binning": {"bins": draw.choice(["2", "4"]), "cutpoints": draw.choice(["puf", "each"])},
+        "rank_filter": {"max_pairs": str(draw.randint(1, 3)), "keep": str(KEEP)},
+        "metrics": {name: options(draw, name, variables) for name in names},
+    }
+    studies = {"": study}
+    for at in range(draw.randint(0, 2)):
+        studies[f"v{at}"] = variant(draw, study)
+    return studies
+
+
+def options(draw: Random, name: str, variables: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return drawn options of a metric."""
+    v = len(variables)
+    if name == "unicity":
+        return draw.choice([{}, {}, {"interactions": "full"}, {"interactions": "all"},
+                            {"interactions": "jointly_observed"}, {"max_order": str(draw.randint(1, v))}])  # fmt: skip
+    if name == "taxicab":
+        return {"alpha": draw.choice(["0.5", "0.5", "0.25", "1"])}
+    if name == "euclidean":
+        return {"alpha": draw.choice(["0.5", "0.5", "0.8", "1"]), "norm": draw.choice(["primer", "rms"]),
+                "whole_steps": draw.choice(["false", "false", "true"])}  # fmt: skip
+    if name == "adhoc":
+        rules: dict[str, Any] = {}
+        for variable in variables:
+            kind = draw.random()
+            if variable["type"] == "numeric" and kind < 0.5:
+                bands = [{"within": "0", "score": "5"}, {"within": "2", "score": "3"}]
+                rules[variable["name"]] = draw.choice(["exact", {"bands": bands, "beyond": "1"}])
+            elif variable["type"] == "categorical" and kind < 0.15:
+                cells = [{"puf": "0", "eif": "0", "score": "5"}, {"puf": "0", "eif": "1", "score": "3"}]
+                rules[variable["name"]] = {"table": cells, "otherwise": draw.choice(["0", "2"])}
+        threshold = draw.choice([None, "half_of_maximum", str(5 * v - 5), str(5 * v - 1), "0"])
+        return {"scores": rules, **({"threshold": threshold} if threshold else {})}
+    if name == "winkler":
+        agreement = draw.choice(
+            ["half_gap", "midpoint", {"nearest": "2"}, {"closest": str(draw.randint(1, v))}]
+        )
+        least = {} if "closest" in agreement else {"min_agree": str(draw.randint(1, v))}
+        return {"agreement": agreement, **least}
+    threshold = draw.choice([{"probability": "0.5"}, {"weight": "0"}, {"weight": "2"}])
+    return {"m": "informed", "threshold": threshold, "one_to_one": draw.choice(["false", "true"])}
+
+
+def variant(draw: Random, study: dict[str, Any]) -> dict[str, Any]:
+    """Return a study with one change."""
+    other = copy.deepcopy(study)
+    how = draw.choice(["options", "options", "options", "bins", "limit", "fewer", "strata", "plain"])
+    names = [name for name in other["metrics"] if how != "plain" or name == "fellegi_sunter"] or [
+        *other["metrics"]
+    ]
+    name = draw.choice(names)
+    variables = other["linking_variables"]
+    if how == "options":
+        other["metrics"][name] = options(draw, name, variables)
+    elif how == "bins":
+        other["binning"]["bins"] = {"2": "4", "4": "2"}[other["binning"]["bins"]]
+    elif how == "limit":
+        other["rank_filter"]["max_pairs"] = str(draw.randint(1, KEEP))
+    elif how == "strata":
+        other["strata"] = []
+    elif how == "plain" and name == "fellegi_sunter":
+        own = other["metrics"][name]
+        own["one_to_one"] = {"false": "true", "true": "false"}[own["one_to_one"]]
+    elif len(variables) > 1:
+        last = variables.pop()["name"]
+        other["metrics"].get("adhoc", {}).get("scores", {}).pop(last, None)
+        for own in other["metrics"].values():
+            for key in ("max_order", "min_agree"):
+                if key in own:
+                    own[key] = str(min(int(own[key]), len(variables)))
+            if "closest" in own.get("agreement", ""):
+                own["agreement"] = {"closest": str(min(int(own["agreement"]["closest"]), len(variables)))}
+    return other
+
+
+def rows(
+    study: dict[str, Any], seed: int
+) -> tuple[list[dict[str, str]], list[dict[str, str]], list[dict[str, str]], list[int]]:
+    """Return the rows of both files, the links, and the cluster of each PUF record, of a small study."""
+    draw = Random(seed)  # noqa: S311 - made-up people
+    values, change, unknown = (
+        draw.choice(choices) for choices in ([2, 3, 8], [0.0, 0.1, 0.5, 1.0], [0.0, 0.0, 0.2, 0.6])
+    )
+    variables, strata = study["linking_variables"], draw.choice([STRATA, STRATA, *STRATA])
+    moved = draw.choice([0.0, 0.0, 0.3])
+    changing = draw.choice([variables, draw.sample(variables, 1)])
+
+    def value(variable: dict[str, Any]) -> str:
+        if "missing" in variable and draw.random() < unknown:
+            return ""
+        return str(draw.randrange(values * (3 if variable["type"] == "numeric" else 1)))
+
+    def place() -> dict[str, str]:
+        """Another stratum, of a few."""
+        return {"s": draw.choice(STRATA)} if draw.random() < moved else {}
+
+    def held(people: list[tuple[int, dict[str, str]]], most: int) -> list[tuple[int, dict[str, str]]]:
+        """Some of the people, once or several times, with changed values."""
+        share, copies = draw.choice([0.2, 0.6, 1.0]), draw.choice([1, 1, 2, most])
+        some = [one for one in people if draw.random() < share] or [draw.choice(people)]
+        return [
+            (at, {**one, **place(), **{x["name"]: value(x) for x in changing if draw.random() < change}})
+            for at, one in some
+            for _ in range(copies)
+        ][:12]
+
+    people = [
+        (at, {"s": draw.choice(strata), **{x["name"]: value(x) for x in variables}})
+        for at in range(draw.randint(1, 6))
+    ]
+    puf, eif, linked, wrong = (
+        held(people, 12),
+        held(people, 6),
+        draw.choice([0.0, 0.5, 1.0]),
+        draw.choice([0.0, 0.1, 0.5]),
+    )
+    iuf = [
+        {"p": f"p{i}", "e": f"e{k}"}
+        for i, (one, _) in enumerate(puf)
+        for k, (other, _) in enumerate(eif)
+        if draw.random() < (linked if one == other else wrong)
+    ]
+    sides = (
+        [{key: f"{key}{at}", **one} for at, (_, one) in enumerate(side)]
+        for key, side in (("p", puf), ("e", eif))
+    )
+    clusters = draw.choice([1, 3, 9])
+    return *sides, iuf, [draw.randrange(clusters) for _ in puf]

@@ -1,0 +1,177 @@
+"""Between which published counts a relation holds in every drawn study, and that the audit knows it (METHODS §11.2).
+
+For each drawn combination of metrics, options and variants, all pairs of counts of which one is at most the other in
+every small study are found. Each follows from the relations of the audit, by a linear program, or is refuted by a
+further small study: it held by chance.
+"""
+
+import numpy as np
+import pytest
+from making import small_studies
+from oracles import published
+from reident.pipeline.releasing import Attack
+from reident.release import containment
+from reident.release.cells import Cell
+from reident.release.facts import Facts
+from reident.release.relations import relations
+from reident.study.model import Study
+from scipy import sparse
+from scipy.optimize import linprog
+
+COMBINATIONS, STUDIES, FURTHER = 60, 300, 4000
+
+
+def facts(studies, *, complete):
+    """What the public knows of drawn studies, from their options alone."""
+    attacks = {}
+    for variant, study in studies.items():
+        model = Study.model_validate(study)
+        attacks[variant] = Attack(model.strata, model.linking_variables, model.binning, model.chosen)
+    same = frozenset(v for v, a in attacks.items() if v and a.strata == attacks[""].strata)
+    return Facts(
+        strata=tuple(small_studies.STRATA),
+        puf_in_strata=True,
+        same_files=same,
+        same_records=frozenset(attacks),
+        containments=containment.of(attacks, complete=complete),
+    )
+
+
+def counted(studies, seeds):
+    """The names of all counts, and the counts of each small study, int64 (studies, counts), with what is complete."""
+    names, table, complete = None, [], []
+    for seed in seeds:
+        rows = small_studies.rows(studies[""], seed)
+        found = published.counts(studies, small_studies.STRATA, *rows)
+        names = names or list(found)
+        table.append([found[name] for name in names])
+        columns = [x["name"] for x in studies[""]["linking_variables"]]
+        complete.append(all(row[name] for side in rows[:2] for row in side for name in columns))
+    return names, np.array(table), np.array(complete)
+
+
+def with_sums(names, table):
+    """The counts, and those who have a passing pair, suspected or ambiguous, of every line."""
+    at = {name: place for place, name in enumerate(names)}
+    lines = [(name, ("n_ambiguous", *name[1:])) for name in names if name[0] == "n_suspected"]
+    sums = {("passing", *one[1:]): (one, other) for one, other in lines}
+    forms = [{at[name]: 1} for name in names] + [{at[one]: 1, at[other]: 1} for one, other in sums.values()]
+    more = [table[:, list(form)].sum(axis=1) for form in forms[len(names) :]]
+    return [*names, *sums], forms, np.column_stack([table, *more]) if more else table
+
+
+def holding(table):
+    """Pairs of columns of which the first is at most the second in every row, and not the same number everywhere 0."""
+    n = table.shape[1]
+    holds = np.ones((n, n), bool)
+    for row in np.unique(table, axis=0):
+        holds &= row[:, None] <= row[None]
+    return holds & ~np.eye(n, dtype=bool)
+
+
+class Known:
+    """What follows from the relations of the audit."""
+
+    def __init__(self, names, facts):
+        self.cells = [Cell(q, variant=v, metric=m, stratum=s, rank_limit=k) for q, v, m, s, k in names]
+        at = {cell: place for place, cell in enumerate(self.cells)}
+        rows, self.names = [], []
+        for row in relations(self.cells, facts):
+            assert row.terms.keys() <= at.keys()
+            line = np.zeros(len(at))
+            for cell, factor in row.terms.items():
+                line[at[cell]] = factor
+            for sign, bound in ((1, row.high), (-1, -row.low)):
+                if np.isfinite(bound):
+                    assert bound == 0
+                    rows.append(sign * line)
+                    self.names.append((row.name, [tuple(cell) for cell in row.terms]))
+        self.matrix = np.array(rows)
+        self.rows = sparse.csr_array(self.matrix)
+
+    def broken(self, table):
+        """The relations that some of the studies violate."""
+        return [self.names[at] for at in np.flatnonzero((table @ self.matrix.T > 0).any(axis=0))]
+
+    def below(self, forms):
+        """Which sums follow to be at most which others, from relations of two of them one by one."""
+        places = {frozenset(form): at for at, form in enumerate(forms)}
+        found = np.eye(len(forms), dtype=bool)
+        for form, at in places.items():
+            for place in form:
+                found[places[frozenset({place})], at] = True
+        for row in self.matrix:
+            few, many = (frozenset(np.flatnonzero(sign * row == 1)) for sign in (1, -1))
+            if many in places and len(few) + len(many) == np.count_nonzero(row):
+                for own in (few, *(frozenset({place}) for place in few)):
+                    if own in places:
+                        found[places[own], places[many]] = True
+        for _ in range(8):
+            found |= (found.astype(np.float32) @ found.astype(np.float32)) > 0
+        return found
+
+    def follows(self, small, large):
+        """Whether Σ small ≤ Σ large wherever all relations hold."""
+        objective = np.zeros(len(self.cells))
+        for place, factor in small.items():
+            objective[place] -= factor
+        for place, factor in large.items():
+            objective[place] += factor
+        return (
+            linprog(objective, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), bounds=(0, 1)).fun > -1e-9
+        )
+
+
+def chance(studies, seeds, further):
+    """The pairs of counts that hold in every small study, and neither follow nor are refuted by further studies.
+
+    Also returned are how many pairs hold, how many of them follow, and the numbers of the studies that refute others.
+    """
+    names, table, complete = counted(studies, seeds)
+    left, holding_, followed, refuting = [], 0, 0, []
+    for all_known in sorted(set(complete.tolist())):
+        known = Known(names, facts(studies, complete=all_known))
+        every, forms, wide = with_sums(names, table[complete == all_known])
+        assert known.broken(table[complete == all_known]) == []
+        holds = holding(wide)
+        holds &= np.array([[a[3] == b[3] or "ALL" in (a[3], b[3]) for b in every] for a in every])
+        below = known.below(forms)
+        open_ = holds & ~below
+        for at, start in enumerate(range(0, further, 200)):
+            if not open_.any():
+                break
+            more = [10**6 + start + n for n in range(200)]
+            _, others, known_there = counted(studies, more)
+            assert known.broken(others[known_there == all_known]) == []
+            for seed, row in zip(
+                np.array(more)[known_there == all_known],
+                with_sums(names, others[known_there == all_known])[2],
+                strict=True,
+            ):
+                if (open_ & (row[:, None] > row[None])).any():
+                    refuting.append(int(seed))
+                    open_ &= row[:, None] <= row[None]
+            if at == 1:
+                for one, other in zip(*np.nonzero(open_), strict=True):
+                    if known.follows(forms[one], forms[other]):
+                        open_[one, other], below[one, other] = False, True
+        holding_, followed = holding_ + int(holds.sum()), followed + int((holds & below).sum())
+        left += [(all_known, every[one], every[other]) for one, other in zip(*np.nonzero(open_), strict=True)]
+    return left, holding_, followed, refuting
+
+
+@pytest.mark.parametrize("number", range(0, COMBINATIONS, 5))
+def test_relations_of_drawn_metrics_and_options_hold(number):
+    studies = small_studies.combination(number)
+    names, table, complete = counted(studies, range(40))
+    for all_known in (False, True):
+        known = Known(names, facts(studies, complete=all_known))
+        assert known.broken(table[complete == all_known]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(COMBINATIONS))
+def test_no_further_relation_holds_between_published_counts(number):
+    """What holds in all studies follows from the relations of the audit, or fails in one of the further studies."""
+    left, *_ = chance(small_studies.combination(number), range(STUDIES), FURTHER)
+    assert left == []

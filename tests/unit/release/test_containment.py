@@ -1,0 +1,81 @@
+"""Which attacks are contained in which, by their options (METHODS §11.2)."""
+
+import pytest
+from making.studies import study
+from reident.pipeline.releasing import Attack
+from reident.release import containment
+
+SIDES = [{"name": name, "type": "categorical", "missing": [""]} for name in "abcdfghi"]
+
+
+def contained(metrics, variables=SIDES, *, complete=True, **variants):
+    """Return what is contained in what, by the names of metrics, or of variants and metrics."""
+    attacks = {}
+    for name, changes in {"": {}, **variants}.items():
+        made = study(**{"linking_variables": variables, "metrics": metrics, **changes})
+        attacks[name] = Attack(made.strata, made.linking_variables, made.binning, made.chosen)
+    found = containment.of(attacks, complete=complete)
+    return {("".join(one.smaller), "".join(one.larger)): one.how for one in found.contained}, found
+
+
+def test_unicity_on_all_variables_is_in_taxicab_and_that_in_euclidean():
+    found, _ = contained({"unicity": {}, "taxicab": {}, "euclidean": {}})
+    assert found == {("unicity", "taxicab"): "found", ("taxicab", "euclidean"): "alike"}
+
+
+def test_with_missing_values_only_what_passes_is_contained():
+    found, _ = contained({"unicity": {}, "taxicab": {}, "euclidean": {}}, complete=False)
+    assert found == {("taxicab", "euclidean"): "passing"}
+
+
+def test_three_variables_have_one_level():
+    """Unicity tells the only candidates of taxicab, which are those of rank limit 1."""
+    found, known = contained({"unicity": {}, "taxicab": {}}, SIDES[:3])
+    assert found == {("unicity", "taxicab"): "found"}
+    assert known.one_level == (("", "taxicab"),)
+    assert known.one_candidate == (("", "unicity"),)
+
+
+def test_exact_scores_order_as_taxicab_does_and_other_scores_do_not():
+    assert contained({"taxicab": {}, "adhoc": {}})[0] == {("taxicab", "adhoc"): "alike"}
+    cells = [{"puf": "1", "eif": "1", "score": "1"}]
+    scores = {"a": {"table": cells, "otherwise": "0"}}
+    assert contained({"taxicab": {}, "adhoc": {"scores": scores}})[0].get(("taxicab", "adhoc")) != "alike"
+
+
+def test_numbers_are_compared_in_other_ways_than_bins():
+    numeric = [{"name": name, "type": "numeric"} for name in "abcdfghi"]
+    assert contained({"unicity": {}, "taxicab": {}, "euclidean": {}}, numeric)[0] == {
+        ("unicity", "taxicab"): "found"
+    }
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_lower_threshold_finds_more(number):
+    numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(4 + number)]
+    found, _ = contained({"euclidean": {"norm": "rms"}}, numeric, v={"metrics": {"euclidean": {}}})
+    assert ("euclidean", "veuclidean") in found or ("veuclidean", "euclidean") in found
+
+
+def test_a_variant_of_unicity_with_more_sets_does_not_have_one_candidate():
+    _, known = contained(
+        {"unicity": {"interactions": "full"}}, v={"metrics": {"unicity": {"interactions": "all"}}}
+    )
+    assert known.one_candidate == (("", "unicity"),)
+    assert [(one.smaller[0], one.larger[0]) for one in known.contained] == [("", "v")]
+
+
+def test_every_pair_can_pass():
+    _, known = contained({"euclidean": {"alpha": "1"}}, SIDES[:5])
+    assert known.all_pass == (("", "euclidean"),)
+
+
+def test_a_record_gives_back_what_it_holds():
+    studies = {"": study(metrics={"taxicab": {}, "unicity": {"interactions": "full"}})}
+    attacks = {
+        name: Attack(s.strata, s.linking_variables, s.binning, s.chosen) for name, s in studies.items()
+    }
+    made = containment.of(attacks, complete=True)
+    written = {name: [list(one) for one in getattr(made, name)] for name in made._fields}
+    assert containment.recorded(written) == made
+    assert containment.recorded(None) == containment.Containments()

@@ -1,0 +1,278 @@
+"""Which attacks are contained in which, whatever the records are (METHODS §11.2).
+
+It follows from the options alone: what a pair can lose by each variable bounds its scores by two metrics at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import permutations, product
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import AGREE, APART, CLOSE, MISSING, SPLIT, Losses
+from reident.pipeline.releasing import Attack
+from reident.sections.linkage import Binning, LinkingVariable
+
+How: TypeAlias = Literal["passing", "level", "found", "alike"]
+
+Name: TypeAlias = tuple[str, str]
+"""A variant, empty for the study itself, and a metric."""
+
+
+class Contained(NamedTuple):
+    """An attack that is contained in another one.
+
+    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `level`, all pairs that
+    pass the larger one's are equally good, so that a record has all of them as candidates or is ambiguous. In `found`,
+    each candidate at a rank limit is a candidate of the larger attack at this limit; in `alike`, a record that is
+    ambiguous in the smaller attack is so in the larger one too.
+    """
+
+    smaller: Name
+    larger: Name
+    how: How
+
+
+class Containments(NamedTuple):
+    """What the options of the attacks of a study tell of their counts."""
+
+    contained: tuple[Contained, ...] = ()
+    one_candidate: tuple[Name, ...] = ()  # attacks in which a record has at most one candidate
+    all_pass: tuple[Name, ...] = ()  # attacks whose threshold every pair passes
+    none_pass: tuple[Name, ...] = ()  # attacks whose threshold no pair can pass
+    one_level: tuple[Name, ...] = ()  # attacks in which all pairs that pass are equally good
+
+
+class _Made(NamedTuple):
+    """One metric of one attack."""
+
+    name: Name
+    attack: Attack
+    losses: Losses
+    complete: bool
+
+
+def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
+    """Return what holds between attacks on the same files, by variant; `complete` where the study misses no value."""
+    made = [
+        one for variant, attack in attacks.items() for one in _metrics(variant, attack, attacks[""], complete)
+    ]
+    ends = {one.name: _ends(one) for one in made}
+    one_level = tuple(one.name for one in made if _has_one_level(one))
+    contained = []
+    for one, other in permutations(made, 2):
+        how = _contained(one, other, all_pass=ends[other.name][1])
+        if how is not None:
+            how = "level" if how == "passing" and other.name in one_level else how
+            contained.append(Contained(one.name, other.name, how))
+    return Containments(
+        tuple(_shortest(contained)),
+        tuple(one.name for one in made if one.losses.one_candidate),
+        tuple(name for name, (_, all_pass) in ends.items() if all_pass),
+        tuple(name for name, (can_pass, _) in ends.items() if not can_pass),
+        one_level,
+    )
+
+
+def recorded(record: Mapping[str, Any] | None) -> Containments:
+    """Return the containments that the record of an earlier edition has; none where it has none."""
+    if record is None:
+        return Containments()
+    names = {
+        name: tuple((variant, metric) for variant, metric in record[name])
+        for name in Containments._fields[1:]
+    }
+    contained = (Contained((*few,), (*many,), how) for few, many, how in record["contained"])
+    return Containments(tuple(contained), **names)
+
+
+def _metrics(variant: str, attack: Attack, study: Attack, complete: bool) -> Iterator[_Made]:
+    """Yield the metrics of an attack that know their losses."""
+    known = study.variables if complete else ()
+    complete = all(variable in known or not _can_be_missing(variable) for variable in attack.variables)
+    for name, options in attack.metrics.items():
+        if (find := REGISTRY[name].losses) is not None:
+            yield _Made((variant, name), attack, find(options, attack.variables, complete), complete)
+
+
+def _can_be_missing(variable: LinkingVariable) -> bool:
+    return bool(variable.missing.puf or variable.missing.eif)
+
+
+def _ends(one: _Made) -> tuple[bool, bool]:
+    """Return whether any pair can pass, and whether every pair does."""
+    losses = one.losses
+    if not losses.by_variable:
+        return True, False
+    sums = [0, 0]
+    for variable in one.attack.variables:
+        bounds = [losses.by_variable[variable.name][state] for state, _ in _states(variable, one, one)]
+        sums = [sums[0] + min(low for low, _ in bounds), sums[1] + max(high for _, high in bounds)]
+    best, worst = (losses.level(total) < losses.limit for total in sums)
+    return best, worst and not losses.sets
+
+
+def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
+    """Return how an attack is certainly contained in another one; None where it need not be."""
+    same_strata = one.attack.strata == other.attack.strata
+    same_variables = one.attack.variables == other.attack.variables
+    if not same_strata:
+        numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
+        if numeric or not all(variable in one.attack.strata for variable in other.attack.strata):
+            return None
+    elif same_variables and one.name[1] == other.name[1] and one.attack.binning == other.attack.binning:
+        how = _of_one_metric(one, other)
+        if how is not None:
+            return how
+    if all_pass:
+        passes = True
+    elif other.losses.sets or not one.losses.by_variable or not other.losses.by_variable:
+        return None
+    else:
+        passes = _all_pass(one, other)
+    if not passes:
+        return None
+    if not same_strata or not same_variables or not one.losses.by_variable or not other.losses.by_variable:
+        return "passing"
+    return _ranked(one, other) or "passing"
+
+
+def _of_one_metric(one: _Made, other: _Made) -> How | None:
+    """Return how a metric is contained in itself with another threshold, or other sets of variables."""
+    few, many = one.losses, other.losses
+    if few.sets:
+        return "found" if few.sets <= many.sets else None
+    if few.order is not None and few.order == many.order:
+        return "alike" if few.reach <= many.reach else None
+    options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
+    if few.one_candidate and plain == options.model_copy(update={"one_to_one": False}):
+        return "alike"
+    return None
+
+
+def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tuple[str, str]]:
+    """Yield the states in which a variable can be in two attacks at once."""
+    if not (one.complete and other.complete) and _can_be_missing(variable):
+        yield MISSING, MISSING
+    if variable.type == "categorical":
+        yield from ((AGREE, AGREE), (APART, APART))
+        return
+    first, second = one.attack.binning, other.attack.binning
+    for values in ([AGREE, SPLIT], [CLOSE, APART]):
+        own = [
+            [state for state in values if state != SPLIT or bins.cutpoints == "each"]
+            for bins in (first, second)
+        ]
+        for pair in product(*own):
+            state, other_state = pair
+            apart = state in (SPLIT, APART), other_state in (SPLIT, APART)
+            if (first == second and apart[0] != apart[1]) or (
+                _finer(first, second) and apart == (False, True)
+            ):
+                continue
+            yield state, other_state
+
+
+def _finer(bins: Binning, others: Binning) -> bool:
+    """Return whether bins divide others: their cut points are some of its own."""
+    return bins.bins % others.bins == 0 and others == bins.model_copy(update={"bins": others.bins})
+
+
+def _outcomes(one: _Made, other: _Made) -> Iterator[list[tuple[Any, Any, Any, Any]]]:
+    """Yield for each variable what it can cost in both attacks, the least and the most each; 0 where it is in one."""
+    for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
+        nothing = dict.fromkeys((AGREE, CLOSE, APART, SPLIT, MISSING), (0, 0))
+        few, many = (made.losses.by_variable.get(name, nothing) for made in (one, other))
+        yield list({(*few[state], *many[own]) for state, own in _states(variable, one, other)})
+
+
+def _measured_alike(one: _Made, other: _Made) -> bool:
+    """Return whether a difference of numbers loses as much there as it does here, or less."""
+    few, many = one.losses.measure, other.losses.measure
+    same = one.name[1] == other.name[1] and one.attack.binning.scope == other.attack.binning.scope
+    return same and 0 < few <= many
+
+
+def _same_where_common(one: _Made, other: _Made) -> bool:
+    """Return whether the variables that both attacks compare are the same."""
+    known = {variable.name: variable for variable in other.attack.variables}
+    return all(known.get(variable.name, variable) == variable for variable in one.attack.variables)
+
+
+def _all_pass(one: _Made, other: _Made) -> bool:
+    """Return whether every pair that one attack lets pass passes in another one: the worst of them there."""
+    if not _same_where_common(one, other):
+        return False
+    worst: dict[Any, Any] = {0: 0}  # the largest loss there, by the loss here
+    alike = _measured_alike(one, other)
+    for choices in _outcomes(one, other):
+        sums: dict[Any, Any] = {}
+        ends = {(low, high) for low, _, _, high in choices}
+        if alike:  # a small difference is small in both
+            ends = {end for low, high, least, most in choices for end in ((low, least), (high, most))}
+        for total, most in worst.items():
+            for low, high in ends:
+                sums[total + low] = max(sums.get(total + low, most + high), most + high)
+        worst = {}
+        for total in sorted(sums):  # a larger loss matters only if it can be worse there
+            if not worst or sums[total] > most:
+                worst[total] = most = sums[total]
+    few, many = one.losses, other.losses
+    return all(many.level(most) < many.limit for total, most in worst.items() if few.level(total) < few.limit)
+
+
+def _points(one: _Made, other: _Made) -> set[tuple[Any, Any]] | None:
+    """Return the sums of losses that a pair can have in two attacks at once; None where options do not tell."""
+    points = {(0, 0)}
+    for choices in _outcomes(one, other):
+        # Beyond agreement, difference and missing values, one of the metrics tells pairs apart that the other does not.
+        if len(choices) > 3 or any(choice[0] != choice[1] or choice[2] != choice[3] for choice in choices):
+            return None
+        points = {(here + choice[0], there + choice[2]) for here, there in points for choice in choices}
+    return points
+
+
+def _has_one_level(one: _Made) -> bool:
+    """Return whether all pairs that pass are equally good."""
+    losses = one.losses
+    points = _points(one, one) if losses.ranks and losses.by_variable and not losses.sets else None
+    return (
+        points is not None
+        and len({losses.level(here) for here, _ in points if losses.level(here) < losses.limit}) == 1
+    )
+
+
+def _ranked(one: _Made, other: _Made) -> How | None:
+    """Return whether no pair can be better than a passing one, or as good, in another attack alone."""
+    few, many = one.losses, other.losses
+    if not (few.ranks and many.ranks):
+        return None
+    points = _points(one, other)
+    if points is None:
+        return None
+    levels: dict[Any, list[Any]] = {}
+    for here, there in points:
+        levels.setdefault(few.level(here), []).append(many.level(there))
+    ordered = sorted(levels)
+    passing = [level for level in ordered if level < few.limit]
+    for level in passing:
+        later = [least for other_level in ordered if other_level > level for least in levels[other_level]]
+        if later and max(levels[level]) >= min(later):
+            return None
+    same = all(len(set(levels[level])) == 1 for level in passing)
+    return "alike" if same and not few.sets else "found"
+
+
+def _shortest(contained: Iterable[Contained]) -> Iterator[Contained]:
+    """Yield the containments that do not follow from others."""
+    strength: tuple[How, ...] = ("passing", "level", "found", "alike")
+    known = {(one.smaller, one.larger): strength.index(one.how) for one in contained}
+    names = sorted({name for pair in known for name in pair})
+    for (smaller, larger), how in list(known.items()):
+        steps = ((known.get((smaller, name), -1), known.get((name, larger), -1)) for name in names)
+        # Through a `level`, which says nothing of candidates at other limits, nothing but what passes follows.
+        if any(min(step) >= how and (how == 0 or 1 not in step) for step in steps):
+            del known[smaller, larger]
+    for (smaller, larger), how in known.items():
+        yield Contained(smaller, larger, strength[how])
