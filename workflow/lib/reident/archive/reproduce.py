@@ -26,6 +26,7 @@ from reident.ledger import stored
 from reident.ledger.chain import entry_files
 from reident.ledger.check import few
 from reident.sections.language import LANGUAGES
+from reident.sections.seal import SignOff
 
 REPORTS = Path("reports", "reproduce")
 PAGE = "reproduction"
@@ -176,7 +177,10 @@ def _about(bag: Verified, code: Code) -> Facts:
         "bag": bag.name,
         "digest": bag.digest,
         "signed_by": bag.signed_by and signer(bag.signed_by),
-        "sign_offs": [sign_off.content | signer(sign_off.signer) for sign_off in bag.sign_offs],
+        "sign_offs": [
+            {name: sign_off.content.get(name) for name in SignOff.model_fields} | signer(sign_off.signer)
+            for sign_off in bag.sign_offs
+        ],
         "warnings": list(bag.warnings),
         "on": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
@@ -205,8 +209,7 @@ def _check_room(expected: dict[str, float]) -> None:
 def _cost(root: Path) -> dict[str, Any]:
     """Return what the steps of the new run took."""
     entries = collect.chain_of(root, [end for end in collect.ENDS if (root / end).is_file()])
-    files = [line for entry in entries for line in entry["outputs"].values()]
-    return dict(collect.cost(entries, root, files)["total"])
+    return dict(collect.cost(entries, root)["total"])
 
 
 def _write(target: Path, facts: Facts, render: Callable[[Facts], dict[str, bytes]]) -> None:
@@ -261,6 +264,7 @@ WORDS: dict[str, str] = {
     "content": "with the same content in other bytes",
     "tolerance": "equal within the tolerance",
     "explained": "reports that differ because code or packages differ",
+    "withheld": "computed, of which the bag must not have a digest",
     "different": "different",
     "missing": "missing",
     "extra": "not in the seal",

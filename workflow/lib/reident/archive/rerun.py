@@ -95,9 +95,9 @@ def place(bag: Path, name: str, inputs: list[Input], paths: dict[str, Path], int
     file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
     renamed: dict[str, str] = {}
     for number, item in enumerate(inputs, start=1):
-        source, path = paths[item.sha256], item.path
+        source, path = paths[item.path], item.path
         if Path(path).is_absolute():
-            if Path(path).is_file() and sha256(Path(path)) == item.sha256:
+            if Path(path).is_file() and (item.sha256 is None or sha256(Path(path)) == item.sha256):
                 continue
             target = into / OUTSIDE / str(number) / item.name
             renamed[os.path.relpath(target, folder)] = path

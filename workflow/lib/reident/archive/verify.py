@@ -22,6 +22,12 @@ _LAYOUT = re.compile(rf"^{layout.INFO_VERSION}: (.*)$", re.MULTILINE)
 _REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one that was sealed"
 
 
+_CONFIDENTIAL = (
+    "the bag has the digests of results from which values of records and true links can be found by trying. Keep it as "
+    "confidential as the source files."
+)
+
+
 class SignOff(NamedTuple):
     """What somebody decided on a bag, and signed: the fields of a sign-off, and what :func:`binding` returns."""
 
@@ -115,6 +121,8 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
     _check_files(path, files)
     signed_by, sign_offs, warnings = _check_signatures(path, files, signers)
     documents = consistency.check(path, study, files)
+    if any(line["holds_data"] and line["sha256"] for line in documents[layout.OUTPUTS]["outputs"]):
+        warnings.append(_CONFIDENTIAL)
     version = documents[layout.RELEASE]["version"]
     if _numbers(version) > _numbers(release.version()):
         warnings.append(
@@ -135,7 +143,7 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
         if name not in tags:
             raise refusal(path, f"{quote(name)} is not in {quote(layout.TAG_MANIFEST)}")
     info = files[layout.INFO].text.decode(errors="replace")
-    if _LAYOUT.findall(info) != [layout.VERSION]:
+    if _LAYOUT.findall(info) not in ([layout.VERSION], [layout.WITH_DIGESTS]):
         raise InputError(
             f"{path}: the bag has a layout that this release of reident does not know. Verify it with the release that "
             "sealed it, or a later one."
