@@ -25,6 +25,7 @@ from reident.errors import InputError
 from reident.ledger import stored
 from reident.ledger.chain import entry_files
 from reident.ledger.check import few
+from reident.pipeline import release
 from reident.sections.language import LANGUAGES
 from reident.sections.seal import SignOff
 
@@ -73,6 +74,8 @@ def run(
     InputError
         If the bag does not hold, an option is not valid, or the disk is full.
     """
+    if trust is None:
+        release.require_checkout("`reident reproduce` without `--trust`")
     try:
         with staging(REPORTS) as work:
             _say(f"Verifying {path} ...")
