@@ -89,7 +89,7 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     paths = {item.path: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
     files, unreadable = ([], 0) if folder is None else _files(folder)
     absolute = [Path(item.path) for item in inputs if Path(item.path).is_absolute()]
-    places = [(path, path.stat().st_size) for path in absolute if path.is_file()]
+    places = [(path, path.stat().st_size) for path in absolute if layout.is_file(path)]
     lacking = [item for item in inputs if item.path not in paths]
     names, sizes = {item.name for item in lacking}, {item.size for item in lacking}
     likely = sorted(files, key=lambda file: (file[0].name not in names, file[0]))

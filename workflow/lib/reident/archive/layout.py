@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 # The bag: a zip with one folder, {study}-{digest}, of the same name as the zip.
 DECLARATION = "bagit.txt"
@@ -71,6 +72,14 @@ SOURCES = "data/inputs/"
 
 NONCE = "data/nonce.txt"
 """With the inputs, a secret random number: no guess of them can be tried on the digest of the bag, which is published."""
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path that a user names is that of a file: no name that a file system refuses, and no pipe."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def order(path: str) -> tuple[int, str]:

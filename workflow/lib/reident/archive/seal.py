@@ -89,6 +89,8 @@ def sign(path: Path, signoff: Path, key: Path) -> list[str]:
     InputError
         If the bag does not hold, the decision or the key is not valid, or the bag cannot be written.
     """
+    if not layout.is_file(signoff):
+        raise InputError(f"{signoff} is not a file. Name the file with the decision.")
     decision = reading.load(signoff, SignOff)
     verified, files = verify.read(path)
     content = {**decision.model_dump(mode="json"), **verify.binding(files)}

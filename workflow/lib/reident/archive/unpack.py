@@ -92,7 +92,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
     InputError
         If the file is not as a bag is written, or there is no room on the disk. What was written by then is no bag.
     """
-    if not path.is_file():
+    if not layout.is_file(path):
         raise InputError(f"{path} is not a file. Name the zip file of a bag.")
     if not os.access(path, os.R_OK):
         raise InputError(f"{path} cannot be read. Change its permissions.")
