@@ -33,22 +33,27 @@ class Input(NamedTuple):
         return self.path.replace("\\", "/").rsplit("/", 1)[-1]
 
     @property
+    def key(self) -> str:
+        """What tells it from others: its digest, or else its path."""
+        return self.sha256 or self.path
+
+    @property
     def is_code(self) -> bool:
         """Whether it is a scoring function."""
         return self.path.endswith(".py")
 
 
 class Missing(NamedTuple):
-    """An input that was not found, and the number of files of its name that have other content, or may have."""
+    """An input that was not found, and whether a file of its name has other content, or several files have it."""
 
     input: Input
-    others: int
+    changed: bool
 
     def __str__(self) -> str:
         if self.input.sha256 is None or self.input.size is None:
-            found = f"; {self.others} different files have its name" if self.others else ""
+            found = "; files of this name differ, or cannot be read" if self.changed else ""
             return f"{self.input.path} (found by its name alone, as the bag has no digest of it){found}"
-        notes = "; a file of this name has other content" if self.others else ""
+        notes = "; a file of this name has other content" if self.changed else ""
         if self.input.is_code:
             notes += "; it is code, which is taken from the bag only with `--trust`"
         digest = f", SHA-256 {self.input.sha256[:MESSAGE_DIGITS]}…" if self.input.may_be_told else ""
@@ -58,7 +63,7 @@ class Missing(NamedTuple):
 class Search(NamedTuple):
     """What a search found."""
 
-    paths: dict[str, Path]  # by the path in the study file
+    paths: dict[str, Path]  # by SHA-256, or see `Input.key`
     missing: list[Missing]  # in the order of the seal
     unreadable: int  # files and folders that could not be read, and may be what is missing
 
@@ -86,55 +91,40 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     InputError
         If the folder does not exist, is not a folder, or cannot be read.
     """
-    paths = {item.path: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
+    paths = {item.key: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
+    missing = {item.key: item for item in inputs if item.key not in paths}
+    names, sizes = {item.name for item in missing.values()}, {item.size for item in missing.values()}
+    places = [Path(item.path) for item in missing.values() if Path(item.path).is_absolute()]
+    candidates = [(path, path.stat().st_size) for path in places if layout.is_file(path)]
     files, unreadable = ([], 0) if folder is None else _files(folder)
-    absolute = [Path(item.path) for item in inputs if Path(item.path).is_absolute()]
-    places = [(path, path.stat().st_size) for path in absolute if layout.is_file(path)]
-    lacking = [item for item in inputs if item.path not in paths]
-    names, sizes = {item.name for item in lacking}, {item.size for item in lacking}
+    present = {path.name for path, _ in files} & names
     likely = sorted(files, key=lambda file: (file[0].name not in names, file[0]))
-    digests = _Digests()
-    for path, size in [*places, *likely]:
-        if size not in sizes:
+    candidates += [(path, size) for path, size in likely if size in sizes]
+    for path, size in candidates:
+        if all(size != item.size for item in missing.values()):
             continue
-        digest = digests(path)
-        for item in [item for item in lacking if digest and item.sha256 == digest]:
-            paths[item.path] = path.resolve()
-            lacking.remove(item)
-            sizes = {item.size for item in lacking}
-    missing = []
-    for item in lacking:
-        named = [path for path, _ in files if path.name == item.name]
-        if item.sha256 is None:
-            exact = [path for path, _ in places if str(path) == item.path]
-            found = {digests(path): path for path in exact or named}
-            if len(found) == 1 and "" not in found:
-                paths[item.path] = found.popitem()[1].resolve()
-                continue
-            missing.append(Missing(item, len(found)))
-        else:
-            missing.append(Missing(item, len(named)))
-    return Search(paths, missing, unreadable + digests.unreadable)
-
-
-class _Digests:
-    """The digests of files, each computed once; empty for a file that cannot be read."""
-
-    def __init__(self) -> None:
-        self._known: dict[Path, str] = {}
-
-    def __call__(self, path: Path) -> str:
-        if path not in self._known:
-            try:
-                self._known[path] = sha256(path)
-            except OSError:
-                self._known[path] = ""
-        return self._known[path]
-
-    @property
-    def unreadable(self) -> int:
-        """The number of files that could not be read."""
-        return sum(not digest for digest in self._known.values())
+        try:
+            digest = sha256(path)
+        except OSError:
+            unreadable += 1
+            continue
+        if missing.pop(digest, None) is not None:
+            paths[digest] = path.resolve()
+    several = set()
+    for item in [item for item in missing.values() if item.sha256 is None]:
+        named = [path for path in places if str(path) == item.path and layout.is_file(path)]
+        named = named or [path for path, _ in files if path.name == item.name]
+        if len({sha256(path) for path in named if os.access(path, os.R_OK)}) == 1:
+            paths[item.key] = named[0].resolve()
+            del missing[item.key]
+        elif named:
+            several.add(item.key)
+    lacking = [
+        Missing(item, item.key in several or (item.sha256 is not None and item.name in present))
+        for item in inputs
+        if item.key in missing
+    ]
+    return Search(paths, lacking, unreadable)
 
 
 def _files(folder: Path) -> tuple[list[tuple[Path, int]], int]:

@@ -99,7 +99,7 @@ def place(bag: Path, name: str, inputs: list[Input], paths: dict[str, Path], int
     file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
     renamed: dict[str, str] = {}
     for number, item in enumerate(inputs, start=1):
-        source, path = paths[item.path], item.path
+        source, path = paths[item.key], item.path
         if Path(path).is_absolute():
             if layout.is_file(Path(path)) and (item.sha256 is None or sha256(Path(path)) == item.sha256):
                 continue
