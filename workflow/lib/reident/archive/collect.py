@@ -170,7 +170,12 @@ def sources(entries: Iterable[Entry], root: Path, members: Family, must_stay: Mu
             label = "file" if entry["rule"] == "prepare_filerisk" and side == study.risk.side else side
             file["rows"] = _rows(entry, root, label.replace("_", " "))
     lines = (files[key] for key in sorted(files))
-    return [without_digest(line) if must_stay({**line, "path": SOURCE_PREFIX}) else line for line in lines]
+    return [without_digest(line) if must_stay(_recorded(line)) else line for line in lines]
+
+
+def _recorded(line: Line) -> Line:
+    """Return the line of a source file as the ledger has it."""
+    return {**line, "path": f"{SOURCE_PREFIX}{Path(line['path']).name}"}
 
 
 def _reads(entries: Iterable[Entry], members: Family) -> Iterator[tuple[Entry, str, Line]]:
@@ -196,7 +201,7 @@ def _rows(entry: Entry, root: Path, file: str) -> int | None:
     return int(rows.iloc[0]) if len(rows) else None
 
 
-def code_files(members: Family, *, complete: bool) -> list[tuple[Line, Path]]:
+def code_files(members: Family, *, complete: bool = False) -> list[tuple[Line, Path]]:
     """Return the files that a study names beside its sources, such as scoring functions, with where they are.
 
     Of the bag of an earlier edition, which may hold source files, only a `complete` bag has the digest.

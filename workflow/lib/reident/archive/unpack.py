@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple
 from reident.archive import layout
 from reident.errors import InputError
 from reident.ledger.stored import FULL
-from reident.pipeline.plan import JUDGED
+from reident.pipeline.steps import STEPS, maker_of
 
 MAX_ENTRIES = 100_000
 MAX_TABLE = 2**25
@@ -48,12 +48,10 @@ REMEDY = "Do not use the file; get the bag again from those who sealed it."
 
 _LIMITS = f"at most {MAX_SIZE:,} bytes, and at most {MAX_RATIO} times as many as in the zip file"
 _NOT_READ = (layout.CODE, layout.REPORT, layout.SOURCES, layout.TABLES)
-"""Folders whose files verification digests without reading them, but for those of :data:`_VERDICT`."""
+"""Folders whose files verification digests without reading them, but for the tables of these steps:"""
 
-_VERDICT = re.compile(
-    rf"{layout.TABLES}(variants/[^/]+/)?({'|'.join(map(re.escape, JUDGED.values()))}|verdict/\w+\.csv)"
-)
-"""The tables of the verdict, and those from which it follows."""
+_VERDICT = {"judge", *STEPS["judge"].after}
+"""The step that reaches the verdict, and those whose tables it reads."""
 
 _TOP = re.compile(r"[a-z0-9-]+-[0-9a-f]{16}")
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -235,8 +233,14 @@ def _inside(entry: zipfile.ZipInfo) -> str:
 
 def _is_read(entry: zipfile.ZipInfo) -> bool:
     path = _inside(entry)
-    is_judged = entry.file_size <= MAX_TEXT and _VERDICT.fullmatch(path)
-    return bool(is_judged) or not path.startswith(_NOT_READ)
+    if not path.startswith(_NOT_READ):
+        return True
+    if not path.startswith(layout.TABLES) or entry.file_size > MAX_TEXT:
+        return False
+    try:
+        return maker_of(path) in _VERDICT
+    except ValueError:
+        return False
 
 
 def _read(

@@ -43,20 +43,24 @@ def withheld(entries: Iterable[dict[str, Any]]) -> Callable[[Line], bool]:
     In a variant, the file in the place of the public use file may be one that is never released, such as that before
     protection.
     """
-    held, other = set[str](), set[str]()
+    held, other = set[tuple[str, str]](), set[tuple[str, str]]()
     for entry in entries:
         of_study = not place_of_path(first_output(entry))
         for name, lines in entry["inputs"].items():
-            digests = {line["sha256"] for line in lines if line["path"].startswith(SOURCES)}
-            (held if of_study and is_held(name) else other).update(digests)
+            files = {_file(line) for line in lines if line["path"].startswith(SOURCES)}
+            (held if of_study and is_held(name) else other).update(files)
 
     def must_stay(line: Line) -> bool:
         path = str(line["path"])
-        return line["sha256"] not in held - other and not (
+        return _file(line) not in held - other and not (
             path.startswith("reports/") or (not path.startswith(SOURCE_PREFIX) and _is_open_at(path))
         )
 
     return must_stay
+
+
+def _file(line: Line) -> tuple[str, str]:
+    return str(line["path"]), str(line["sha256"])
 
 
 def _is_open_at(path: str) -> bool:
