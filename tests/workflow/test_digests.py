@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 TWINS = {
     **copy.deepcopy(small.STUDY), "id": "twins", "strata": [], "metrics": {"taxicab": {}, "unicity": {}},
-    "decision": {"conditional_rate_at_most": 0.05}, "release": {"policy": "midpoint-6"}, "why": {},
+    "decision": {"conditional_rate_at_most": 0.05}, "release": {"policy": "midpoint-6"},
     "confirmed_csv": True,
 }  # fmt: skip
 TWIN = ["9", "999"]
