@@ -18,12 +18,26 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pypdf
 
-ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512", "blake2b", "blake2s")
+ALGORITHMS = (
+    "md5",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha3_256",
+    "sha3_512",
+    "blake2b",
+    "blake2s",
+)
 SHORTEST = 8
 """Hexadecimal digits that are taken for a digest, or its beginning."""
 
 _HEX = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4})*[0-9a-fA-F]*(?![0-9a-zA-Z])")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{27}(?:[A-Za-z0-9+/_-]{16}(?:[A-Za-z0-9+/_-]{43})?)?={0,2}(?![A-Za-z0-9+/=_-])")
+_LETTER = r"[A-Za-z0-9+/_-]"
+_BASE64 = re.compile(
+    rf"(?<!{_LETTER}){_LETTER}{{27}}(?:{_LETTER}{{16}}(?:{_LETTER}{{43}})?)?={{1,2}}(?![=A-Za-z0-9+/_-])"
+)
 
 
 def shown(path: Path) -> dict[str, str]:
@@ -40,10 +54,10 @@ def _text(name: str, content: bytes) -> str:
     if not name.endswith(".pdf"):
         return content.decode("utf-8", "replace")
     reader = pypdf.PdfReader(io.BytesIO(content))
-    pages = " ".join(re.sub(r"\s+", "", page.extract_text()) for page in reader.pages)
     lines = " ".join(page.extract_text() for page in reader.pages)
     ids = [bytes(part.original_bytes).hex() for part in reader.trailer.get("/ID", ())]
-    return " ".join([lines, *re.findall(r"[0-9a-f]{32,}", pages), *ids, str(reader.xmp_metadata and reader.xmp_metadata.stream.get_data())])
+    about = reader.xmp_metadata.stream.get_data().decode() if reader.xmp_metadata else ""
+    return " ".join([lines, *ids, about])
 
 
 def digests(text: str) -> set[str]:
@@ -51,7 +65,8 @@ def digests(text: str) -> set[str]:
     found = {match.replace("-", "").lower() for match in _HEX.findall(text)}
     found = {digits for digits in found if not digits.isdecimal() or len(digits) >= 32}
     for match in _BASE64.findall(text):
-        raw = base64.urlsafe_b64decode(match.rstrip("=").replace("+", "-").replace("/", "_") + "=" * (-len(match.rstrip("=")) % 4))
+        letters = match.rstrip("=").replace("+", "-").replace("/", "_")
+        raw = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
         if len(raw) in (20, 32, 64) and not match.isalpha():
             found.add(raw.hex())
     return found
@@ -75,7 +90,9 @@ def told(texts: dict[str, str], secrets: dict[str, set[str]]) -> set[tuple[str, 
 def guesses(path: Path) -> set[str]:
     """The digests of all forms of a file, and the digests of these."""
     first = {digest for form in _forms(path) for digest in _all(form)}
-    return first | {digest for value in first for digest in (*_all(value.encode()), *_all(bytes.fromhex(value)))}
+    return first | {
+        digest for value in first for digest in (*_all(value.encode()), *_all(bytes.fromhex(value)))
+    }
 
 
 def _all(content: bytes) -> set[str]:
@@ -89,17 +106,22 @@ def _forms(path: Path):
     yield content.rstrip(b"\n")
     if path.suffix == ".parquet":
         table = pq.read_table(path, partitioning=None)
-        for plain in (table, table.replace_schema_metadata(None)):
-            for compression in ("none", "snappy", "zstd"):
-                for end in ({}, {"use_dictionary": False}):
-                    sink = io.BytesIO()
-                    pq.write_table(plain, sink, compression=compression, **end)
-                    yield sink.getvalue()
-        frame = table.to_pandas()
+        yield from _parquet(table)
+        yield from _of_frame(table.to_pandas())
     elif path.suffix == ".csv":
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    else:
-        return
+        yield from _of_frame(pd.read_csv(path, dtype=str, keep_default_na=False))
+
+
+def _parquet(table):
+    for plain in (table, table.replace_schema_metadata(None)):
+        for compression in ("none", "snappy", "zstd"):
+            for end in ({}, {"use_dictionary": False}):
+                sink = io.BytesIO()
+                pq.write_table(plain, sink, compression=compression, **end)
+                yield sink.getvalue()
+
+
+def _of_frame(frame):
     for lines in (frame, frame.sort_values(list(frame.columns)) if len(frame.columns) else frame):
         for header in (True, False):
             yield lines.to_csv(index=False, header=header).encode()
@@ -112,7 +134,7 @@ def _forms(path: Path):
             yield separator.join(texts).encode()
         yield json.dumps(texts).encode()
         if values.dtype != object and values.dtype.kind in "biuf":
-            numbers = values.to_numpy()
+            numbers = values.fillna(-1).to_numpy()
             for kind in ("<i8", "<f8", "u1"):
                 yield numbers.astype(kind).tobytes()
             yield np.packbits(numbers != 0).tobytes()

@@ -16,12 +16,17 @@ def entry(rule, inputs, *outputs):
     return sealed({"rule": rule, "inputs": named, "outputs": {path: line(path) for path in outputs}})
 
 
-FILES = {"puf": "source:puf.csv", "eif": "source:eif.csv", "iuf": "source:iuf.csv", "original": "source:real.csv"}
+FILES = {
+    "puf": "source:puf.csv",
+    "eif": "source:eif.csv",
+    "iuf": "source:iuf.csv",
+    "original": "source:real.csv",
+}
 ENTRIES = [
     entry("prepare", FILES, "prepared/puf.parquet", "prepared/account.csv"),
     entry("confirm", {"puf": "prepared/puf.parquet"}, "confirmed/taxicab.parquet", "confirmed/taxicab.limits.csv"),
     entry("prepare", {"puf": "source:real.csv", "eif": "source:other.csv"}, "variants/before/prepared/puf.parquet"),
-    entry("prepare_matching", {"confidential": "simulated/confidential.csv", "synthetic_1": "simulated/synthetic_1.csv"},
+    entry("prepare_matching", {name: f"simulated/{name}.csv" for name in ("confidential", "synthetic_1")},
           "matching/records.parquet", "matching/summary.csv"),
 ]  # fmt: skip
 
@@ -50,7 +55,8 @@ def test_any_other_digest_must_stay(path):
 
 
 def test_a_file_that_is_the_public_one_in_the_study_and_another_elsewhere_is_not_held():
-    both = [*ENTRIES, entry("assess_attribution", {"source_original": "source:puf.csv"}, "attribution/summary.csv")]
+    other = entry("assess_attribution", {"source_original": "source:puf.csv"}, "attribution/summary.csv")
+    both = [*ENTRIES, other]
     assert withheld(both)(line("source:puf.csv"))
 
 
@@ -62,8 +68,13 @@ def test_nothing_is_held_by_a_name_that_only_begins_like_one():
 
 def test_a_redacted_entry_has_the_digest_of_what_is_left():
     must_stay = withheld(ENTRIES)
-    one, other = (redacted(sealed({**ENTRIES[0], "inputs": {**ENTRIES[0]["inputs"], "iuf": [line("source:iuf.csv", digest)]}}),
-                           must_stay) for digest in ("a", "b"))  # fmt: skip
+    one, other = (
+        redacted(
+            {**ENTRIES[0], "inputs": {**ENTRIES[0]["inputs"], "iuf": [line("source:iuf.csv", digest)]}},
+            must_stay,
+        )
+        for digest in ("a", "b")
+    )
     assert one == other == sealed(one)
     assert one["inputs"]["iuf"] == [{"path": "source:iuf.csv", "sha256": None, "size": None, "rows": 2}]
     assert "of source:puf.csv" in json.dumps(one)

@@ -107,7 +107,7 @@ def _sources(release: Release) -> dict[str, dict[str, Any]]:
 
 
 def _fingerprints(release: Release) -> dict[str, dict[str, Any]]:
-    """Return what may be shown of each source file: digest, size and rows; rows where the account of a step has them."""
+    """Return what may be shown of each source file: digest, size, and the rows where the account of a step has them."""
     rows, must_stay = _rows(release), withheld(release.entries)
     return {
         side: {name: None if must_stay(line) else line[name] for name in ("sha256", "size")}

@@ -1,8 +1,8 @@
 """What goes into a bag, from the ledger of a finished study (METHODS §10).
 
 The results are those behind the report: the chain is followed from it back to the sources, through comparisons to the
-variants that they compare. Of results that hold data a bag has the paths and numbers of rows alone, and the digests only
-beside the source files.
+variants that they compare. Of results that hold data a bag has the paths and numbers of rows alone, and the digests
+only beside the source files.
 """
 
 from __future__ import annotations
@@ -146,7 +146,10 @@ def _output(line: Line, root: Path, must_stay: MustStay) -> Line:
     elif path.name == "study.json":
         bag = f"study/{name}"
     return {
-        **{key: (without_digest(line) if stays else line).get(key) for key in ("path", "sha256", "size", "rows")},
+        **{
+            key: (without_digest(line) if stays else line).get(key)
+            for key in ("path", "sha256", "size", "rows")
+        },
         "content": None if rendered or stays else content.digest(path),
         "holds_data": not open_table,
         "equal": "report" if rendered or name in _NOT_MADE else "bytes",
@@ -211,7 +214,8 @@ def code_files(members: Family, *, complete: bool = False) -> list[tuple[Line, P
         names |= set(files_without_data(study).values())
     files = [_code_file(name, members.path.parent / name) for name in sorted(names)]
     return [
-        (line if complete or not _is_bag(line["path"]) else without_digest(line), path) for line, path in files
+        (line if complete or not _is_bag(line["path"]) else without_digest(line), path)
+        for line, path in files
     ]
 
 

@@ -22,8 +22,8 @@ _DOCUMENTS = (
     layout.OUTPUTS, layout.INPUTS, layout.RELEASE, layout.DECISION, layout.COST, layout.CRATE, layout.RESOLVED,
 )  # fmt: skip
 _TYPES = {
-    "path": str, "sha256": str | None, "size": int | None, "rows": int | None, "content": str | None, "holds_data": bool,
-    "equal": str, "bag": str | None,
+    "path": str, "sha256": str | None, "size": int | None, "rows": int | None, "content": str | None,
+    "holds_data": bool, "equal": str, "bag": str | None,
 }  # fmt: skip
 _RELEASE_TYPES = {"version": str | None, "commit": str | None, "tree": str | None, "versions": dict}
 

@@ -74,7 +74,9 @@ def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
     Scoring functions are taken from the bag only if its code is trusted.
     """
     files = [
-        Input(line["path"], line["sha256"], line["size"], line["bag"], all(map(is_held, line.get("sides", ()))))
+        Input(
+            line["path"], line["sha256"], line["size"], line["bag"], all(map(is_held, line.get("sides", ())))
+        )
         for line in (*document["inputs"], *document["files"])
     ]
     return [file._replace(bag=None) if file.is_code and not trusted else file for file in files]
@@ -84,7 +86,8 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     """Find inputs in the folder of a verified bag, or in a folder and all folders in it.
 
     An input whose path is absolute is looked for there too. Sizes are compared first: only a file of the size of an
-    input that is still missing is hashed. An input without a digest is the one file of its name. Links are not followed.
+    input that is still missing is hashed. An input without a digest is the one file of its name. Links are not
+    followed.
 
     Raises
     ------

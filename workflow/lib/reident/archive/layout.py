@@ -71,7 +71,7 @@ SOURCES = "data/inputs/"
 """With ``seal: {inputs: include}``, the inputs: ``{sha256}`` with the suffix of the file."""
 
 NONCE = "data/nonce.txt"
-"""With the inputs, a secret random number: no guess of them can be tried on the digest of the bag, which is published."""
+"""With the inputs, a secret random number: no guess of them can be tried on the bag's digest, which is published."""
 
 
 def is_file(path: Path) -> bool:

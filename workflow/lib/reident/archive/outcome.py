@@ -25,8 +25,8 @@ Outcome = Literal[
     "identical", "content", "tolerance", "explained", "withheld", "different", "missing", "extra"
 ]
 """How a result compares: the same bytes; the same content in other bytes; numbers equal within :data:`TOLERANCE`; a
-report that differs because the code or the packages differ; computed, where the bag must not have its digest; different;
-not computed; not in the seal."""
+report that differs because the code or the packages differ; computed, where the bag must not have its digest;
+different; not computed; not in the seal."""
 
 FAILURES: tuple[Outcome, ...] = ("different", "missing")
 """The outcomes with which a study is not reproduced."""

@@ -75,8 +75,8 @@ def _signatures(key: Path | None, tag_manifest: bytes, path: Path) -> dict[str, 
         return earlier
     if former is not None and len(earlier) > 1:
         raise InputError(
-            f"{path} has sign-offs that cover the signature by {signing.fingerprint(former)}. Sign with that key, or move "
-            "the file away, seal the study again, and have it signed off again."
+            f"{path} has sign-offs that cover the signature by {signing.fingerprint(former)}. Sign with that key, or "
+            "move the file away, seal the study again, and have it signed off again."
         )
     return {**earlier, layout.SEAL_SIGNATURE: signature}
 

@@ -24,8 +24,8 @@ _REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one
 
 
 _CONFIDENTIAL = (
-    "an earlier release sealed the bag, with digests from which values of records and true links can be found by trying. "
-    "Keep it as confidential as the source files."
+    "an earlier release sealed the bag, with digests from which values of records and true links can be found by "
+    "trying. Keep it as confidential as the source files."
 )
 
 
@@ -259,7 +259,9 @@ def _sign_off(path: Path, files: dict[str, Content], name: str) -> dict[str, Any
     if not isinstance(saw, dict) or not saw.items() <= signatures.items():
         raise refusal(path, f"a signature that {quote(name)} covers is missing, or another one")
     try:
-        Decision.model_validate({key: value for key, value in content.items() if key not in {*bound, SIGNATURES}})
+        Decision.model_validate(
+            {key: value for key, value in content.items() if key not in {*bound, SIGNATURES}}
+        )
     except ValidationError:
         raise refusal(path, f"{quote(name)} is not a complete sign-off") from None
     return content

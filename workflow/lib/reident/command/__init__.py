@@ -23,7 +23,7 @@ class _Version(argparse.Action):
     """Show the version, which other commands need not wait for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from reident.pipeline import release  # noqa: PLC0415
+        from reident.pipeline import release
 
         parser.exit(message=f"reident {release.version() or '(version unknown)'}\n")
 

@@ -117,7 +117,9 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     if absent:
         lines.append(f"not verified, because they are not there or cannot be read: {few(absent)}")
     if not release.in_checkout():
-        lines.append("not verified, as it needs a checkout of the project: by which code the results were made")
+        lines.append(
+            "not verified, as it needs a checkout of the project: by which code the results were made"
+        )
     if audit.packages:
         lines.append(f"made with other versions than those installed: {few(sorted(audit.packages))}")
     if missing:

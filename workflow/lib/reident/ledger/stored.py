@@ -34,9 +34,7 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
     return path.read_text(encoding="utf-8")
 
 
-def read_csv(
-    path: Path, columns: Sequence[str] | None = None, content: bytes | None = None
-) -> pd.DataFrame:
+def read_csv(path: Path, columns: Sequence[str] | None = None, content: bytes | None = None) -> pd.DataFrame:
     """Return a CSV table that a step made, or some of its columns; of the `content` of the file, where that is known.
 
     Returns

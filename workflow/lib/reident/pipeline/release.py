@@ -107,8 +107,8 @@ def require_checkout(what: str) -> None:
     """
     if not in_checkout():
         raise InputError(
-            f"{what} needs a checkout of the project, and this is the installed package alone. Clone the project, set it "
-            "up by `make setup`, and run the command of its `.venv`."
+            f"{what} needs a checkout of the project, and this is the installed package alone. Clone the project, set "
+            "it up by `make setup`, and run the command of its `.venv`."
         )
 
 

@@ -92,9 +92,7 @@ class Mistake(NamedTuple):
     message: str  # what is wrong, beginning with the key, and what to do
 
 
-def read(
-    path: Path, *keys: str, decide: bool = True, content: bytes | None = None
-) -> tuple[Any, yaml.Node]:
+def read(path: Path, *keys: str, decide: bool = True, content: bytes | None = None) -> tuple[Any, yaml.Node]:
     """Return the plain content of a YAML file (dict, list, str, None) and its node tree.
 
     Parameters

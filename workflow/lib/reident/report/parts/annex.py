@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.ledger.withheld import without_digest, withheld
+from reident.ledger.withheld import withheld, without_digest
 from reident.pipeline import release
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.live import columns
