@@ -180,6 +180,8 @@ def reasons(run: Run) -> dict[str, str]:
             know("of an entry as it is in the bag", entry["sha256"])
             know("of the code", entry["library_digest"])
             know("of what the step takes from the study, which is in the bag", entry["study_digest"])
+    for file in (run.results / "ledger").glob("*.json"):
+        know("of the code", json.loads(file.read_text(encoding="utf-8"))["library_digest"])
     code = release.describe()
     know("of the code", code["tree"], code["commit"], code["lock"])
     know(
