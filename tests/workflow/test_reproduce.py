@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from making import bags
-from reident.archive import reproduce, rerun
+from reident.archive import layout, reproduce, rerun
 from reident.errors import InputError
 from reident.report import reproduction
 from workflow.commands import PRELOADED, ended, open_to_others, reident, snakemake, start_reident
@@ -37,11 +37,12 @@ def sealed(finished, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def vault(finished, tmp_path) -> Path:
-    """The inputs under other names."""
+    """The inputs under other names, but for the true links, of which the bag has no digest."""
     folder = tmp_path / "vault"
     (folder / "2026").mkdir(parents=True)
-    for number, side in enumerate(("puf", "eif", "iuf")):
+    for number, side in enumerate(("puf", "eif")):
         shutil.copy(finished.folder / "in" / f"{side}.csv", folder / "2026" / f"file-{number}")
+    shutil.copy(finished.folder / "in/iuf.csv", folder / "2026")
     return folder
 
 
@@ -65,7 +66,8 @@ def test_two_reproductions_at_once_find_every_result_identical(sealed, vault, tm
         assert f"{sealed.stem}: reproduced: " in ran.shown
     found = facts(tmp_path / "run")
     assert found["outcome"] == "reproduced"
-    assert found["counts"].keys() == {"identical"}
+    assert found["counts"].keys() == {"identical", "withheld"}
+    assert found["counts"]["identical"] > 20
     assert found["same_code"]
     assert found["network"] == (not rerun.without_network())
     assert left(tmp_path / "run") == PAGES
@@ -171,6 +173,7 @@ def in_bag(folder: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(bag) as archive:
         files = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
     names = {"data/cost.json", "data/ro-crate-metadata.json", "manifest-sha512.txt", "tagmanifest-sha512.txt"}
+    names |= {layout.NONCE}
     return {name: content for name, content in files.items() if name not in names | {"bag-info.txt"}}
 
 

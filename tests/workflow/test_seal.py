@@ -99,8 +99,11 @@ def test_every_result_is_listed_and_those_with_data_are_not_in_it(study):
             if not line["path"].startswith("reports/")
             else Path("reports/small") / Path(line["path"]).name
         )
+        if line["bag"] is None:
+            assert (line["sha256"], line["size"], line["content"]) == (None, None, None)
+            continue
         assert line["size"] == path.stat().st_size
-        assert line["content"] == content.digest(path)
+        assert line["content"] == (None if line["path"].startswith("reports/") else content.digest(path))
         if path.suffix in (".csv", ".parquet") and line["rows"] is not None and path.suffix == ".csv":
             assert line["rows"] == len(read_csv(path))
         if line["bag"] is not None:

@@ -99,3 +99,44 @@ def test_what_is_not_a_folder_is_refused_in_one_sentence(tmp_path, make, says):
     with pytest.raises(InputError) as error:
         inputs.find(BOTH, tmp_path, tmp_path / "in")
     assert str(error.value).endswith(says)
+
+
+LINKS = b"pufid,eifid\n1,9\n"
+
+
+def without_digest(path: str) -> inputs.Input:
+    return inputs.Input(path, None, None, None)
+
+
+def test_an_input_without_a_digest_is_the_one_file_of_its_name(folder, tmp_path):
+    wanted = [*BOTH, without_digest("in/links.csv")]
+    (folder / "links.csv").write_bytes(LINKS)
+    (folder / "2026" / "links.csv").write_bytes(LINKS)
+    search = inputs.find(wanted, tmp_path, folder)
+    assert search.paths["in/links.csv"].read_bytes() == LINKS
+    assert [missing.input for missing in search.missing] == BOTH
+
+
+def test_two_different_files_of_its_name_are_none(folder, tmp_path):
+    (missing,) = inputs.find([without_digest("links.csv")], tmp_path, folder).missing
+    assert str(missing) == "links.csv (found by its name alone, as the bag has no digest of it)"
+    (folder / "links.csv").write_bytes(LINKS)
+    (folder / "2026" / "links.csv").write_bytes(LINKS[:-2] + b"8\n")
+    (missing,) = inputs.find([without_digest("links.csv")], tmp_path, folder).missing
+    assert str(missing).endswith("; files of this name differ, or cannot be read")
+
+
+def test_the_digest_of_what_an_intruder_lacks_is_in_no_message(folder, tmp_path):
+    """Bags of layout 1 have it, and look for the file by it."""
+    found = document(("links.csv", LINKS, None))
+    found["inputs"][0]["sides"] = ["iuf"]
+    (declared,) = inputs.declared(found, trusted=False)
+    (missing,) = inputs.find([declared], tmp_path, folder).missing
+    assert str(missing) == f"links.csv ({len(LINKS)} bytes)"
+    (folder / "other").write_bytes(LINKS)
+    assert inputs.find([declared], tmp_path, folder).missing == []
+
+
+def test_a_name_that_no_file_system_has_is_missing(tmp_path):
+    (missing,) = inputs.find([without_digest(f"/{'a' * 300}")], tmp_path, None).missing
+    assert missing.changed is False

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from reident.archive.codebase import joined
 from reident.archive.differences import Group, number
 from reident.archive.releases import LISTS, Release
-from reident.ledger.chain import SOURCE_PREFIX
+from reident.ledger.withheld import SOURCES, withheld
 from reident.pipeline.tables import WHOLE
 
 _Key = TypeVar("_Key")
@@ -71,30 +71,54 @@ def _common(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping
 # Files
 
 
+HIDDEN = "(not shown)"
+"""Shown for the digests of files from whose digests links or values could be found by trying."""
+
+
 def files(before: Release, after: Release) -> list[Change]:
     """Compare the source files by their side in the study, `puf`, `eif` …, those included that the study makes."""
-    return _changes(sources(before), sources(after))
+    lines = _changes(_fingerprints(before), _fingerprints(after))
+    told = {line.about for line in lines if line.what == "sha256"}
+    return lines + [
+        Change(side, "sha256", HIDDEN, HIDDEN)
+        for side, old, new in _pairs(sources(before), sources(after))
+        if side not in told and None not in (old, new)
+    ]
 
 
-def sources(release: Release) -> dict[str, dict[str, Any]]:
-    """Return the digest, size and rows of each source file, by side; rows where the account of a step has them."""
+def links_are_known(before: Release, after: Release) -> bool:
+    """Return whether it is recorded if the true links are the same: a bag without its source files has no digest."""
+    return None not in [sources(release).get("iuf", "") for release in (before, after)]
+
+
+def sources(release: Release) -> dict[str, str | None]:
+    """Return the digest of each source file, by side, as the ledger has it: None where that of a bag must not."""
+    return {side: line["sha256"] for side, line in _sources(release).items()}
+
+
+def _sources(release: Release) -> dict[str, dict[str, Any]]:
     files: dict[str, dict[str, Any]] = {}
-    rows = _rows(release)
     for entry in release.entries:
         for name, lines in entry["inputs"].items():
             side = name.removeprefix("source_")
             for line in lines if side not in _NOT_DATA else ():
-                if line["path"].startswith(_FOLDERS):
-                    fingerprint = {"sha256": line["sha256"], "size": line["size"]}
-                    files.setdefault(side, {**fingerprint, "rows": rows.get(side.replace("_", " "))})
+                if line["path"].startswith(SOURCES):
+                    files.setdefault(side, line)
     return files
+
+
+def _fingerprints(release: Release) -> dict[str, dict[str, Any]]:
+    """Return what may be shown of each source file: digest, size, and the rows where the account of a step has them."""
+    rows, must_stay = _rows(release), withheld(release.entries)
+    return {
+        side: {name: None if must_stay(line) else line[name] for name in ("sha256", "size")}
+        | {"rows": rows.get(side.replace("_", " "))}
+        for side, line in _sources(release).items()
+    }
 
 
 _NOT_DATA = ("study", "notebook")
 """Inputs of steps that are no data."""
-
-_FOLDERS = (SOURCE_PREFIX, "simulated/", "microaggregation/")
-"""Where the sources of steps are, as the ledger records them."""
 
 
 def _rows(release: Release) -> dict[str, int]:

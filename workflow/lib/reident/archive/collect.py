@@ -1,7 +1,8 @@
 """What goes into a bag, from the ledger of a finished study (METHODS §10).
 
 The results are those behind the report: the chain is followed from it back to the sources, through comparisons to the
-variants that they compare. Of results that hold data a bag has the digests alone.
+variants that they compare. Of results that hold data a bag has the paths and numbers of rows alone, and the digests
+only beside the source files.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,17 +22,19 @@ from reident.archive.bag import Item
 from reident.archive.crate import Crate
 from reident.errors import InputError
 from reident.ledger import stored
-from reident.ledger.chain import SOURCE_PREFIX, Chain, first_output, located, place_of_path
+from reident.ledger.chain import SOURCE_PREFIX, Chain, first_output, inputs, located, place_of_path
+from reident.ledger.withheld import is_open, redacted, withheld, without_digest
 from reident.pipeline import release
 from reident.pipeline.digests import sha256 as sha256_of
 from reident.pipeline.family import Family
 from reident.pipeline.steps import table_of
-from reident.pipeline.tables import Table
 from reident.study import model as studies
-from reident.study.named_files import named_files
+from reident.study.named_files import files_without_data
 
 Entry = dict[str, Any]
 Line = dict[str, Any]
+MustStay = Callable[[Line], bool]
+"""What tells of a line of the ledger whether its digest must not be in the bag."""
 
 NOTEBOOK, EDITION = "disclosure-review.ipynb", "releasable.ipynb"
 ENDS = (NOTEBOOK, EDITION)
@@ -47,6 +51,8 @@ CODE = (
 _NO_CODE = re.compile(r"(?:^|/)(?:\.|__pycache__/)|~$|\.(?:pyc|swp|orig|svg|png)$|^config/studies/")
 """Caches, what editors leave, figures of documents, and studies, since others than the sealed one may be in work."""
 
+MEGABYTE = 1_000_000
+
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
 
 
@@ -58,14 +64,17 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     """
     root, checkout = results / members.study.id, notebook.parents[2]
     entries = chain_of(root, ENDS[: 1 if members.study.release is None else 2])
-    made, read, named = outputs(entries, root), sources(entries, root, members), code_files(members)
+    complete = members.study.seal.inputs == "include"
+    must_stay = (lambda _: False) if complete else withheld(entries)
+    made = outputs(entries, root, must_stay)
+    read, named = sources(entries, root, members, must_stay), code_files(members, complete=complete)
     code = release.describe(checkout)
     documents = {
         layout.OUTPUTS: {"outputs": made},
         layout.INPUTS: {"study": members.path.name, "inputs": read, "files": [line for line, _ in named]},
         layout.RELEASE: code,
         layout.DECISION: decision(members, root),
-        layout.COST: cost(entries, root, [*made, *read]),
+        layout.COST: cost(entries, root),
     }
     texts = {path: as_json(document) for path, document in documents.items()}
     sizes = {path: len(text) for path, text in texts.items()}
@@ -75,8 +84,11 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     items += [Item(layout.CRATE, as_json(crate.describe()))]
     files = [*((line, located(root, "", line["path"])) for line in made), *named]
     items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in files if line["bag"]]
-    names = [f"{_place(entry)}/ledger/{entry['step']}.json".lstrip("/") for entry in entries]
-    items += [Item(layout.LEDGER + name, root / name) for name in names]
+    for entry in entries:
+        name = f"{_place(entry)}/ledger/{entry['step']}.json".lstrip("/")
+        items.append(Item(layout.LEDGER + name, as_json(redacted(entry, must_stay))))
+    if complete:
+        items.append(Item(layout.NONCE, nonce(root)))
     items += _study(members)
     items += [Item(layout.CODE + name, checkout / name) for name in checkout_files(checkout)]
     items += [Item(layout.CODE + release.COPY, as_json(code))]
@@ -109,36 +121,43 @@ def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
     return Chain(root).behind(ends, absent)
 
 
-def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:
+def nonce(root: Path) -> bytes:
+    """Return the random number of the bags of a study with their inputs; it stays, as sealing again changes no byte."""
+    path = root / "confidential" / "seal.txt"
+    if not path.is_file():
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        stored.write(path, f"{secrets.token_hex(32)}\n".encode())
+    return path.read_bytes()
+
+
+def outputs(entries: Iterable[Entry], root: Path, must_stay: MustStay) -> list[Line]:
     """Return the outputs to recreate: every result, with what tells it from any other, by path."""
     lines = (line for entry in entries for line in entry["outputs"].values())
-    return [_output(line, root) for line in sorted(lines, key=lambda line: line["path"])]
+    return [_output(line, root, must_stay) for line in sorted(lines, key=lambda line: line["path"])]
 
 
-def _output(line: Line, root: Path) -> Line:
+def _output(line: Line, root: Path, must_stay: MustStay) -> Line:
     name, path = line["path"], located(root, "", line["path"])
-    rendered = name.startswith("reports/")
-    is_open = not rendered and _is_open(table_of(path))
-    bag = f"tables/{name}" if is_open else None
+    rendered, stays = name.startswith("reports/"), must_stay(line)
+    open_table = not rendered and is_open(table_of(path))
+    bag = f"tables/{name}" if open_table else None
     if rendered:
         bag = f"report/{name.removeprefix('reports/')}"
     elif path.name == "study.json":
         bag = f"study/{name}"
     return {
-        **{key: line.get(key) for key in ("path", "sha256", "size", "rows")},
-        "content": None if rendered else content.digest(path),
-        "holds_data": not is_open,
+        **{
+            key: (without_digest(line) if stays else line).get(key)
+            for key in ("path", "sha256", "size", "rows")
+        },
+        "content": None if rendered or stays else content.digest(path),
+        "holds_data": not open_table,
         "equal": "report" if rendered or name in _NOT_MADE else "bytes",
         "bag": bag,
     }
 
 
-def _is_open(table: Table) -> bool:
-    """Return whether a table may be in a bag: it holds no data, or labels alone that the report shows anyway."""
-    return table.holds == "aggregates" or (table.holds == "labels" and table.reported)
-
-
-def sources(entries: Iterable[Entry], root: Path, members: Family) -> list[Line]:
+def sources(entries: Iterable[Entry], root: Path, members: Family, must_stay: MustStay) -> list[Line]:
     """Return the source files that steps read, by their paths as the study file has them."""
     files: dict[tuple[str, str], Line] = {}
     for entry, side, line in _reads(entries, members):
@@ -153,7 +172,13 @@ def sources(entries: Iterable[Entry], root: Path, members: Family) -> list[Line]
         if file["rows"] is None:
             label = "file" if entry["rule"] == "prepare_filerisk" and side == study.risk.side else side
             file["rows"] = _rows(entry, root, label.replace("_", " "))
-    return [files[key] for key in sorted(files)]
+    lines = (files[key] for key in sorted(files))
+    return [without_digest(line) if must_stay(_recorded(line)) else line for line in lines]
+
+
+def _recorded(line: Line) -> Line:
+    """Return the line of a source file as the ledger has it."""
+    return {**line, "path": f"{SOURCE_PREFIX}{Path(line['path']).name}"}
 
 
 def _reads(entries: Iterable[Entry], members: Family) -> Iterator[tuple[Entry, str, Line]]:
@@ -179,19 +204,30 @@ def _rows(entry: Entry, root: Path, file: str) -> int | None:
     return int(rows.iloc[0]) if len(rows) else None
 
 
-def code_files(members: Family) -> list[tuple[Line, Path]]:
-    """Return the files that a study names beside its sources, such as scoring functions, with where they are."""
+def code_files(members: Family, *, complete: bool = False) -> list[tuple[Line, Path]]:
+    """Return the files that a study names beside its sources, such as scoring functions, with where they are.
+
+    Of the bag of an earlier edition, which may hold source files, only a `complete` bag has the digest.
+    """
     names: set[str] = set()
     for study in (members.study, *(member.study for member in members.members)):
-        names |= set(named_files(study).values()) - {file.path for file in study.sources.values()}
-    return [_code_file(name, members.path.parent / name) for name in sorted(names)]
+        names |= set(files_without_data(study).values())
+    files = [_code_file(name, members.path.parent / name) for name in sorted(names)]
+    return [
+        (line if complete or not _is_bag(line["path"]) else without_digest(line), path)
+        for line, path in files
+    ]
+
+
+def _is_bag(name: str) -> bool:
+    return name.endswith(".zip")
 
 
 def _code_file(name: str, path: Path) -> tuple[Line, Path]:
     sha256, inside = sha256_of(path), not Path(name).is_absolute() and ".." not in Path(name).parts
     bag = f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{path.suffix}"
     line = {"path": name, "sha256": sha256, "size": _size(path), "bag": bag}
-    if name.endswith(".zip"):  # The sealed study of an earlier edition may include its source files.
+    if _is_bag(name):  # The sealed study of an earlier edition may include its source files.
         line["bag"] = None
     return line, path
 
@@ -210,12 +246,18 @@ def _records(table: pd.DataFrame) -> list[Line]:
     return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
-def cost(entries: Iterable[Entry], root: Path, files: Iterable[Line]) -> Line:
-    """Return what each step took as it was measured, and their totals; None where it was not measured."""
+def cost(entries: Sequence[Entry], root: Path) -> Line:
+    """Return what each step took as it was measured, and their totals; None where it was not measured.
+
+    The sizes of all files are in whole megabytes: to the byte, the compressed size of a result tells of its values.
+    """
     steps = [
         {"step": f"{_place(entry)}/{entry['step']}".lstrip("/"), **_measured(entry, root)}
         for entry in entries
     ]
+
+    lines = (line for entry in entries for line in (*entry["outputs"].values(), *inputs(entry)))
+    sizes = {(line["path"], line["sha256"]): line["size"] for line in lines}
 
     def measured(name: str) -> list[float]:
         return [step[name] for step in steps if step[name] is not None]
@@ -224,7 +266,7 @@ def cost(entries: Iterable[Entry], root: Path, files: Iterable[Line]) -> Line:
         "seconds": round(sum(measured("seconds")), 2),
         "cpu_seconds": round(sum(measured("cpu_seconds")), 2),
         "peak_memory_mb": max(measured("memory_mb"), default=None),
-        "disk_bytes": sum(file["size"] for file in files),
+        "disk_bytes": -(-sum(sizes.values()) // MEGABYTE) * MEGABYTE,
     }
     return {"steps": steps, "total": total}
 

@@ -123,9 +123,15 @@ class Comparison:
         # Also tables that a bag does not have: the ledger knows their digests.
         old, new = self.before.outputs, self.after.outputs
         common = [path for path in old.keys() & new.keys() if path.endswith(".csv")]
-        pairs += [(old[path]["sha256"], new[path]["sha256"]) for path in common]
+        digests = [(old[path]["sha256"], new[path]["sha256"]) for path in common]
+        pairs += [pair for pair in digests if None not in pair]
         differ = any(before != after for before, after in pairs)
         return not (any(self.changes.values()) or any(self.metrics[1:]) or differ)
+
+    @cached_property
+    def links_are_known(self) -> bool:
+        """Return whether it is recorded if the true links are the same."""
+        return changes.links_are_known(self.before, self.after)
 
     @cached_property
     def causes(self) -> list[str]:
@@ -152,6 +158,7 @@ class Comparison:
             "conclusion": self.conclusion,
             "reason": None if self.reason is None else self.reason._asdict(),
             "causes": self.causes,
+            "links_are_known": self.links_are_known,
             "same_records": self.same_records,
             "not_by_stratum": self.ungrouped or None,
             "metrics": dict(zip(("both", *SIDES), self.metrics, strict=True)),
@@ -249,7 +256,7 @@ def _is_invalid(release: Release) -> bool:
 
 def _same_records(before: Release, after: Release) -> bool:
     old, new = (changes.sources(release).get("puf") for release in (before, after))
-    return old is not None and new is not None and old["sha256"] == new["sha256"]
+    return old is not None and old == new
 
 
 def _ungrouped(before: Release, after: Release, named: tuple[Mapping[str, Any], Mapping[str, Any]]) -> str:

@@ -22,8 +22,8 @@ _DOCUMENTS = (
     layout.OUTPUTS, layout.INPUTS, layout.RELEASE, layout.DECISION, layout.COST, layout.CRATE, layout.RESOLVED,
 )  # fmt: skip
 _TYPES = {
-    "path": str, "sha256": str, "size": int, "rows": int | None, "content": str | None, "holds_data": bool,
-    "equal": str, "bag": str | None,
+    "path": str, "sha256": str | None, "size": int | None, "rows": int | None, "content": str | None,
+    "holds_data": bool, "equal": str, "bag": str | None,
 }  # fmt: skip
 _RELEASE_TYPES = {"version": str | None, "commit": str | None, "tree": str | None, "versions": dict}
 
@@ -51,7 +51,7 @@ def check(path: Path, study: str, files: Files) -> dict[str, Line]:
     named = lines(layout.INPUTS, "files", "path", "sha256", "size", "bag")
     read_sources = _check_outputs(path, files, outputs)
     for line in sources:
-        if (line["sha256"], line["size"]) not in read_sources:
+        if _source(line) not in read_sources:
             raise refusal(path, f"{quote(layout.INPUTS)} names a source file that no step of the ledger read")
     _check_bytes(path, files, [*outputs, *sources, *named])
     return documents
@@ -95,8 +95,8 @@ def _entries(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
         try:
             complete = sealed(entry)["sha256"] == entry["sha256"]
             for line in (*entry["outputs"].values(), *inputs(entry)):
-                complete &= isinstance(line["path"], str) and isinstance(line["sha256"], str)
-                complete &= isinstance(line["size"], int)
+                complete &= isinstance(line["path"], str)
+                complete &= isinstance(line["sha256"], str | None) and isinstance(line["size"], int | None)
         except (KeyError, TypeError, AttributeError):
             complete = False
         if not complete:
@@ -104,8 +104,15 @@ def _entries(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
         yield name, entry
 
 
-def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[str, int]]:
-    """See that the ledger closes and wrote what is listed; return the digests and sizes of what it read outside."""
+def _source(line: Line) -> tuple[str | None, ...]:
+    """Return what tells one source file from another: digest and size, or the name where a bag must not have these."""
+    if line["sha256"] is None:
+        return (line["path"].removeprefix(SOURCE_PREFIX).rpartition("/")[2],)
+    return line["sha256"], line["size"]
+
+
+def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[str | None, ...]]:
+    """See that the ledger closes and wrote what is listed; return what it read outside, see :func:`_source`."""
     entries = list(_entries(path, files))
     wrote: dict[str, Line] = {}
     for name, entry in entries:
@@ -114,8 +121,9 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
                 raise refusal(path, f"{quote(name)} is about a result of another ledger entry")
     for name, entry in entries:
         for line in inputs(entry):
-            output = wrote.get(line["path"], {"sha256": None})
-            if not line["path"].startswith(SOURCE_PREFIX) and output["sha256"] != line["sha256"]:
+            output = wrote.get(line["path"])
+            other = output is None or output["sha256"] != line["sha256"]
+            if other and not line["path"].startswith(SOURCE_PREFIX):
                 what = "is about a step that read what no other entry of the ledger wrote"
                 raise refusal(path, f"{quote(name)} {what}")
     listed = {line["path"]: line for line in outputs}
@@ -127,7 +135,7 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
     sources = [
         line for _, entry in entries for line in inputs(entry) if line["path"].startswith(SOURCE_PREFIX)
     ]
-    return {(line["sha256"], line["size"]) for line in sources}
+    return {_source(line) for line in sources}
 
 
 def _check_bytes(path: Path, files: Files, lines: list[Line]) -> None:

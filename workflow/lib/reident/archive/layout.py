@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 # The bag: a zip with one folder, {study}-{digest}, of the same name as the zip.
 DECLARATION = "bagit.txt"
@@ -20,15 +21,21 @@ SIGNED_FILES = re.compile(r"signatures/(seal\.sig|[0-9a-f]{16}\.(json|sig))")
 NAMESPACE = "reident-seal"
 """What a signature is for, as ``ssh-keygen -Y sign -n`` takes it."""
 
-VERSION = "1"
+VERSION, WITH_DIGESTS = "2", "1"
 INFO_VERSION = "Reident-Bag-Version"
-"""The version of this layout, and the line of ``bag-info.txt`` that states it."""
+"""The version of this layout, the one before it, and the line of ``bag-info.txt`` that states it.
+
+Bags of version 1 have the digest of every result, from which links can be found by trying.
+"""
 
 # The payload.
 PAYLOAD = "data/"
 CRATE = "data/ro-crate-metadata.json"
 OUTPUTS = "data/outputs.json"
-"""The outputs to recreate (CODECHECK): path, SHA-256, size, rows, digest of the content, and how equal they must be."""
+"""The outputs to recreate (CODECHECK): path, SHA-256, size, rows, digest of the content, and how equal they must be.
+
+Without the source files, a bag has neither digest nor size of what :func:`reident.ledger.withheld.withheld` names.
+"""
 
 INPUTS = "data/inputs.json"
 """The inputs: the path in the study file, SHA-256, size, rows, and whether they are in the bag."""
@@ -62,6 +69,17 @@ REPORT = "data/report/"
 
 SOURCES = "data/inputs/"
 """With ``seal: {inputs: include}``, the inputs: ``{sha256}`` with the suffix of the file."""
+
+NONCE = "data/nonce.txt"
+"""With the inputs, a secret random number: no guess of them can be tried on the bag's digest, which is published."""
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path that a user names is that of a file: no name that a file system refuses, and no pipe."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def order(path: str) -> tuple[int, str]:

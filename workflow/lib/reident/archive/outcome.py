@@ -21,9 +21,12 @@ from reident.pipeline.steps import table_of
 TOLERANCE = 1e-9
 """The largest relative difference of two numbers that count as equal."""
 
-Outcome = Literal["identical", "content", "tolerance", "explained", "different", "missing", "extra"]
+Outcome = Literal[
+    "identical", "content", "tolerance", "explained", "withheld", "different", "missing", "extra"
+]
 """How a result compares: the same bytes; the same content in other bytes, or before columns that a later release added
 at the end; numbers equal within :data:`TOLERANCE`; a report that differs because the code or the packages differ;
+computed, where the bag must not have its digest;
 different; not computed; not in the seal."""
 
 FAILURES: tuple[Outcome, ...] = ("different", "missing")
@@ -77,8 +80,9 @@ def compare(
 
 
 def is_reproduced(lines: list[Compared]) -> bool:
-    """Return whether every result that must be equal is; a list without results shows nothing."""
-    return bool(lines) and not any(line.outcome in FAILURES for line in lines)
+    """Return whether every result that must be equal is; a list without results to compare shows nothing."""
+    compared = {line.outcome for line in lines} - {"withheld", "extra"}
+    return bool(compared) and compared.isdisjoint(FAILURES)
 
 
 def _compare(
@@ -93,6 +97,9 @@ def _compare(
     file = _located(root, path)
     if not file.is_file():
         return Compared(path, "missing")
+    if line["sha256"] is None:
+        other = _other_rows(line["rows"], rows.get(path))
+        return Compared(path, "different" if other else "withheld", other)
     if sha256(file) == line["sha256"]:
         return Compared(path, "identical")
     if line["equal"] == "report":

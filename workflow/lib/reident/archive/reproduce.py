@@ -25,7 +25,9 @@ from reident.errors import InputError
 from reident.ledger import stored
 from reident.ledger.chain import entry_files
 from reident.ledger.check import few
+from reident.pipeline import release
 from reident.sections.language import LANGUAGES
+from reident.sections.seal import SignOff
 
 REPORTS = Path("reports", "reproduce")
 PAGE = "reproduction"
@@ -72,6 +74,8 @@ def run(
     InputError
         If the bag does not hold, an option is not valid, or the disk is full.
     """
+    if trust is None:
+        release.require_checkout("`reident reproduce` without `--trust`")
     try:
         with staging(REPORTS) as work:
             _say(f"Verifying {path} ...")
@@ -176,7 +180,10 @@ def _about(bag: Verified, code: Code) -> Facts:
         "bag": bag.name,
         "digest": bag.digest,
         "signed_by": bag.signed_by and signer(bag.signed_by),
-        "sign_offs": [sign_off.content | signer(sign_off.signer) for sign_off in bag.sign_offs],
+        "sign_offs": [
+            {name: sign_off.content.get(name) for name in SignOff.model_fields} | signer(sign_off.signer)
+            for sign_off in bag.sign_offs
+        ],
         "warnings": list(bag.warnings),
         "on": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
@@ -205,8 +212,7 @@ def _check_room(expected: dict[str, float]) -> None:
 def _cost(root: Path) -> dict[str, Any]:
     """Return what the steps of the new run took."""
     entries = collect.chain_of(root, [end for end in collect.ENDS if (root / end).is_file()])
-    files = [line for entry in entries for line in entry["outputs"].values()]
-    return dict(collect.cost(entries, root, files)["total"])
+    return dict(collect.cost(entries, root)["total"])
 
 
 def _write(target: Path, facts: Facts, render: Callable[[Facts], dict[str, bytes]]) -> None:
@@ -261,6 +267,7 @@ WORDS: dict[str, str] = {
     "content": "with the same content",
     "tolerance": "equal within the tolerance",
     "explained": "reports that differ because code or packages differ",
+    "withheld": "computed, of which the bag must not have a digest",
     "different": "different",
     "missing": "missing",
     "extra": "not in the seal",

@@ -19,6 +19,7 @@ import yaml
 
 from reident.archive import layout
 from reident.archive.inputs import Input
+from reident.archive.unpack import MAX_PART
 from reident.errors import InputError
 from reident.ledger.chain import SOURCE_PREFIX, read_entry
 from reident.pipeline.digests import sha256
@@ -86,7 +87,10 @@ def place(bag: Path, name: str, inputs: list[Input], paths: dict[str, Path], int
     the study changes. An absolute path stays if the file is there; otherwise it is replaced.
     """
     for item in inputs:
-        if (problem := path_problem(item.path)) is not None:
+        problem = path_problem(item.path)
+        if problem is None and max(map(len, os.fsencode(item.path).split(b"/"))) > MAX_PART:
+            problem = f"has a name of more than {MAX_PART} bytes. Ask for another bag."
+        if problem is not None:
             raise InputError(f"{bag.name}: the path of an input {problem}")
     relative = [os.path.normpath(item.path) for item in inputs if not Path(item.path).is_absolute()]
     depth = max((Path(path).parts.count("..") for path in relative), default=0)
@@ -95,9 +99,9 @@ def place(bag: Path, name: str, inputs: list[Input], paths: dict[str, Path], int
     file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
     renamed: dict[str, str] = {}
     for number, item in enumerate(inputs, start=1):
-        source, path = paths[item.sha256], item.path
+        source, path = paths[item.key], item.path
         if Path(path).is_absolute():
-            if Path(path).is_file() and sha256(Path(path)) == item.sha256:
+            if layout.is_file(Path(path)) and (item.sha256 is None or sha256(Path(path)) == item.sha256):
                 continue
             target = into / OUTSIDE / str(number) / item.name
             renamed[os.path.relpath(target, folder)] = path

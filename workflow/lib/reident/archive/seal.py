@@ -73,6 +73,11 @@ def _signatures(key: Path | None, tag_manifest: bytes, path: Path) -> dict[str, 
     signature, former = signing.sign(tag_manifest, key), earlier.get(layout.SEAL_SIGNATURE)
     if former is not None and signing.fingerprint(former) == signing.fingerprint(signature):
         return earlier
+    if former is not None and len(earlier) > 1:
+        raise InputError(
+            f"{path} has sign-offs that cover the signature by {signing.fingerprint(former)}. Sign with that key, or "
+            "move the file away, seal the study again, and have it signed off again."
+        )
     return {**earlier, layout.SEAL_SIGNATURE: signature}
 
 
@@ -84,6 +89,8 @@ def sign(path: Path, signoff: Path, key: Path) -> list[str]:
     InputError
         If the bag does not hold, the decision or the key is not valid, or the bag cannot be written.
     """
+    if not layout.is_file(signoff):
+        raise InputError(f"{signoff} is not a file. Name the file with the decision.")
     decision = reading.load(signoff, SignOff)
     verified, files = verify.read(path)
     content = {**decision.model_dump(mode="json"), **verify.binding(files)}

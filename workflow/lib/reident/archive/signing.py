@@ -46,7 +46,7 @@ def sign(data: bytes, key: Path) -> bytes:
     InputError
         If the key cannot be used without a question, or ``ssh-keygen`` is not installed.
     """
-    if not key.is_file():
+    if not layout.is_file(key):
         raise InputError(f"{key}: the key does not exist. Correct the path.")
     ended = _run(data, "sign", "-f", str(key))
     if ended.returncode == 0 and ended.stdout.startswith(_BEGIN.encode()):
@@ -67,7 +67,7 @@ def verify(data: bytes, signature: bytes, signers: Path | None = None) -> Signer
         If ``ssh-keygen`` is not installed, or the file of signers is not there.
     """
     key = hashlib.sha256(_public_key(signature)).hexdigest()[:16]
-    if signers is not None and not signers.is_file():
+    if signers is not None and not layout.is_file(signers):
         raise InputError(f"{signers}: the file of signers does not exist. Correct the path.")
     with tempfile.NamedTemporaryFile(suffix=".sig") as file:
         file.write(signature)

@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple
 from reident.archive import layout
 from reident.errors import InputError
 from reident.ledger.stored import FULL
+from reident.pipeline.steps import STEPS, maker_of
 
 MAX_ENTRIES = 100_000
 MAX_TABLE = 2**25
@@ -47,7 +48,10 @@ REMEDY = "Do not use the file; get the bag again from those who sealed it."
 
 _LIMITS = f"at most {MAX_SIZE:,} bytes, and at most {MAX_RATIO} times as many as in the zip file"
 _NOT_READ = (layout.CODE, layout.REPORT, layout.SOURCES, layout.TABLES)
-"""Folders whose files verification digests without reading them."""
+"""Folders whose files verification digests without reading them, but for the tables of these steps:"""
+
+_VERDICT = {"judge", *STEPS["judge"].after}
+"""The step that reaches the verdict, and those whose tables it reads."""
 
 _TOP = re.compile(r"[a-z0-9-]+-[0-9a-f]{16}")
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -86,7 +90,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
     InputError
         If the file is not as a bag is written, or there is no room on the disk. What was written by then is no bag.
     """
-    if not path.is_file():
+    if not layout.is_file(path):
         raise InputError(f"{path} is not a file. Name the zip file of a bag.")
     if not os.access(path, os.R_OK):
         raise InputError(f"{path} cannot be read. Change its permissions.")
@@ -164,7 +168,7 @@ def _check(path: Path, entries: list[zipfile.ZipInfo], folder: Path | None) -> s
     if _bursts(sum(entry.file_size for entry in entries), path.stat().st_size):
         raise refusal(path, f"the unpacked files must have {_LIMITS}")
     top = _check_names(path, [entry.filename for entry in entries])
-    text_sizes = [entry.file_size for entry in entries if _is_read(_inside(entry))]
+    text_sizes = [entry.file_size for entry in entries if _is_read(entry)]
     if max(text_sizes, default=0) > MAX_TEXT or sum(text_sizes) > MAX_TEXTS:
         raise refusal(path, f"the files that describe the bag must have at most {MAX_TEXT:,} bytes each")
     needed = sum(-(-entry.file_size // _DISK_BLOCK) + 1 for entry in entries) * _DISK_BLOCK
@@ -227,8 +231,16 @@ def _inside(entry: zipfile.ZipInfo) -> str:
     return entry.filename.partition("/")[2]
 
 
-def _is_read(path: str) -> bool:
-    return not path.startswith(_NOT_READ)
+def _is_read(entry: zipfile.ZipInfo) -> bool:
+    path = _inside(entry)
+    if not path.startswith(_NOT_READ):
+        return True
+    if not path.startswith(layout.TABLES) or entry.file_size > MAX_TEXT:
+        return False
+    try:
+        return maker_of(path) in _VERDICT
+    except ValueError:
+        return False
 
 
 def _read(
@@ -244,7 +256,7 @@ def _read(
             copy.write(block)
             if target is not None:
                 target.write(block)
-            if _is_read(_inside(entry)):
+            if _is_read(entry):
                 blocks.append(block)
     return Content(entry.file_size, sha512.hexdigest(), sha256.hexdigest(), b"".join(blocks))
 

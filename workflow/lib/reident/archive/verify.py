@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from reident.archive import consistency, layout, signing
+from reident.archive import agreement, consistency, layout, signing
 from reident.archive.unpack import Content, Unpacked, printable, quote, refusal, staging, unpack
 from reident.errors import InputError
 from reident.pipeline import release
@@ -22,8 +23,14 @@ _LAYOUT = re.compile(rf"^{layout.INFO_VERSION}: (.*)$", re.MULTILINE)
 _REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one that was sealed"
 
 
+_CONFIDENTIAL = (
+    "an earlier release sealed the bag, with digests from which values of records and true links can be found by "
+    "trying. Keep it as confidential as the source files."
+)
+
+
 class SignOff(NamedTuple):
-    """What somebody decided on a bag, and signed: the fields of a sign-off, and what :func:`binding` returns."""
+    """What somebody decided on a bag, and signed: the fields of a sign-off, and what :func:`binding` returned then."""
 
     signer: signing.Signer
     content: dict[str, Any]
@@ -51,9 +58,18 @@ class Verified(NamedTuple):
         return f"{self.study}-{self.digest}"
 
 
-def run(path: Path, signers: Path | None = None) -> list[str]:
-    """Verify a bag as :func:`read` does, and return the lines to print."""
+AGENCY, BOARD = "agency", "board"
+ROLES = (AGENCY, BOARD)
+"""Whose signatures can be required: of the seal, and of a sign-off by another key than that of the seal."""
+
+
+def run(path: Path, signers: Path | None = None, required: Collection[str] = ()) -> list[str]:
+    """Verify a bag as :func:`read` does, and return the lines to print.
+
+    An absent signature of `required`, some of :data:`ROLES`, is an InputError.
+    """
     verified, files = read(path, signers)
+    _require(path, verified, required)
     size = sum(content.size for content in files.values())
     lines = [
         f"{path}: every byte is as its manifests say: {len(files):,} files, {size:,} bytes.",
@@ -65,6 +81,19 @@ def run(path: Path, signers: Path | None = None) -> list[str]:
     lines += map(_decision, verified.sign_offs)
     lines += [f"Warning: {warning}" for warning in verified.warnings]
     return [printable(line) for line in lines]
+
+
+def _require(path: Path, verified: Verified, required: Collection[str]) -> None:
+    """Refuse a bag without a signature that must be there: whoever passes it on can take one away."""
+    seal = verified.signed_by
+    if AGENCY in required and seal is None:
+        raise refusal(path, "the agency’s signature of the seal is missing")
+    others = [sign_off for sign_off in verified.sign_offs if seal is None or sign_off.signer.key != seal.key]
+    if BOARD in required and not others:
+        raise refusal(path, "a sign-off by another key than that of the seal is missing")
+    seen = [sign_off.content.get(SIGNATURES, {layout.SEAL_SIGNATURE: ""}) for sign_off in others]
+    if {*ROLES} <= {*required} and not any(layout.SEAL_SIGNATURE in signatures for signatures in seen):
+        raise refusal(path, "a sign-off that covers the agency’s signature of the seal is missing")
 
 
 def read(path: Path, signers: Path | None = None) -> tuple[Verified, dict[str, Content]]:
@@ -115,6 +144,9 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
     _check_files(path, files)
     signed_by, sign_offs, warnings = _check_signatures(path, files, signers)
     documents = consistency.check(path, study, files)
+    warnings += agreement.check(path, files, documents)
+    if _layout(files) == [layout.WITH_DIGESTS]:
+        warnings.append(_CONFIDENTIAL)
     version = documents[layout.RELEASE]["version"]
     if _numbers(version) > _numbers(release.version()):
         warnings.append(
@@ -135,7 +167,7 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
         if name not in tags:
             raise refusal(path, f"{quote(name)} is not in {quote(layout.TAG_MANIFEST)}")
     info = files[layout.INFO].text.decode(errors="replace")
-    if _LAYOUT.findall(info) != [layout.VERSION]:
+    if _layout(files) not in ([layout.VERSION], [layout.WITH_DIGESTS]):
         raise InputError(
             f"{path}: the bag has a layout that this release of reident does not know. Verify it with the release that "
             "sealed it, or a later one."
@@ -148,6 +180,11 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
     sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
     if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
         raise refusal(path, f"`Payload-Oxum` in {quote(layout.INFO)} is not the size and number of the files")
+
+
+def _layout(files: dict[str, Content]) -> list[str]:
+    """Return the version of the layout, if the bag states one and no other."""
+    return _LAYOUT.findall(files[layout.INFO].text.decode(errors="replace"))
 
 
 def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str]:
@@ -216,23 +253,33 @@ def _signer(
 def _sign_off(path: Path, files: dict[str, Content], name: str) -> dict[str, Any]:
     """Return the content of a sign-off, which is about this bag and this report."""
     content, bound = consistency.read(path, files, name), binding(files)
+    signatures, saw = bound.pop(SIGNATURES), content.get(SIGNATURES, {})  # not recorded by earlier releases
     if {key: content.get(key) for key in bound} != bound:
         raise refusal(path, f"{quote(name)} is about another bag, or another report")
+    if not isinstance(saw, dict) or not saw.items() <= signatures.items():
+        raise refusal(path, f"a signature that {quote(name)} covers is missing, or another one")
     try:
-        Decision.model_validate({key: value for key, value in content.items() if key not in bound})
+        Decision.model_validate(
+            {key: value for key, value in content.items() if key not in {*bound, SIGNATURES}}
+        )
     except ValidationError:
         raise refusal(path, f"{quote(name)} is not a complete sign-off") from None
     return content
 
 
+SIGNATURES = "signatures"
+"""What of a sign-off has the SHA-512 of each file of signatures that its signer saw, by name."""
+
+
 def binding(files: dict[str, Content]) -> dict[str, Any]:
-    """Return what binds a sign-off to a bag: the digests of its tag manifest and of its report."""
+    """Return what binds a sign-off to a bag: the digests of its tag manifest, its report, and its signatures so far."""
     report = {
         name.removeprefix(layout.REPORT): file.sha256
         for name, file in files.items()
         if name.startswith(layout.REPORT)
     }
-    return {"tag_manifest": files[layout.TAG_MANIFEST].sha512, "report": report}
+    signatures = {name: file.sha512 for name, file in files.items() if layout.SIGNED_FILES.fullmatch(name)}
+    return {"tag_manifest": files[layout.TAG_MANIFEST].sha512, "report": report, SIGNATURES: signatures}
 
 
 def _name(signer: signing.Signer) -> str:

@@ -20,6 +20,15 @@ STOPPED = 130
 """The exit status after Ctrl-C, as of a shell."""
 
 
+class _Version(argparse.Action):
+    """Show the version, which other commands need not wait for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from reident.pipeline import release
+
+        parser.exit(message=f"reident {release.version() or '(version unknown)'}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status.
 
@@ -33,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Re-identification studies of public use files. A study is run by `snakemake`.",
         epilog="`reident COMMAND --help` describes a command with examples.",
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for part in (init, commands):
         part.declare(parsers)

@@ -49,12 +49,14 @@ examples:
 exit status: 0 if the decision is in the bag, 1 if not, 2 for a wrong command line
 """
 _VERIFY = """\
-Check every byte, manifest and signature of a sealed study. Nothing is written.
+Check every byte, manifest and signature of a sealed study, and that its decision
+follows from its tables and its study from the study file. Nothing is written.
 """
 _VERIFY_EXAMPLES = """
 examples:
   reident verify survey-2026-0123456789abcdef.zip
   reident verify survey-2026-0123456789abcdef.zip --signers signers    the signers must be among these
+  reident verify survey-2026-0123456789abcdef.zip --signers signers --require agency,board
 
 exit status: 0 if everything holds, 1 if anything does not, 2 for a wrong command line
 """
@@ -117,6 +119,8 @@ def declare(commands: Any) -> None:
     parser = add_command(commands, "verify", "check a sealed study", _VERIFY, _VERIFY_EXAMPLES, _verify)
     parser.add_argument("bag", type=_path, metavar="BAG", help="the sealed study")
     _add_signers(parser)
+    help_ = "signatures that must be there: `agency`, of the seal, and `board`, of a sign-off by another key"
+    parser.add_argument("--require", type=_roles, default=(), metavar="ROLE[,ROLE]", help=help_)
 
     parser = add_command(
         commands, "reproduce", "compute a sealed study again", _REPRODUCE, _REPRODUCE_EXAMPLES, _reproduce
@@ -172,6 +176,15 @@ def _path(text: str) -> Path:
     return Path(text).expanduser()
 
 
+def _roles(text: str) -> tuple[str, ...]:
+    from reident.archive.verify import ROLES
+
+    roles = tuple(text.split(","))
+    if not set(roles) <= set(ROLES):
+        raise argparse.ArgumentTypeError(f"must be {' or '.join(ROLES)}, with a comma between them")
+    return roles
+
+
 def _cores(text: str) -> str:
     if text != "all" and not (text.isascii() and text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError("must be a positive integer or `all`")
@@ -207,8 +220,9 @@ def _seal(args: argparse.Namespace) -> int:
     from reident.archive.seal import seal
     from reident.errors import InputError
     from reident.pipeline.family import Family
-    from reident.pipeline.release import NOTEBOOK
+    from reident.pipeline.release import NOTEBOOK, require_checkout
 
+    require_checkout("`reident seal`")
     status = 0
     for path in _files(args):
         try:
@@ -221,8 +235,10 @@ def _seal(args: argparse.Namespace) -> int:
 
 def _files(args: argparse.Namespace) -> list[Path]:
     from reident.pipeline import configuration
-    from reident.pipeline.release import ROOT
+    from reident.pipeline.release import ROOT, require_checkout
 
+    if not args.studies and not configuration.CONFIG.is_file():
+        require_checkout(f"`reident {args.command}` without a study file")
     return configuration.named_studies(args.studies, ROOT)
 
 
@@ -237,7 +253,7 @@ def _verify(args: argparse.Namespace) -> int:
     """Verify a bag."""
     from reident.archive import verify
 
-    return _write(verify.run(args.bag, args.signers))
+    return _write(verify.run(args.bag, args.signers, args.require))
 
 
 def _reproduce(args: argparse.Namespace) -> int:

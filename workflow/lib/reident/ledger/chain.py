@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from reident.errors import InputError
 from reident.pipeline import release
-from reident.pipeline.digests import library_digest, sha256
+from reident.pipeline.digests import has_adapters, library_digest, sha256
 from reident.pipeline.steps import STEPS, maker_of
 
 PartDigest: TypeAlias = Callable[[str, str, str | None], str | None]
@@ -257,7 +257,7 @@ class Chain:
 
         if entry["study_digest"] != part_digest(rule, metric):
             yield from every_result(SETTINGS, "with different study settings")
-        if entry["library_digest"] != library_digest(rule, metric):
+        if has_adapters() and entry["library_digest"] != library_digest(rule, metric):
             made_by = release.named(entry.get("release"))
             yield from every_result(CODE, "by a different version of the library", made_by)
         for source in changed_sources(entry, sources, self.digest):

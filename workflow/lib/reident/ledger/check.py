@@ -116,6 +116,10 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     lines += [f"{KINDS[kind]}: {few(audit.named(kind))}{_made_by(audit, kind)}" for kind in broken]
     if absent:
         lines.append(f"not verified, because they are not there or cannot be read: {few(absent)}")
+    if not release.in_checkout():
+        lines.append(
+            "not verified, as it needs a checkout of the project: by which code the results were made"
+        )
     if audit.packages:
         lines.append(f"made with other versions than those installed: {few(sorted(audit.packages))}")
     if missing:
@@ -195,7 +199,8 @@ def _walk(members: Family, root: Path, notebook: Path) -> _Audit:
     audit = _Audit(root, notebook)
 
     def sources(place: str) -> dict[str, Path]:
-        return family.sources(members.at(place), members.path) | family.notebooks(notebook)
+        notebooks = family.notebooks(notebook) if release.in_checkout() else {}
+        return family.sources(members.at(place), members.path) | notebooks
 
     for entry in audit.chain.walk(members.known_digest, _ends(audit, members, root), sources):
         audit.use(entry)

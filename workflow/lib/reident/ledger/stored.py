@@ -34,8 +34,8 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
     return path.read_text(encoding="utf-8")
 
 
-def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a CSV table that a step made, or some of its columns.
+def read_csv(path: Path, columns: Sequence[str] | None = None, content: bytes | None = None) -> pd.DataFrame:
+    """Return a CSV table that a step made, or some of its columns; of the `content` of the file, where that is known.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
         If no step declares the table, or a cell does not have the type of its column.
     """
     with _checked(path):
-        table = _converted(path, _read(path, usecols=columns))
+        table = _converted(path, _read(path, content, usecols=columns))
     if spreadsheets.is_for_people(path):
         table = spreadsheets.plain(table)
     table = table.astype(dict.fromkeys(table.select_dtypes("str").columns, object))
@@ -63,18 +63,19 @@ def read_batches(path: Path, rows: int) -> Iterator[pd.DataFrame]:
             yield _converted(path, batch)
 
 
-def read_text(path: Path) -> pd.DataFrame:
+def read_text(path: Path, content: bytes | None = None) -> pd.DataFrame:
     """Return the cells of a CSV table as text, without what keeps them from steering a spreadsheet."""
-    table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    source = path if content is None else io.BytesIO(content)
+    table = pd.read_csv(source, dtype=str, keep_default_na=False, encoding="utf-8")
     return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table.astype(object)
 
 
-def _read(path: Path, **options: Any) -> Any:
+def _read(path: Path, content: bytes | None = None, **options: Any) -> Any:
     """Read a CSV table with pandas: empty cells of numbers are missing, and everything but numbers is text."""
     types = {"integer": "Int64", "number": "float64"}
     numbers = {column.name: types[column.type] for column in table_of(path).columns if column.type in types}
     return pd.read_csv(
-        path,
+        path if content is None else io.BytesIO(content),
         dtype=defaultdict(lambda: "str", numbers),
         na_values={name: [""] for name in numbers},
         keep_default_na=False,

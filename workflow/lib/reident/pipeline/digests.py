@@ -41,17 +41,23 @@ def versions() -> dict[str, str]:
     return packages
 
 
+def has_adapters() -> bool:
+    """Return whether the adapters of steps are there, as in a checkout; the installed package has none."""
+    return ADAPTERS.is_dir()
+
+
 @cache
-def library_digest(rule: str, metric: str | None = None) -> str:
+def library_digest(rule: str, metric: str | None = None, adapter: str | None = None) -> str:
     """Return the SHA-256 over a step's adapter and the sources of its modules and all that these import.
 
     The study and the table of steps are left out: what a step takes of a study has a digest of its own. The
-    kernels of steps that do not run them are left out too. Imports for type checking only do not count.
+    kernels of steps that do not run them are left out too. Imports for type checking only do not count. By default, the
+    SHA-256 of the adapter is that of this checkout.
     """
     total = hashlib.sha256()
     for module in modules(rule, metric):
         total.update(_lines(module))
-    total.update(sha256(ADAPTERS / f"{rule}.py").encode())
+    total.update((adapter or sha256(ADAPTERS / f"{rule}.py")).encode())
     for name in (rule, *STEPS[rule].after):
         for table in STEPS[name].tables:
             total.update(repr((table.path, [column[:2] for column in table.columns])).encode())

@@ -15,9 +15,11 @@ import re
 import subprocess
 import tomllib
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from reident.errors import InputError
 from reident.pipeline.digests import LIBRARY, versions
 
 ROOT = LIBRARY.parents[2]
@@ -75,11 +77,39 @@ def named(record: Any) -> str:
 
 
 def version(root: Path = ROOT) -> str | None:
-    """Return the version that the checkout declares; None where its declaration is not there."""
+    """Return the version that the checkout declares, or that of the installed package; None where nothing tells."""
     try:
         return str(tomllib.loads((root / PROJECT).read_text(encoding="utf-8"))["project"]["version"])
     except (OSError, KeyError, ValueError):
+        return None if root != ROOT or in_checkout() else installed()
+
+
+def installed() -> str | None:
+    """Return the version of the installed package; None where it is not installed."""
+    try:
+        return metadata.version(LIBRARY.name)
+    except metadata.PackageNotFoundError:
         return None
+
+
+def in_checkout() -> bool:
+    """Return whether this is the library of a checkout: a package alone has no rules, scripts and notebooks."""
+    return NOTEBOOK.is_file()
+
+
+def require_checkout(what: str) -> None:
+    """Refuse what a package alone cannot do.
+
+    Raises
+    ------
+    InputError
+        Naming what was asked for.
+    """
+    if not in_checkout():
+        raise InputError(
+            f"{what} needs a checkout of the project, and this is the installed package alone. Clone the project, set "
+            "it up by `make setup`, and run the command of its `.venv`."
+        )
 
 
 def source_files(root: Path = ROOT) -> list[str]:

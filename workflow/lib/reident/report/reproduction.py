@@ -52,9 +52,11 @@ def verdict(facts: Facts) -> str:
     total = sum(number for kind, number in counts.items() if kind != "extra")
     failed = counts.get("different", 0) + counts.get("missing", 0)
     if facts["outcome"] == "reproduced":
-        same = counts.get("identical") == total
-        text = TEXT("identical", n=total) if same else TEXT("equal", n=total)
-        return block("verdict within", f"**{TEXT('verdict.reproduced')}**", text)
+        withheld = counts.get("withheld", 0)
+        same = counts.get("identical") == total - withheld
+        texts = [TEXT("identical" if same else "equal", n=total - withheld)]
+        texts += [TEXT("withheld", n=withheld)] if withheld else []
+        return block("verdict within", f"**{TEXT('verdict.reproduced')}**", *texts)
     if facts["outcome"] == "not reproduced":
         errors = [TEXT("failed"), *(whole(error) for error in facts["errors"])]
         texts = errors if facts["errors"] else [TEXT("differ", n=failed, total=total)]

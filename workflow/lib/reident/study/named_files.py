@@ -26,7 +26,12 @@ MAX_SHOWN = 300
 
 def named_files(study: Study) -> dict[Location, str]:
     """Return the files that a study names, as written, by their location in the study file."""
-    named = dict(_source_files(study, ()))
+    return {**dict(_source_files(study, ())), **files_without_data(study)}
+
+
+def files_without_data(study: Study) -> dict[Location, str]:
+    """Return those that are no source files, read or not: checklist, font, policy, earlier editions, functions."""
+    named: dict[Location, str] = {}
     if study.checklist is not None and study.checklist.path is not None:
         named["checklist", "file"] = study.checklist.path
     if study.font is not None:

@@ -92,7 +92,7 @@ class Mistake(NamedTuple):
     message: str  # what is wrong, beginning with the key, and what to do
 
 
-def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
+def read(path: Path, *keys: str, decide: bool = True, content: bytes | None = None) -> tuple[Any, yaml.Node]:
     """Return the plain content of a YAML file (dict, list, str, None) and its node tree.
 
     Parameters
@@ -102,6 +102,8 @@ def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
         What a message gives as examples of keys, by default those of a study.
     decide : bool
         Whether to refuse a file with something that is still to be decided, see :func:`todos`.
+    content : bytes, optional
+        That of the file, where it is known; the path is for messages then.
 
     Raises
     ------
@@ -109,7 +111,7 @@ def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
         If the file cannot be read, is not UTF-8, is not YAML, is empty or too large, gives a key twice, or has a
         value that is still to be decided.
     """
-    text = _text(path)
+    text = _text(path, content)
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if isinstance(node, yaml.MappingNode):
@@ -133,14 +135,16 @@ def _error(path: Path, line: int | None, message: str) -> InputError:
     return InputError(f"{path}{f', line {line}' if line else ''}: {message}")
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, content: bytes | None = None) -> str:
     """Return the text of a file, unless it is too large to be a study file."""
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):  # to read a pipe may last for ever
+        if content is None and path.exists() and not (path.is_file() or path.is_dir()):
+            # To read a pipe may last for ever.
             raise _error(path, None, "the file is a pipe or a device. Write its content to a file.")
-        if path.is_file() and path.stat().st_size > MAX_FILE:
+        size = path.stat().st_size if content is None and path.is_file() else len(content or b"")
+        if size > MAX_FILE:
             raise _error(path, None, f"the file must have at most {MAX_FILE:,} bytes. Shorten it.")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
     except OSError as error:
         what = f"the study file cannot be read ({error.strerror}). Check the path."
         raise _error(path, None, what) from None

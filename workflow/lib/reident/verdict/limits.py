@@ -91,9 +91,15 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     Judged
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
-    warning_lines = warnings.collect(part, tables)
+    return decide(part.decision, tables, warnings.collect(part, tables))
+
+
+def decide(
+    decision: Decision | None, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame
+) -> Judged:
+    """Compare every limit, and pass the verdict, where the warnings are known."""
     invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
-    lines = [] if part.decision is None else list(_outcomes(part.decision, tables, invalid))
+    lines = [] if decision is None else list(_outcomes(decision, tables, invalid))
     limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
     return Judged(warning_lines, limits, _verdicts(limits, warning_lines))
 

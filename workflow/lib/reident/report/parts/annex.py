@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from reident.ledger.withheld import withheld, without_digest
 from reident.pipeline import release
 from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
@@ -103,18 +104,20 @@ def account(results: Results) -> str:
 
 @part("study.json")
 def provenance(results: Results) -> str | None:
-    """Return the source files, each with its role, and the results, with their digests."""
+    """Return the source files, each with its role, and the results, with the digests from which no link can be told."""
     entries = results.ledger
     if not entries:
         return None
-    files = [*_sources(entries), *_results(entries)]
+    must_stay = withheld(entries)
+    sources = [(side, without_digest(line) if must_stay(line) else line) for side, line in _sources(entries)]
+    files = [*sources, *(("", line) for line in _results(entries) if not must_stay(line))]
     return paragraphs(
         TEXT("provenance.text"),
         table(
             TEXT("provenance.caption"),
             Column(HEADING("file"), [_named(side, line) for side, line in files], "l", "1fr"),
-            Column(HEADING("bytes"), [count(line.get("size")) for _, line in files]),
-            Column(HEADING("digest"), [_digest(line["sha256"]) for _, line in files], "l"),
+            Column(HEADING("bytes"), [_shown(line["size"], count) for _, line in files]),
+            Column(HEADING("digest"), [_shown(line["sha256"], _digest) for _, line in files], "l"),
             kind="compact",
         ),
     )
@@ -133,14 +136,14 @@ def _sources(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     return [(side, sources[path, side, digest]) for path, side, digest in sorted(sources)]
 
 
-def _results(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the results that the report uses, ordered by path, without a role; not the scores of each shard."""
+def _results(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tables that the report uses, and the study, ordered by path."""
     lines = {line["path"]: line for entry in entries for line in entry["outputs"].values()}
-    return [
-        ("", lines[path])
-        for path in sorted(lines)
-        if path.endswith((".csv", "study.json")) or path.startswith("confirmed/")
-    ]
+    return [lines[path] for path in sorted(lines) if path.endswith((".csv", "study.json"))]
+
+
+def _shown(value: Any, show: Callable[[Any], str]) -> str:
+    return UNDEFINED if value is None else show(value)
 
 
 def _named(side: str, line: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reident.archive.changes import Change
+from reident.archive.changes import HIDDEN, Change
 from reident.archive.comparison import SIDES, Comparison
 from reident.language.messages import label
 from reident.report.layout import Column, paragraphs, table
@@ -91,7 +91,7 @@ def files(comparison: Comparison) -> str:
         return TEXT("nothing")
     shown = [
         line._replace(
-            **{side: f"{value[:12]}…" for side in SIDES if (value := getattr(line, side)) is not None}
+            **{side: _digest(value) for side in SIDES if (value := getattr(line, side)) is not None}
         )
         if line.what == "sha256"
         else line
@@ -104,6 +104,10 @@ def files(comparison: Comparison) -> str:
         Column(TEXT("columns.only"), [TEXT(f"files.{line.what}") for line in lines], "l", "1fr"),
         *_sides(shown, lambda value: value if isinstance(value, str) else counted(value)),
     )
+
+
+def _digest(value: str) -> str:
+    return TEXT("files.hidden") if value == HIDDEN else f"{value[:12]}…"
 
 
 def variables(comparison: Comparison) -> str:

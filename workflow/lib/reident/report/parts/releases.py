@@ -226,6 +226,8 @@ def _causes(comparison: Comparison) -> str:
     if causes[:2] == [compared.FILE, compared.LINKS]:  # Another released file has other links, as a rule.
         names[:2] = [TEXT("causes.with_links")]
     key = "none" if not names else "one" if len(names) == 1 else "other"
+    if not comparison.links_are_known:
+        key = "recorded" if names else "none_recorded"
     fields = {"causes": listed(names)} if names else {}
     return f"{TEXT('causes.lead')} {TEXT(f'causes.{key}', **fields)}"
 
