@@ -34,8 +34,10 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
     return path.read_text(encoding="utf-8")
 
 
-def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def read_csv(path: Path, columns: Sequence[str] | None = None, content: bytes | None = None) -> pd.DataFrame:
     """Return a CSV table that a step made, or some of its columns.
+
+    With `content`, these are the bytes of the file, which need not be there.
 
     Returns
     -------
@@ -49,7 +51,8 @@ def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
         If no step declares the table, or a cell does not have the type of its column.
     """
     with _checked(path):
-        table = _converted(path, _read(path, usecols=columns))
+        source = path if content is None else io.BytesIO(content)
+        table = _converted(path, _read(path, source, usecols=columns))
     if spreadsheets.is_for_people(path):
         table = spreadsheets.plain(table)
     table = table.astype(dict.fromkeys(table.select_dtypes("str").columns, object))
@@ -58,7 +61,7 @@ def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
 
 def read_batches(path: Path, rows: int) -> Iterator[pd.DataFrame]:
     """Yield a CSV table as it is written, in the types of its columns, some rows at a time; at least one batch."""
-    with _checked(path), _read(path, chunksize=rows) as batches:
+    with _checked(path), _read(path, path, chunksize=rows) as batches:
         for batch in batches:
             yield _converted(path, batch)
 
@@ -69,12 +72,12 @@ def read_text(path: Path) -> pd.DataFrame:
     return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table.astype(object)
 
 
-def _read(path: Path, **options: Any) -> Any:
+def _read(path: Path, source: Path | io.BytesIO, **options: Any) -> Any:
     """Read a CSV table with pandas: empty cells of numbers are missing, and everything but numbers is text."""
     types = {"integer": "Int64", "number": "float64"}
     numbers = {column.name: types[column.type] for column in table_of(path).columns if column.type in types}
     return pd.read_csv(
-        path,
+        source,
         dtype=defaultdict(lambda: "str", numbers),
         na_values={name: [""] for name in numbers},
         keep_default_na=False,
