@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-from reident.intake import prepare as intake
+from reident.api.linked import prepared
 from reident.ledger import stored
-from reident.linkage import strata
-from reident.linkage.attack import AttackFiles, MetricTables, attack
+from reident.linkage.attack import MetricTables, attack
 from reident.linkage.metrics.contract import Setting
 from reident.pipeline import parts
 from reident.study.model import Study, load
@@ -45,13 +44,10 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
         The shards in which pairs are scored.
     """
     model = Study.model_validate(study)
-    part = parts.preparing(model)
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
-    typed = intake.prepare(part, **{side: text_table(model, side, rows) for side, rows in sources.items()})
-    stratified = strata.stratify(parts.stratifying(model), typed.puf, typed.eif, typed.iuf)
-    prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
-    manifest = through_csv(stratified.manifest, "strata/manifest.csv")
-    files = AttackFiles(prepared, typed.iuf, stratum, manifest)
+    _, files = prepared(model, {side: [text_table(model, side, rows)] for side, rows in sources.items()})
+    manifest = through_csv(files.manifest, "strata/manifest.csv")
+    files = files._replace(manifest=manifest)
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
     made = attack(parts.attacking(model), files, Setting(), budget)
     metrics = {
@@ -61,9 +57,8 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
         )
         for name, tables in made.metrics.items()
     }
-    return Tables(
-        model, prepared, stratum, manifest, metrics, through_csv(made.rates, "rates.csv"), typed.iuf
-    )
+    rates = through_csv(made.rates, "rates.csv")
+    return Tables(model, files.prepared, files.strata, manifest, metrics, rates, files.iuf)
 
 
 def read(study: Path, folder: Path) -> Tables:
