@@ -9,7 +9,7 @@ from typing import Any, overload
 import pandas as pd
 import pyarrow as pa
 
-from reident.api.study import StudyFiles, file_section, of_frames, with_missing
+from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
 from reident.errors import InputError
 from reident.intake.prepare import Prepared, prepare_files
@@ -141,16 +141,16 @@ def attack(
         return _attacked(puf, threads_or_all(threads))
     if eif is None or links is None:
         raise TypeError("`attack` takes a study, or three data frames: puf, eif and links")
-    frames = {"puf": puf, "eif": eif, "iuf": links}
-    keys = _keys(links, puf_id, eif_id)
+    frames = named(puf=puf, eif=eif, iuf=links)
+    keys = _keys(frames["iuf"], puf_id, eif_id)
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),
             "eif": file_section("eif", id=keys[1]),
             "iuf": file_section("iuf", puf_id=keys[2], eif_id=keys[3]),
         },
-        "linking_variables": [_with_missing(one, puf, eif) for one in _variables(variables)],
-        "strata": [_with_missing(one, puf, eif) for one in strata],
+        "linking_variables": [_with_missing(one, frames) for one in _variables(variables)],
+        "strata": [_with_missing(one, frames) for one in strata],
         "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
     }
     others = {"binning": binning, "rank_filter": rank_filter, "rates": rates}
@@ -162,7 +162,7 @@ def _keys(
     links: pd.DataFrame, puf_id: str | Sequence[str] | None, eif_id: str | Sequence[str] | None
 ) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return the key columns of the PUF and the EIF, and those of both in the links."""
-    names = [str(name) for name in links.columns]
+    names = list(links.columns)
     if puf_id is None and eif_id is None and len(names) == 2:
         puf_id, eif_id = names
     if puf_id is None or eif_id is None:
@@ -188,12 +188,9 @@ def _variables(variables: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> li
     ]
 
 
-def _with_missing(variable: str | Mapping[str, Any], puf: pd.DataFrame, eif: pd.DataFrame) -> dict[str, Any]:
+def _with_missing(variable: str | Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     section = {"name": variable} if isinstance(variable, str) else variable
-    columns = {
-        side: frame.get(section.get(side, section.get("name")))
-        for side, frame in (("puf", puf), ("eif", eif))
-    }
+    columns = {side: frames[side].get(section.get(side, section.get("name"))) for side in ("puf", "eif")}
     return with_missing(section, columns, by_side=True)
 
 

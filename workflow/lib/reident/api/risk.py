@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from reident.api.study import StudyFiles, file_section, of_frames, with_missing
+from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import Tables, made_by, threads_or_all
 from reident.filerisk import assessment
 from reident.filerisk import prepare as filerisk
@@ -72,14 +72,15 @@ def file_risk(
     if isinstance(file, StudyFiles):
         study = file
     else:
+        frames = named(survey=file)
         section = {
             "file": file_section("file", id=id),
-            "key_variables": [_with_missing(one, file) for one in keys],
+            "key_variables": [_with_missing(one, *frames.values()) for one in keys],
             "sampling_fraction": sampling_fraction,
             "weight": weight,
             **options,
         }
-        study = of_frames({"file_risk": _given(section)}, {"survey": file})
+        study = of_frames({"file_risk": _given(section)}, frames)
     part = parts.risk_files(study.model)
     sides = {FILE: part.side, POPULATION: "population", ORIGINAL: "unperturbed"}
     with opened(part.extracts, study.texts(part.extracts, sides)) as texts:
@@ -197,8 +198,9 @@ def closest(
     if not isinstance(study, StudyFiles):
         copies = [synthetic] if isinstance(synthetic, pd.DataFrame) else synthetic
         keys = [id] if isinstance(id, str) else list(id or ())
-        names = list(variables) or [str(name) for name in study.columns if name not in keys]
-        numbers = [name for name in names if _is_number(study.get(name))] if numeric is None else numeric
+        file = named(confidential=study)["confidential"]
+        names = list(variables) or [name for name in file.columns if name not in keys]
+        numbers = [name for name in names if _is_number(file.get(name))] if numeric is None else numeric
         section = {
             "known": [],
             "synthesized": names,
@@ -234,9 +236,9 @@ def _matched(
     key: str | Sequence[str] | None,
 ) -> StudyFiles:
     """Return the study of a confidential file and synthetic files."""
-    frames = {CONFIDENTIAL: confidential, **{synthetic_side(at): copy for at, copy in enumerate(synthetic)}}
-    if holdout is not None:
-        frames[HOLDOUT] = holdout
+    copies = {synthetic_side(at): copy for at, copy in enumerate(synthetic)}
+    held = {} if holdout is None else {HOLDOUT: holdout}
+    frames = named(**{CONFIDENTIAL: confidential}, **copies, **held)
     complete = {
         name: [_with_missing(one, *frames.values()) for one in section[name]]
         if name in ("known", "synthesized") and not isinstance(section[name], str)
@@ -245,7 +247,7 @@ def _matched(
     }
     files = {
         CONFIDENTIAL: file_section(CONFIDENTIAL, id=key),
-        "synthetic": [file_section(synthetic_side(at)) for at in range(len(synthetic))],
+        "synthetic": [file_section(side) for side in copies],
     }
     return of_frames({"matching": {**files, **_given(complete)}}, frames)
 

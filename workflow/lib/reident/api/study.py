@@ -81,7 +81,7 @@ class StudyFiles:
     def _text(self, side: str, extract: Extract, made: Mapping[str, pd.DataFrame]) -> Iterable[pa.Table]:
         names = list(dict.fromkeys(extract.names))
         if side in self.frames:
-            return [frame_text(side, self.frames[side], names, extract.key)]
+            return [frame_text(extract.source.file_name, self.frames[side], names, extract.key)]
         if side in made:
             check_header(Path(extract.source.file_name), list(made[side].columns), names)
             return [pa.table({name: pa.chunked_array([pa.array(made[side][name], TEXT)]) for name in names})]
@@ -129,14 +129,33 @@ def of_frames(sections: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -
     InputError
         With the key of the first mistake, and what to do.
     """
-    for side, frame in frames.items():
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"`{side}` must be a pandas DataFrame, not {type(frame).__name__}")
     data = {"id": "in-memory", **_written(sections)}
     try:
         return StudyFiles(Study.model_validate(data), NO_FILE, frames)
     except ValidationError as error:
-        raise InputError(studyfile.first_problem(error, data, Study)) from None
+        problem = studyfile.first_problem(error, data, Study)
+        for key, keyword in _KEYWORDS.items():
+            problem = problem.replace(f"`{key}", f"`{keyword}")
+        raise InputError(problem) from None
+
+
+_KEYWORDS = {
+    "linking_variables": "variables",
+    "file_risk.key_variables": "keys",
+    "file_risk.": "",
+    "matching.": "",
+}
+"""How functions call the keys of a study file, for messages."""
+
+
+def named(**frames: Any) -> dict[str, pd.DataFrame]:
+    """Return data frames whose columns are named by text, as in a file; refuse anything else."""
+    for name, frame in frames.items():
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"`{name}` must be a pandas DataFrame, not {type(frame).__name__}")
+    return {
+        name: frame.set_axis([str(one) for one in frame.columns], axis=1) for name, frame in frames.items()
+    }
 
 
 def file_section(side: str, **keys: Any) -> dict[str, Any]:
@@ -155,14 +174,14 @@ def _written(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def frame_text(side: str, frame: pd.DataFrame, names: list[str], keys: Iterable[str]) -> pa.Table:
+def frame_text(file: str, frame: pd.DataFrame, names: list[str], keys: Iterable[str]) -> pa.Table:
     """Return columns of a data frame as text, as those of a Parquet file are read; NaN is empty text."""
-    path, columns = Path(side), [str(name) for name in frame.columns]
+    path, columns = Path(file), list(frame.columns)
     try:
         check_header(path, columns, names, row="")
     except MissingColumnError as error:
         raise InputError(
-            f"{side}: the data frame has no column `{error.missing[0]}`. Correct the name, or add the column."
+            f"{file}: the data frame has no column `{error.missing[0]}`. Correct the name, or add the column."
         ) from None
     texts = {}
     for name in names:
@@ -170,7 +189,7 @@ def frame_text(side: str, frame: pd.DataFrame, names: list[str], keys: Iterable[
             column = pa.Array.from_pandas(frame.iloc[:, columns.index(name)])
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # whose messages have values
             raise InputError(
-                f"{side}, column `{name}`: the values have several types. Convert them to one type, such as text."
+                f"{file}, column `{name}`: the values have several types. Convert them to one type, such as text."
             ) from None
         texts[name] = reading.stored_text(path, name, column, key=name in keys)
     return pa.table(texts)
@@ -185,7 +204,9 @@ def with_missing(
     missing codes for each side.
     """
     section = {"name": variable} if isinstance(variable, str) else dict(variable)
-    incomplete = [side for side, column in columns.items() if column is not None and column.isna().any()]
+    incomplete = [
+        side for side, column in columns.items() if column is not None and column.isna().to_numpy().any()
+    ]
     if not incomplete:
         return section
     declared: Any = section.get("missing", {} if by_side else [])
