@@ -7,7 +7,7 @@ without a variable, with coarser values or with a part of a file is an attack wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,6 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_part
 from reident.linkage.scoring import score_shard
 from reident.linkage.strata import lines, pack
-
-if TYPE_CHECKING:
-    from reident.linkage.batches import Source
 
 PAIRS_PER_SHARD = 2 * 10**9
 """The budget of pairs that are scored at a time; the results do not depend on it."""
@@ -189,9 +186,17 @@ def _confirmed(
     strata, manifest = files.strata["puf"], files.manifest
     assigning = settings.assigning(metric.name)
     distribution = ranking.rank(metric, scores, strata, manifest, suspected.append, assigning)
-    ranked, sinks = pa.concat_tables(suspected), (confirmed.append, positions.append)
-    truth: tuple[Mapping[str, Source], pa.Table, pa.Table] = files.prepared, files.iuf, strata
-    limits = confirmation.confirm(settings.confirming, metric, ranked, *truth, manifest, *sinks)
-    tables = (pa.concat_tables(batches) for batches in (scores, confirmed, positions))
-    scored, keyed, numbered = tables
+    ranked = pa.concat_tables(suspected)
+    limits = confirmation.confirm(
+        settings.confirming,
+        metric,
+        ranked,
+        files.prepared,
+        files.iuf,
+        strata,
+        manifest,
+        confirmed.append,
+        positions.append,
+    )
+    scored, keyed, numbered = (pa.concat_tables(batches) for batches in (scores, confirmed, positions))
     return MetricTables(scored, ranked, distribution, keyed, numbered, limits)

@@ -111,7 +111,8 @@ def suspected(
 
     The pairs of other records are scored only where these depend on them.
     """
-    found = suspect(settings, metric, files, compare(settings, files, setting.threads), setting, records)
+    compared, job = compare(settings, files, setting.threads), setting._replace(progress=None)
+    found = suspect(settings, metric, files, compared, job, records)
     pairs = pa.concat_tables(rows.filter(within(rows, settings.max_pairs)) for rows in found)
     puf, eif = (pairs[side].to_numpy().astype(np.int64) for side in Pairs._fields)
     return Pairs(puf[records[puf]], eif[records[puf]])
