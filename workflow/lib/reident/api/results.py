@@ -92,9 +92,9 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     >>> results = reident.open_results("results/example")  # doctest: +SKIP
     >>> results.rates.query("stratum == 'ALL'")  # doctest: +SKIP
     """
-    path = Path(folder)
-    if not (path / "study.json").is_file():
+    results = Results(Path(folder))
+    if not results:
         raise InputError(
-            f"{path}: the folder has no results of a study. Name a folder such as `results/my-study`."
+            f"{results.folder}: the folder has no results of a study. Name a folder such as `results/my-study`."
         )
-    return Results(path)
+    return results
