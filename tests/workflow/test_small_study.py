@@ -4,9 +4,11 @@ import copy
 
 import pandas as pd
 import pytest
+import reident
 import yaml
 from oracles.checks import check_study
 from oracles.study import run as judge
+from pandas.testing import assert_frame_equal
 from pypdf import PdfReader
 from workflow.commands import PRELOADED, made, snakemake
 from workflow.library_run import read
@@ -24,7 +26,15 @@ def test_a_small_study_is_what_the_oracle_says(tmp_path):
     assert ended.code == 0, ended.shown
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     rows = ([dict(zip(head, row, strict=True)) for row in rest] for head, *rest in tables.values())
-    check_study(judge(study, *rows), read(file, tmp_path / "run" / "results" / "small"))
+    folder = tmp_path / "run" / "results" / "small"
+    check_study(judge(study, *rows), read(file, folder))
+    results, ours = reident.open_results(folder), reident.attack(reident.read_study(file))
+    assert_frame_equal(ours.rates, results.rates, check_exact=True)
+    assert list(ours.confirmed) == sorted(results.confirmed, key=list(ours.confirmed).index)
+    for metric, pairs in ours.confirmed.items():
+        assert_frame_equal(pairs, results.confirmed[metric], check_exact=True)
+        assert_frame_equal(ours.limits[metric], results[f"confirmed/{metric}.limits.csv"], check_exact=True)
+    assert_frame_equal(ours.warnings, results["prepared/warnings.csv"])
 
 
 def apart(tables: dict[str, list[list[str]]]) -> list[list[str]]:

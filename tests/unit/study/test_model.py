@@ -276,6 +276,41 @@ def test_a_change_affects_the_steps_that_take_it(sections, touched):
     assert changed(study(), study(**sections)) == {"resolve", *touched}
 
 
+ATTACKED_AGAIN = {"thin", "explain", "try_recodings"}
+"""The steps that attack changed files, each with a slice of the settings of the attack."""
+
+
+@pytest.mark.parametrize(
+    ("sections", "touched"),
+    cases(
+        [
+            ("the interval", {"rates": {"interval": "wilson"}}, {"try_recodings"}),
+            ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"thin", "try_recodings"}),
+            ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, ATTACKED_AGAIN),
+            ("the number of bins", {"binning": {"bins": "4"}}, ATTACKED_AGAIN),
+            ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, ATTACKED_AGAIN),
+            ("the largest set of uniques", {"why": {"max_size": "2"}}, {"explain"}),
+            ("the seed of the draws", {"larger_intruder": {"seed": "2"}}, {"thin"}),
+            (
+                "the order of categories, which counts for weights",
+                {
+                    "linking_variables": [
+                        {"name": "x", "type": "numeric"},
+                        {"name": "c", "type": "categorical", "order": ["1", "2"]},
+                    ]
+                },
+                {"explain", "try_recodings"},
+            ),
+        ]
+    ),
+)
+def test_a_change_affects_the_steps_that_attack_again_as_far_as_they_take_it(sections, touched):
+    limit = {"conditional_rate_at_most": "0.1"}
+    asked = {"larger_intruder": {"seed": "1"}, "why": {}, "decision": limit}
+    before, after = study(**asked), study(**asked | sections)
+    assert changed(before, after) & ATTACKED_AGAIN == touched
+
+
 def test_the_options_of_a_metric_affect_only_its_own_scores():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
     assert parts(before, "score", metric="unicity") == parts(after, "score", metric="unicity")

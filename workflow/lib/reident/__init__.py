@@ -1,1 +1,45 @@
-"""Re-identification studies of public use files."""
+"""Re-identification studies of public use files.
+
+The library in six functions, on data frames in memory or on a study file. They write no file, and their numbers are
+those of the workflow. Everything else in this package may change.
+
+====================  =====================================================================
+:func:`read_study`    a study file, checked
+:func:`attack`        the suspected and confirmed pairs of each metric, and the rates
+:func:`file_risk`     sample uniques, DIS and SUDA of one file
+:func:`matching_risk` the matching-based risk of synthetic files
+:func:`closest`       the distances of synthetic records to the closest record
+:func:`open_results`  the tables of a study that the workflow has run
+====================  =====================================================================
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reident.api.linked import attack
+    from reident.api.results import open_results
+    from reident.api.risk import closest, file_risk, matching_risk
+    from reident.api.study import read_study
+
+__all__ = ["attack", "closest", "file_risk", "matching_risk", "open_results", "read_study"]
+
+_MODULES = {
+    "attack": "linked",
+    "closest": "risk",
+    "file_risk": "risk",
+    "matching_risk": "risk",
+    "open_results": "results",
+    "read_study": "study",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a function where it is asked for: a step must not wait for what others need."""
+    if name in _MODULES:
+        return getattr(import_module(f"reident.api.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -35,7 +35,9 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
 
 
 def read_csv(path: Path, columns: Sequence[str] | None = None, content: bytes | None = None) -> pd.DataFrame:
-    """Return a CSV table that a step made, or some of its columns; of the `content` of the file, where that is known.
+    """Return a CSV table that a step made, or some of its columns.
+
+    With `content`, these are the bytes of the file, which need not be there.
 
     Returns
     -------

@@ -17,9 +17,10 @@ import pyarrow.compute as pc
 from reident.errors import InputError
 from reident.reading import delimited, fixedwidth, parquet, statistical, xport
 from reident.reading.names import BATCH, TEXT, recognised, refuse_foreign
+from reident.reading.parquet import stored_text
 from reident.sections.files import SourceFile
 
-__all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised", "tables"]
+__all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised", "stored_text", "tables"]
 
 _Reader = Callable[[Path, SourceFile, Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]]
 _READERS: dict[str, _Reader] = {

@@ -42,6 +42,13 @@ def batches(
             raise incomplete(path, "parquet") from None
 
 
+def stored_text(path: Path, name: str, column: pa.Array | pa.ChunkedArray, *, key: bool) -> pa.ChunkedArray:
+    """Return a column in memory as text, as one of a Parquet file is read."""
+    whole = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    _check_type(path, name, _values(whole.type), key=key)
+    return pa.chunked_array([_text(chunk) for chunk in whole.chunks], TEXT)
+
+
 def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 - the file describes itself
     """Return the names of the columns."""
     try:

@@ -359,6 +359,13 @@ def validated(path: Path, model: type[SectionT], data: Any, node: yaml.Node) -> 
         raise _first(path, mistakes(error, data, node, known_keys(model))) from None
 
 
+def first_problem(error: ValidationError, data: Any, model: type[Section]) -> str:
+    """Return the first mistake of a study that is not in a file: its key, what is wrong, and what to do."""
+    start = yaml.Mark("", 0, 0, 0, "", 0)
+    nowhere = yaml.MappingNode("", [], start, start)
+    return mistakes(error, data, nowhere, known_keys(model))[0].message
+
+
 def _first(path: Path, every: Sequence[Mistake]) -> InputError:
     """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
     first, *others = every

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from reident import simulation
 from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.filerisk.parts import FILE, POPULATION, RiskFiles
@@ -19,10 +18,10 @@ from reident.microaggregation import masking
 from reident.microaggregation.parts import Masking
 from reident.pipeline import family
 from reident.pipeline.family import Family
+from reident.pipeline.sources import drawn_files
 from reident.pipeline.steps import STEPS
 from reident.sections.matching import HOLDOUT
 from reident.sections.microaggregation import ORIGINAL
-from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study import checklists, named_files, rounding, variants
 from reident.study.model import Study
 from reident.validation import analyses, linked, studyfile
@@ -213,18 +212,5 @@ class _Made:
         spec = self._members.at(place).simulate
         key = "" if spec is None else spec.model_dump_json()
         if key not in self._drawn:
-            self._drawn[key] = _drawn(spec, self._members.at(place))
+            self._drawn[key] = drawn_files(self._members.at(place))
         return self._drawn[key]
-
-
-def _drawn(spec: Any, study: Study) -> dict[str, pd.DataFrame]:
-    if isinstance(spec, HouseholdSurvey):
-        return simulation.simulate(spec)
-    if isinstance(spec, LocalAuthorities):
-        return simulation.populate(spec)
-    if isinstance(spec, SkewedAmounts):
-        return {ORIGINAL: simulation.draw_skewed(spec)}
-    if isinstance(spec, SyntheticSurvey):
-        sides = {**study.matched_sources, **study.holdout_sources}
-        return {side: simulation.synthesize(spec, side) for side in sides}
-    return {}

@@ -1,0 +1,1 @@
+"""The functions that `import reident` gives: studies in memory, without a file written."""

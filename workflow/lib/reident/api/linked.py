@@ -1,0 +1,230 @@
+"""`reident.attack`: the suspected and confirmed pairs of a study, and its rates (METHODS §1 to §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import pandas as pd
+import pyarrow as pa
+
+from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
+from reident.api.tables import declared, threads_or_all
+from reident.errors import InputError
+from reident.intake.prepare import Prepared, prepare_files
+from reident.intake.records import in_memory
+from reident.linkage import attack as stages
+from reident.linkage import strata
+from reident.linkage.attack import AttackFiles
+from reident.linkage.metrics.contract import Setting
+from reident.pipeline import parts
+from reident.study.model import Study
+
+FOUR_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+
+
+@dataclass(frozen=True, repr=False)
+class AttackTables:
+    """The tables of an attack, with the columns of docs/DATA.md.
+
+    Attributes
+    ----------
+    rates : pandas.DataFrame
+        As `rates.csv`: one line for each metric and stratum; ``ALL`` is the whole study.
+    confirmed : dict of pandas.DataFrame
+        As `confirmed/{metric}.parquet`, by metric: the suspected pairs by their keys, and which are true links. It is
+        as confidential as the links.
+    limits : dict of pandas.DataFrame
+        As `confirmed/{metric}.limits.csv`, by metric: the counts at every rank limit; empty for unicity.
+    warnings : pandas.DataFrame
+        As `prepared/warnings.csv`: valid input that may be a mistake.
+    """
+
+    rates: pd.DataFrame
+    confirmed: dict[str, pd.DataFrame]
+    limits: dict[str, pd.DataFrame]
+    warnings: pd.DataFrame
+
+    def __repr__(self) -> str:
+        n = len(self.warnings)
+        return f"<attack with {', '.join(self.confirmed)}; {n:,} warning{'' if n == 1 else 's'}>"
+
+
+@overload
+def attack(study: StudyFiles, /, *, threads: int | None = None) -> AttackTables: ...
+@overload
+def attack(
+    puf: pd.DataFrame,
+    eif: pd.DataFrame,
+    links: pd.DataFrame,
+    /,
+    *,
+    variables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    strata: Sequence[str | Mapping[str, Any]] = (),
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
+    puf_id: str | Sequence[str] | None = None,
+    eif_id: str | Sequence[str] | None = None,
+    binning: Mapping[str, Any] | None = None,
+    rank_filter: Mapping[str, Any] | None = None,
+    rates: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+) -> AttackTables: ...
+def attack(
+    puf: StudyFiles | pd.DataFrame,
+    eif: pd.DataFrame | None = None,
+    links: pd.DataFrame | None = None,
+    /,
+    *,
+    variables: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
+    strata: Sequence[str | Mapping[str, Any]] = (),
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
+    threads: int | None = None,
+    puf_id: str | Sequence[str] | None = None,
+    eif_id: str | Sequence[str] | None = None,
+    binning: Mapping[str, Any] | None = None,
+    rank_filter: Mapping[str, Any] | None = None,
+    rates: Mapping[str, Any] | None = None,
+) -> AttackTables:
+    """Attack a public use file with an external file, and confirm by the true links.
+
+    All pairs of records are compared exactly, in memory. No file is written.
+
+    Parameters
+    ----------
+    puf, eif, links : pandas.DataFrame
+        The public use file, the external intruder file, and the true links between their records. NaN is missing.
+        Instead of the three, a study of :func:`reident.read_study`, which takes none of the sections below.
+    variables : mapping, or sequence of mapping
+        The linking variables: by name their type, ``{"age": "numeric", "sex": "categorical"}``, or the section of
+        `linking_variables` in a study file.
+    strata : sequence of str or mapping
+        The strata variables: records are compared only if these are equal.
+    metrics : iterable of str, or mapping
+        The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``.
+    puf_id, eif_id : str or sequence of str, optional
+        The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
+        two columns of `links` have the names of the keys.
+    binning, rank_filter, rates : mapping, optional
+        These sections of a study file.
+    threads : int, optional
+        By default one for each processor. No number depends on it.
+
+    Returns
+    -------
+    AttackTables
+
+    Raises
+    ------
+    reident.errors.InputError
+        With the file, the column and the row (from 1), what is wrong, and what to do; never with a value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import reident
+    >>> puf = pd.DataFrame({"id": [1, 2, 3], "age": [34, 61, 47], "sex": ["f", "m", "f"]})
+    >>> eif = pd.DataFrame({"name": ["a", "b", "c"], "age": [34, 60, 20], "sex": ["f", "m", "m"]})
+    >>> links = pd.DataFrame({"id": [1, 2], "name": ["a", "b"]})
+    >>> variables = {"age": "numeric", "sex": "categorical"}
+    >>> result = reident.attack(puf, eif, links, variables=variables, metrics=["taxicab"])
+    >>> result.rates[["metric", "n_suspected", "n_confirmed", "conditional_rate"]]
+        metric  n_suspected  n_confirmed  conditional_rate
+    0  taxicab            2            2               1.0
+    1  taxicab            2            2               1.0
+    >>> result.confirmed["taxicab"][["id", "name", "confirmed"]]
+      id name  confirmed
+    0  1    a       True
+    1  2    b       True
+    """
+    if isinstance(puf, StudyFiles):
+        return _attacked(puf, threads_or_all(threads))
+    if eif is None or links is None:
+        raise TypeError("`attack` takes a study, or three data frames: puf, eif and links")
+    frames = named(puf=puf, eif=eif, iuf=links)
+    keys = _keys(frames["iuf"], puf_id, eif_id)
+    sections: dict[str, Any] = {
+        "files": {
+            "puf": file_section("puf", id=keys[0]),
+            "eif": file_section("eif", id=keys[1]),
+            "iuf": file_section("iuf", puf_id=keys[2], eif_id=keys[3]),
+        },
+        "linking_variables": [_with_missing(one, frames) for one in _variables(variables)],
+        "strata": [_with_missing(one, frames) for one in strata],
+        "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
+    }
+    others = {"binning": binning, "rank_filter": rank_filter, "rates": rates}
+    sections |= {name: section for name, section in others.items() if section is not None}
+    return _attacked(of_frames(sections, frames), threads_or_all(threads))
+
+
+def _keys(
+    links: pd.DataFrame, puf_id: str | Sequence[str] | None, eif_id: str | Sequence[str] | None
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return the key columns of the PUF and the EIF, and those of both in the links."""
+    names = list(links.columns)
+    if puf_id is None and eif_id is None and len(names) == 2:
+        puf_id, eif_id = names
+    if puf_id is None or eif_id is None:
+        raise InputError(
+            "iuf: the data frame must have two columns. Select them, or give `puf_id` and `eif_id`."
+        )
+    puf, eif = ([name] if isinstance(name, str) else list(name) for name in (puf_id, eif_id))
+    if len(names) != len(puf) + len(eif):
+        raise InputError(
+            f"iuf: the data frame must have the columns of `puf_id` and of `eif_id` ({len(puf) + len(eif)}), but has "
+            f"{len(names)}. Select them."
+        )
+    return puf, eif, names[: len(puf)], names[len(puf) :]
+
+
+def _variables(variables: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the sections of variables that are given by name, or as they are."""
+    if not isinstance(variables, Mapping):
+        return list(variables)
+    return [
+        {"name": name, **({"type": section} if isinstance(section, str) else section)}
+        for name, section in variables.items()
+    ]
+
+
+def _with_missing(variable: str | Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    section = {"name": variable} if isinstance(variable, str) else variable
+    columns = {side: frames[side].get(section.get(side, section.get("name"))) for side in ("puf", "eif")}
+    return with_missing(section, columns, by_side=True)
+
+
+def _attacked(study: StudyFiles, threads: int) -> AttackTables:
+    """Return the tables of a study."""
+    if study.model.metrics is None:
+        raise InputError(
+            f"{study.path}: the study has no `metrics`. Add the section, or call another function."
+        )
+    extracts = parts.preparing(study.model).extracts
+    typed, files = prepared(study.model, study.texts(extracts), threads)
+    setting = Setting(threads=threads, functions=study.functions)
+    made = stages.attack(parts.attacking(study.model), files, setting)
+    return AttackTables(
+        declared("rates.csv", made.rates),
+        {
+            name: declared(f"confirmed/{name}.parquet", tables.confirmed)
+            for name, tables in made.metrics.items()
+        },
+        {
+            name: declared(f"confirmed/{name}.limits.csv", tables.limits)
+            for name, tables in made.metrics.items()
+        },
+        declared("prepared/warnings.csv", typed.warnings),
+    )
+
+
+def prepared(
+    study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
+) -> tuple[Prepared, AttackFiles]:
+    """Return the typed tables of a study, and what an attack takes of them."""
+    part = parts.preparing(study)
+    names = ("puf", "eif", "iuf", "clusters")
+    typed = Prepared(**in_memory(names, lambda sinks: prepare_files(part, texts, sinks, threads=threads)))
+    made = strata.stratify(parts.stratifying(study), typed.puf, typed.eif, typed.iuf)
+    records, of_records = ({"puf": tables.puf, "eif": tables.eif} for tables in (typed, made))
+    return typed, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)
