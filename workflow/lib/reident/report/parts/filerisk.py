@@ -151,6 +151,8 @@ def risk_findings(results: Results) -> str:
         return block("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
     special = TEXT("findings.special", n=round(quantity(results, "n_special")))
     match = TEXT(f"findings.match{no_pair}", **reliability)
+    if results.model.risk.population is not None and quantity(results, "uniques_in_population"):
+        match += f" {TEXT('findings.true_match', truth=percent(quantity(results, 'true_match_probability')))}"
     scores = None if no_pair else _scores(results)  # without a pair every score is 1
     return block("findings", items([f"{first} {special}", match, _per_record(results, scores)]))
 
