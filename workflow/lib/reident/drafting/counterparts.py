@@ -10,7 +10,7 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from reident.drafting import codes, names, types
-from reident.drafting.crosstable import CrossTable
+from reident.plausibility.crosstable import CrossTable
 from reident.drafting.links import Links
 from reident.drafting.profile import Column
 from reident.drafting.sheet import percent

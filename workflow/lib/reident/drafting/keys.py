@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from reident.drafting import names, scan
-from reident.drafting.hashing import has_repeats, hashes
+from reident.plausibility.hashing import has_repeats, hashes
 from reident.drafting.profile import MAX_LEVELS, Column, File
 
 _MAX_PARTS = 3

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import keys, names, scan
-from reident.drafting.hashing import hashes
+from reident.plausibility.hashing import hashes
 from reident.drafting.profile import Column, File
 from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source

@@ -9,7 +9,7 @@ import numpy as np
 
 from reident.drafting import codes, types
 from reident.drafting.counterparts import Pair
-from reident.drafting.crosstable import MIN_LINKS, CrossTable
+from reident.plausibility.crosstable import MIN_LINKS, CrossTable
 from reident.drafting.sheet import number, percent
 from reident.sections.codes import Coding, normaliser
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from reident.drafting import draft, scan, types
 from reident.drafting.filerisk import row_key
-from reident.drafting.hashing import hashes
+from reident.plausibility.hashing import hashes
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.sheet import Sheet, flow, number, percent, scalar

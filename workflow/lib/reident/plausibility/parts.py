@@ -1,0 +1,25 @@
+"""What the checks of a description take from the study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reident.linkage.parts import Variable
+
+
+@dataclass(frozen=True)
+class Checking:
+    """What the checks of a description take from the study.
+
+    Attributes
+    ----------
+    keys : the key columns of ``puf`` and ``eif`` in the prepared tables
+    files : the names of ``puf``, ``eif`` and ``iuf``, for messages
+    strata : whether there are strata variables
+    """
+
+    variables: tuple[Variable, ...]
+    keys: Mapping[str, tuple[str, ...]]
+    files: Mapping[str, str]
+    strata: bool
