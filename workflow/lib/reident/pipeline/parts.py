@@ -38,6 +38,7 @@ from reident.linkage.parts import (
 )
 from reident.matching.parts import ClosestRules, MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
+from reident.plausibility.parts import Checking
 from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
@@ -124,6 +125,12 @@ def stratifying(study: Study) -> Stratifying:
     files = study.linked_files
     names = [file.file_name for file in (files.puf, files.eif)]
     return Stratifying(tuple(variable.name for variable in study.strata), (names[0], names[1]))
+
+
+@_part_of("check_description")
+def checking(study: Study) -> Checking:
+    """Return what the checks of the description take."""
+    return Checking(variables(study), study.keys)
 
 
 @_part_of("bin")

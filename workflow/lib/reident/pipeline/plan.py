@@ -91,6 +91,8 @@ def minutes(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG
 JUDGED = {
     "prepared": "prepared/warnings.csv",
     "strata": "strata/account.csv",
+    "checks": "plausibility.csv",
+    "exact": "description/exact.csv",
     "rates": "rates.csv",
     "together": "together/rates.csv",
     "matched": "matching/warnings.csv",

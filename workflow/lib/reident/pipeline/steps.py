@@ -121,6 +121,7 @@ _TABLE = (
      "simulate_amounts", "shared"),
     ("prepare", "Reading the files", "intake.prepare", _linked, "simulate microaggregate", "shared"),
     ("stratify", "Forming the strata", "linkage.strata", _linked, "prepare", "shared"),
+    ("check_description", "Checking the description", "plausibility.check", _linked, "prepare stratify", "shared"),
     ("bin", "Cutting variables into categories", "linkage.bins", _linked, "prepare stratify", "shared"),
     ("weigh", "Estimating the weights", "linkage.weights", _weighed, "prepare stratify bin", "compiled shared"),
     ("score", "Comparing records", "linkage.scoring linkage.metrics.{metric}", _linked,
@@ -165,7 +166,7 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify rate join_files match measure_distances assess_file assess_scenarios assess_attribution"
+     ("prepare stratify check_description rate join_files match measure_distances assess_file assess_scenarios assess_attribution"
       " prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate agreements match assess_file measure_utility judge", "gathers"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
+from reident.intake.severity import NOTABLE
 from reident.plausibility import categories, exact, files, links, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding, table
 from reident.plausibility.parts import Checking
@@ -57,7 +58,7 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
         yield from _variable(records, name)
     yield from links.account(account)
     if records.links.n < MIN_LINKS:
-        yield Finding("iuf", "few_links", records.links.n, n=records.links.n)
+        yield Finding("iuf", "few_links", records.links.n, n=records.links.n, severity=NOTABLE)
     yield from links.partners(records)
     yield from links.missing(records)
     yield from files.repeats(records)

@@ -35,8 +35,12 @@ def account(tables: pd.DataFrame) -> Iterator[Finding]:
         lost = int(lines.loc[lines["cause"].str.startswith(cause), "rows"].sum())
         if links and lost:
             share = lost / links
-            severity = INVALIDATES if lost == links else UNDERSTATES if share >= MATERIAL else NOTABLE
-            yield Finding("iuf", check, share, 0.0, links, severity)
+            yield Finding("iuf", check, share, 0.0, links, severity_of_lost(lost, links))
+
+
+def severity_of_lost(lost: int, links: int) -> str:
+    """Return the severity of a warning of links that no metric can find."""
+    return INVALIDATES if lost == links else UNDERSTATES if lost >= MATERIAL * links else NOTABLE
 
 
 class _Evidence(NamedTuple):
@@ -62,9 +66,7 @@ def partners(records: Records) -> Iterator[Finding]:
     true, others = (np.sum(column, axis=0) for column in zip(*scores, strict=True))
     rank = _rank(true, others)
     # The same partners, each variable of another link: right links of variables that err apart from each other.
-    shifted = np.sum(
-        [np.roll(score, 1 + 7 * at) for at, (score, _) in enumerate(scores)], axis=0
-    )
+    shifted = np.sum([np.roll(score, 1 + 7 * at) for at, (score, _) in enumerate(scores)], axis=0)
     n = len(rank)
     far, expected = float((rank > 0.5).mean()), float((_rank(shifted, others) > 0.5).mean())
     wrong = float(np.clip(2 * (far - expected) / max(1 - 2 * expected, 0.2), 0, 1))
@@ -74,7 +76,9 @@ def partners(records: Records) -> Iterator[Finding]:
         return
     error = np.sqrt(max(far * (1 - far), 0.5 / n) / n + expected * (1 - expected) / n)
     severity = UNDERSTATES if wrong >= MIN_WRONG and far - expected > 2.3 * error else ""
-    yield Finding("iuf", "wrong_links" if severity else "partner_rank", wrong if severity else mean, 0.5, n, severity)
+    yield Finding(
+        "iuf", "wrong_links" if severity else "partner_rank", wrong if severity else mean, 0.5, n, severity
+    )
 
 
 def _rank(true: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -91,7 +95,9 @@ def _strangers(records: Records, puf: np.ndarray, eif: np.ndarray) -> tuple[np.n
     groups = records.groups["eif"]
     stratum = records.strata["puf"][puf]
     sizes = np.diff(groups.bounds)[stratum]
-    draws = mixed(puf.astype(np.uint64)[:, None] * np.uint64(STRANGERS) + np.arange(STRANGERS, dtype=np.uint64))
+    draws = mixed(
+        puf.astype(np.uint64)[:, None] * np.uint64(STRANGERS) + np.arange(STRANGERS, dtype=np.uint64)
+    )
     place = (draws % np.maximum(sizes - 1, 1).astype(np.uint64)[:, None]).astype(np.int64)
     own = np.zeros(len(records.strata["eif"]), np.int64)
     own[groups.order] = np.arange(len(groups.order))  # those without a stratum come before the first bound
@@ -115,7 +121,11 @@ def _evidence(values: Values, puf: np.ndarray, eif: np.ndarray, strangers: np.nd
         present = np.sort(np.concatenate([side[~np.isnan(side)] for side in values.numbers.values()]))
         own, partner, strange = (
             np.where(np.isnan(column), np.nan, np.searchsorted(present, column) / max(len(present), 1))
-            for column in (values.numbers["puf"][puf], values.numbers["eif"][eif], values.numbers["eif"][strangers])
+            for column in (
+                values.numbers["puf"][puf],
+                values.numbers["eif"][eif],
+                values.numbers["eif"][strangers],
+            )
         )
         true, others = (
             np.where(np.isnan(distance), 0, 1 + np.searchsorted(_LEVELS, np.abs(distance)))
@@ -161,7 +171,11 @@ class _Shares(NamedTuple):
         middle = max(self.unlinked * (1 - self.unlinked), 1 / self.n_unlinked)
         by_twins = np.sqrt(2 * middle / self.n_unlinked)
         by_links = np.sqrt(middle * (1 / self.n_unlinked + 1 / self.n_linked))
-        if usable < 0.1 or excess < max(0.03, 4 * by_twins) or self.unlinked - self.strangers < 2.3 * by_links:
+        if (
+            usable < 0.1
+            or excess < max(0.03, 4 * by_twins)
+            or self.unlinked - self.strangers < 2.3 * by_links
+        ):
             return 0.0
         return excess / usable * self.n_unlinked / self.n_linked
 
@@ -174,7 +188,12 @@ def missing(records: Records) -> Iterator[Finding]:
     side, shares = max(tried, key=lambda item: item[1].missing)
     severity = UNDERSTATES if shares.missing > MIN_MISSING else ""
     yield Finding(
-        side, "links_missing" if severity else "unlinked", shares.unlinked, shares.strangers, shares.n_unlinked, severity
+        side,
+        "links_missing" if severity else "unlinked",
+        shares.unlinked,
+        shares.strangers,
+        shares.n_unlinked,
+        severity,
     )
 
 
@@ -235,4 +254,6 @@ def _own_links(records: Records, side: str, query: np.ndarray) -> tuple[np.ndarr
 def _mixed_codes(values: Values, at: int) -> dict[str, np.ndarray]:
     """Return a hash of each code of a variable by side; the hashes of variables are added up."""
     offset = mixed(np.array([at + 1], np.uint64))
-    return {side: mixed(codes.astype(np.int64).astype(np.uint64) + offset) for side, codes in values.fine.items()}
+    return {
+        side: mixed(codes.astype(np.int64).astype(np.uint64) + offset) for side, codes in values.fine.items()
+    }

@@ -209,8 +209,9 @@ def spread_values(own: np.ndarray, other: np.ndarray) -> float:
         if (~mine).sum() < MIN_LINKS:
             continue
         partners, residuals = other[mine], (other - own)[~mine]
-        wide, usual = np.subtract(*np.quantile(partners, [0.75, 0.25])), np.subtract(
-            *np.quantile(residuals, [0.75, 0.25])
+        wide, usual = (
+            np.subtract(*np.quantile(partners, [0.75, 0.25])),
+            np.subtract(*np.quantile(residuals, [0.75, 0.25])),
         )
         if wide > 0.33 and wide > 1.7 * usual:
             total += int(n[value])

@@ -15,11 +15,7 @@ class Checking:
     Attributes
     ----------
     keys : the key columns of ``puf`` and ``eif`` in the prepared tables
-    files : the names of ``puf``, ``eif`` and ``iuf``, for messages
-    strata : whether there are strata variables
     """
 
     variables: tuple[Variable, ...]
     keys: Mapping[str, tuple[str, ...]]
-    files: Mapping[str, str]
-    strata: bool

@@ -154,4 +154,6 @@ def quantiles(values: np.ndarray, classes: int) -> np.ndarray:
 
 def cut(columns: list[np.ndarray], points: np.ndarray) -> list[np.ndarray]:
     """Return the class of each number, -1 where it is missing; int32."""
-    return [np.where(np.isnan(column), -1, np.searchsorted(points, column)).astype(np.int32) for column in columns]
+    return [
+        np.where(np.isnan(column), -1, np.searchsorted(points, column)).astype(np.int32) for column in columns
+    ]

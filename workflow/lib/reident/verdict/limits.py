@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES
+from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.parts import ANY
 from reident.linkage.ranking import WHOLE
 from reident.sections.decision import Decision
-from reident.verdict import warnings
+from reident.verdict import stronger, warnings
 from reident.verdict.parts import Judging
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
 
@@ -94,6 +94,14 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
     lines = [] if part.decision is None else list(_outcomes(part.decision, tables, invalid))
     limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
+    if part.decision is not None and "rates" in tables:
+        broken = {(row.limit, row.metric) for row in lines if row.outcome == BREAKS}
+        more = table(stronger.lines(part.decision, tables, broken)).assign(about=ATTACK)
+        warning_lines = (
+            warnings.ordered(pd.concat([warning_lines, more], ignore_index=True))
+            if len(more)
+            else warning_lines
+        )
     return Judged(warning_lines, limits, _verdicts(limits, warning_lines))
 
 

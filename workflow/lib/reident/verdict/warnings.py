@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from reident.intake.severity import (
-    INVALIDATES,
     NOTABLE,
     SEVERITIES,
     UNDERSTATES,
@@ -19,6 +18,8 @@ from reident.intake.severity import (
 )
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE
+from reident.plausibility import sentences
+from reident.plausibility.links import severity_of_lost
 from reident.verdict.parts import Judging
 
 ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
@@ -29,6 +30,9 @@ ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
 
 WARNED = {TOGETHER: ATTACK}
 """What the warnings on something are about, where it has none of its own."""
+
+MIN_AMBIGUOUS = 0.1
+"""The smallest share of compared records that are many ambiguous ones."""
 
 SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "attributed"}
 """The table of the warnings of reading the files, by what it is about."""
@@ -51,12 +55,48 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         which stay with the tables of reading.
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
-    attack_warnings = table([*_links(tables), *_thresholds(part, tables), *_default_scores(part)])
-    lines = pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True)
-    order = lines["severity"].map(SEVERITIES.index)
-    return lines.loc[order.sort_values(kind="stable").index, ["about", *Line._fields[:-1]]].reset_index(
-        drop=True
+    attack_warnings = table(
+        [*descriptions(tables), *_ambiguous(tables), *_thresholds(part, tables), *_default_scores(part)]
     )
+    return ordered(pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True))
+
+
+def ordered(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return warnings with the gravest first, in the columns of `verdict/warnings.csv`."""
+    order = lines["severity"].map(SEVERITIES.index).sort_values(kind="stable")
+    return lines.loc[order.index, ["about", *Line._fields[:-1]]].reset_index(drop=True)
+
+
+def descriptions(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    """Return the warnings of what links and files show of their description: of ``strata`` and ``checks``.
+
+    `reident validate` has the same.
+    """
+    checks = sentences.lines(tables["checks"]) if "checks" in tables else []
+    return [*_links(tables), *checks]
+
+
+def _ambiguous(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    """Warn of metrics that leave more records ambiguous than they suspect: these are found up to a tie, not safe."""
+    if "rates" not in tables:
+        return []
+    whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
+    many = (
+        row
+        for row in whole.itertuples()
+        if row.n_ambiguous > max(row.n_suspected, MIN_AMBIGUOUS * row.n_compared)
+    )
+    return [
+        Line(
+            UNDERSTATES,
+            f"{REGISTRY[row.metric].title}: {round(row.n_ambiguous):,} of {round(row.n_compared):,} compared records are "
+            "ambiguous, more than are suspected. Their person may be among equally good candidates, which are too many "
+            "to count. Raise the rank limit, or use more variables.",
+            round(row.n_ambiguous),
+            row.n_ambiguous / row.n_compared,
+        )
+        for row in many
+    ]
 
 
 def _links(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
@@ -68,16 +108,16 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     links, lost = int(account["in"]), int(account["in"] - account["used"])
     if not lost:
         return []
-    extent, severity = "True links lie outside the strata", NOTABLE
+    extent = "True links lie outside the strata"
     if lost == links:
-        extent, severity = "All true links lie outside the strata", INVALIDATES
+        extent = "All true links lie outside the strata"
     elif 2 * lost > links:
-        extent, severity = "Most true links lie outside the strata", UNDERSTATES
+        extent = "Most true links lie outside the strata"
     warning = (
         f"{extent}: no metric can find {lost:,} of {links:,} ({percentage(lost / links)}). The rates do not apply to "
         "an intruder who does not use the strata variables. Check the codes of the strata variables."
     )
-    return [Line(severity, warning, lost, lost / links)]
+    return [Line(severity_of_lost(lost, links), warning, lost, lost / links)]
 
 
 def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Line]:

@@ -1,0 +1,36 @@
+"""Whether files and links are described as they are (METHODS §1.1).
+
+Reads  results/{study}/prepared/, strata/
+Makes  plausibility.csv: what each check measured of a linking variable, of the links or of a file;
+       description/exact.csv: people whom exact values of one variable, or of two, name without any metric
+"""
+
+
+rule check_description:
+    """Compare the two records of true links with strangers, variable by variable and as a whole."""
+    input:
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        account=PLAN.result("prepare", "prepared/account.csv"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        strata_account=PLAN.result("stratify", "strata/account.csv"),
+    output:
+        checks="results/{study}/plausibility.csv",
+        exact="results/{study}/description/exact.csv",
+        ledger="results/{study}/ledger/check_description.json",
+    log:
+        "results/{study}/logs/check_description.log",
+    benchmark:
+        "results/{study}/benchmarks/check_description.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=memory(40),
+        runtime=minutes,
+    params:
+        **PLAN.params("check_description"),
+    script:
+        "../scripts/check_description.py"
