@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from making.studies import gathered
 from reident.larger import thinning
 from reident.larger.parts import Extrapolating, Thinning
-from reident.larger.thinning import Tables
-from reident.linkage import bins, ranking, scoring, strata, weights
+from reident.linkage import attack, strata
+from reident.linkage.attack import AttackFiles
+from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Setting
-from reident.linkage.parts import Cutting, OrderedVariable, Scoring, Stratifying, Variable, Weighing
+from reident.linkage.parts import OrderedVariable, Stratifying
 from reident.sections.linkage import Binning
 from scipy.special import ndtr
 
@@ -40,8 +40,8 @@ class Kind(NamedTuple):
 class Population(NamedTuple):
     """The tables of a study, those of one with a larger intruder's file, and what the metric takes."""
 
-    study: Tables
-    larger: Tables
+    study: AttackFiles
+    larger: AttackFiles
     part: Thinning
     kind: Kind
 
@@ -60,12 +60,8 @@ def draw(kind: Kind, seed: int, times: int = TIMES) -> Population:
     names = [name for name in values if name != "region"]
     types = ["categorical" if values[name].dtype == object else "numeric" for name in names]
     variables = tuple(OrderedVariable(*pair) for pair in zip(names, types, strict=True))
-    plain = tuple(Variable(*pair) for pair in zip(names, types, strict=True))
-    metric, binning = REGISTRY[kind.metric], Binning()
-    options: Any = metric.options.model_validate(kind.options)
-    weighing = Weighing(variables, (), 0.5, None, options.m == "informed") if metric.weighs else None
-    taken = Scoring(variables if metric.weighs else plain, binning.scope, 20, options)
-    return Population(study, larger, Thinning(Cutting(plain, binning), taken, weighing, None, 5, 20, 1), kind)
+    metrics = {kind.metric: REGISTRY[kind.metric].options.model_validate(kind.options)}
+    return Population(study, larger, Thinning(SearchSettings(variables, Binning(), metrics, 5, 20), 1), kind)
 
 
 def _values(kind: Kind, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -103,7 +99,7 @@ def _with_errors(
 
 def _tables(
     released: dict[str, pa.Array], known: dict[str, pa.Array], puf: np.ndarray, eif: np.ndarray
-) -> Tables:
+) -> AttackFiles:
     files = {
         side: pa.table({name: column.take(pa.array(rows)) for name, column in source.items()})
         for side, source, rows in (("puf", released, puf), ("eif", known, eif))
@@ -111,35 +107,25 @@ def _tables(
     _, *places = np.intersect1d(puf, eif, return_indices=True)
     iuf = pa.table({side: at.astype(np.int32) for side, at in zip(("puf", "eif"), places, strict=True)})
     made = strata.stratify(Stratifying(("region",), ("puf", "eif")), files["puf"], files["eif"], iuf)
-    return Tables(files, iuf, {"puf": made.puf, "eif": made.eif}, made.manifest)
+    return AttackFiles(files, iuf, {"puf": made.puf, "eif": made.eif}, made.manifest)
 
 
 def ranked_pairs(population: Population) -> pa.Table:
     """Return the ranked pairs of the study."""
-    part, tables = population.part, population.study
-    metric, files = REGISTRY[population.kind.metric], tables.files
-    if metric.reads == "binned":
-        files = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest).files
-    found = (
-        weights.estimate(part.weighing, files, tables.strata, tables.manifest, tables.iuf)
-        if part.weighing
-        else None
-    )
-    blocks = strata.pack(tables.manifest, 1)
-    own = part.scoring, metric, files, tables.strata, tables.manifest, blocks, Setting(weights=found)
-    pairs = gathered(scoring.score_shard, *own)[:1]
-    return gathered(ranking.rank, metric, pairs, tables.strata["puf"], tables.manifest)[0]
+    settings, files = population.part.attack, population.study
+    compared = attack.compare(settings, files)
+    return pa.concat_tables(attack.suspect(settings, population.kind.metric, files, compared, Setting()))
 
 
 def counted(population: Population) -> pd.DataFrame:
     """Return the counts of the study and of parts of its intruder's file."""
-    metric = REGISTRY[population.kind.metric]
+    metric = population.kind.metric
     return thinning.thin(population.part, metric, population.study, ranked_pairs(population), Setting())
 
 
 def truth(population: Population) -> dict[str, float]:
     """Return the rates of the intruder with the larger file, by quantity."""
-    metric = REGISTRY[population.kind.metric]
+    metric = population.kind.metric
     states = thinning.attacked(population.part, metric, population.larger, Setting())
     best = np.where(states.better == 0, states.own / np.maximum(states.rivals + states.own, 1), 0.0)
     return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}

@@ -13,6 +13,7 @@ from oracles.strategies import studies
 from oracles.study import run as judge
 from reident.errors import InputError
 from reident.larger import curves, thinning
+from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.metrics.unicity import sets_in_force
@@ -36,7 +37,7 @@ def whole(tables, links):
     columns = {
         side: pa.array([row[at] for row in rows], pa.int32()) for at, side in enumerate(("puf", "eif"))
     }
-    return thinning.Tables(tables.prepared, pa.table(columns), tables.strata, tables.manifest)
+    return AttackFiles(tables.prepared, pa.table(columns), tables.strata, tables.manifest)
 
 
 def only(rows, names, kept):
@@ -65,7 +66,7 @@ def test_a_part_is_attacked_as_a_study_with_that_part(drawn, share, draw):
     assume(not rounding_splits_a_tie(oracle, smaller))
     pufids = keys_of(tables, "puf")
     for name, result in oracle.metrics.items():
-        states = thinning.attacked(parts.thinning(tables.study, name), REGISTRY[name], own, Setting())
+        states = thinning.attacked(parts.thinning(tables.study, name), name, own, Setting())
         expected = larger.claims(result, pufids)
         assert list(zip(states.candidates, states.links, strict=True)) == [expected[key] for key in pufids]
         assert states.held.sum() == result.rates["ALL"]["n_findable"]
@@ -85,7 +86,8 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
     pufids, own = keys_of(tables, "puf"), whole(tables, links)
     for name, result in oracle.metrics.items():
         part = parts.thinning(tables.study, name)
-        if part.assigning is not None or getattr(part.scoring.options, "max_order", None) is not None:
+        options = part.attack.metrics[name]
+        if part.attack.assigning(name) is not None or getattr(options, "max_order", None) is not None:
             continue
         if name == "unicity":
             missing = any(
@@ -94,12 +96,12 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
                 for record in prepare(content, side, rows)
                 for value in record.values
             )
-            sets = sets_in_force(part.scoring.options, missing)
+            sets = sets_in_force(options, missing)
             expected = larger.unique_rivals(content, puf, eif, iuf, sets, keep)
             expected = {pufid: min(rivals, keep) for pufid, rivals in expected.items()}
         else:
             expected = larger.ranked_rivals(result, links, pufids, keep)
-        states = thinning.whole(part, REGISTRY[name], own, tables.metrics[name].suspected)
+        states = thinning.whole(part, name, own, tables.metrics[name].suspected)
         assert states.rivals.tolist() == [expected[key] for key in pufids]
         if name != "unicity":
             places = larger.ranked_places(result, links, pufids)
@@ -108,6 +110,6 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
         observed = curves.observed(table, ranked=REGISTRY[name].ranked)["best_guess_rate"].item()
         guesses = larger.best_guesses(result, links, pufids, REGISTRY[name].ranked)
         assert observed == pytest.approx(float(sum(guesses.values()) / len(pufids)), abs=1e-12)
-        shards = thinning.attacked(part, REGISTRY[name], own, Setting(), budget)
+        shards = thinning.attacked(part, name, own, Setting(), budget)
         for field in ("held", "better", "own", "first", "candidates", "links"):
             assert np.array_equal(getattr(shards, field), getattr(states, field))

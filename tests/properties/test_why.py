@@ -10,8 +10,7 @@ from oracles.strategies import studies
 from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import bins, explanation
-from reident.linkage.counterfactual import Files
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.recodings import LEFT_OUT, changes
 from reident.linkage.unique_sets import smallest_sets
@@ -25,13 +24,13 @@ EXACT = ("unicity", "taxicab", "winkler", "fellegi_sunter")
 
 def files_of(tables, study):
     cut = bins.bin_files(parts.cutting(study), tables.prepared, tables.strata, tables.manifest)
-    return Files(tables.prepared, cut.files, tables.strata, tables.manifest, tables.links)
+    return AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
 
 
 def explained(tables, metric):
     positions = {name: own.positions for name, own in tables.metrics.items()}
     part = parts.explaining(tables.study, metric)
-    return explanation.explain(part, REGISTRY[metric], files_of(tables, tables.study), positions, Setting())
+    return explanation.explain(part, metric, files_of(tables, tables.study), positions, Setting())
 
 
 def keys_of(tables, pairs):

@@ -1,37 +1,23 @@
 """The tables that a study makes, up to its rates: by the library in memory, or from a folder of results.
 
-In memory the steps follow one another as in workflow/scripts; tables that steps hand on as CSV are written as text
-and read again.
+Tables that steps write as CSV are written as text and read again.
 """
 
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-from making.studies import gathered
 from reident.intake import prepare as intake
 from reident.ledger import stored
-from reident.linkage import bins, confirmation, ranking, rates, scoring, strata, weights
-from reident.linkage.metrics import REGISTRY
+from reident.linkage import strata
+from reident.linkage.attack import AttackFiles, MetricTables, attack
 from reident.linkage.metrics.contract import Setting
 from reident.pipeline import parts
 from reident.study.model import Study, load
 
 SIDES = ("puf", "eif")
-
-
-class MetricTables(NamedTuple):
-    """The tables of one metric; scores are those of its shards, one after the other."""
-
-    scores: pa.Table
-    suspected: pa.Table
-    distribution: pd.DataFrame
-    confirmed: pa.Table
-    positions: pa.Table
-    limits: pd.DataFrame
 
 
 class Tables(NamedTuple):
@@ -56,49 +42,28 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     puf, eif, iuf : list of dict of str
         The rows of the source files.
     n_shards : int
+        The shards in which pairs are scored.
     """
     model = Study.model_validate(study)
     part = parts.preparing(model)
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
     typed = intake.prepare(part, **{side: text_table(model, side, rows) for side, rows in sources.items()})
     stratified = strata.stratify(parts.stratifying(model), typed.puf, typed.eif, typed.iuf)
-    manifest = through_csv(stratified.manifest, "strata/manifest.csv")
-    blocks = strata.pack(manifest, n_shards)
     prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
-    binned = bins.bin_files(parts.cutting(model), prepared, stratum, manifest).files
-    metrics, estimates = {}, None
-    if any(REGISTRY[name].weighs for name in model.chosen):
-        estimates = weights.estimate(parts.weighing(model), binned, stratum, manifest, typed.iuf)
-        estimates = type(estimates)(
-            *(through_csv(table, f"weights/{name}.csv") for name, table in estimates._asdict().items())
+    manifest = through_csv(stratified.manifest, "strata/manifest.csv")
+    files = AttackFiles(prepared, typed.iuf, stratum, manifest)
+    budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
+    made = attack(parts.attacking(model), files, Setting(), budget)
+    metrics = {
+        name: tables._replace(
+            distribution=through_csv(tables.distribution, f"suspected/{name}.distribution.csv"),
+            limits=through_csv(tables.limits, f"confirmed/{name}.limits.csv"),
         )
-    for name in model.chosen:
-        metric, part = REGISTRY[name], parts.scoring(model, name)
-        compared = binned if metric.reads == "binned" else prepared
-        files, work = (compared, stratum, manifest), Setting(weights=estimates)
-        scores = [
-            gathered(scoring.score_shard, part, metric, *files, blocks[blocks["shard"] == shard], work)[0]
-            for shard in range(1, n_shards + 1)
-        ]
-        rank = partial(ranking.rank, assigning=parts.assigning(model, name))
-        suspected, distribution = gathered(rank, metric, scores, stratum["puf"], manifest)
-        truth = prepared, typed.iuf, stratum["puf"], manifest
-        confirmed, positions, limits = gathered(
-            confirmation.confirm, parts.confirming(model), metric, suspected, *truth, sinks=2
-        )
-        csv = (
-            through_csv(distribution, f"suspected/{name}.distribution.csv"),
-            through_csv(limits, f"confirmed/{name}.limits.csv"),
-        )
-        metrics[name] = MetricTables(
-            pa.concat_tables(scores), suspected, csv[0], confirmed, positions, csv[1]
-        )
-    pairs = {name: tables.positions for name, tables in metrics.items()}
-    limits = {name: tables.limits for name, tables in metrics.items()}
-    fitted = None if estimates is None else estimates.model
-    tables = prepared, typed.iuf, stratum, manifest, pairs, limits
-    rows = rates.rate(parts.rating(model), *tables, model=fitted)
-    return Tables(model, prepared, stratum, manifest, metrics, through_csv(rows, "rates.csv"), typed.iuf)
+        for name, tables in made.metrics.items()
+    }
+    return Tables(
+        model, prepared, stratum, manifest, metrics, through_csv(made.rates, "rates.csv"), typed.iuf
+    )
 
 
 def read(study: Path, folder: Path) -> Tables:

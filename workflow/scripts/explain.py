@@ -2,14 +2,12 @@
 
 from reident import ledger
 from reident.linkage import explanation
-from reident.linkage.counterfactual import Files
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import Setting
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
-    files = Files(prepared, binned, strata, step.read("manifest"), step.read("iuf"))
+    files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), binned=binned)
     positions = dict(zip(step.part.metrics, step.open_all("confirmed"), strict=True))
     setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    explained = explanation.explain(step.part, REGISTRY[step.metric], files, positions, setting)
-    step.write_all(explained)
+    step.write_all(explanation.explain(step.part, step.metric, files, positions, setting))

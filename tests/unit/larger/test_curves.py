@@ -10,7 +10,6 @@ from making.populations import Kind, draw, ranked_pairs
 from reident.larger import curves, rarity, thinning
 from reident.larger.parts import Extrapolating
 from reident.larger.rivals import NEVER, _link_rivals
-from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Setting
 from reident.pipeline.tables import TABLES
 
@@ -140,11 +139,11 @@ SMALL = Kind("taxicab", 3, 0, strata=2, missing=0.1, people=400, n_puf=60, n_eif
 def test_counts_add_up_to_the_records_of_the_file():
     population = draw(SMALL, 1)
     study, ranked = population.study, ranked_pairs(population)
-    table = thinning.thin(population.part, REGISTRY["taxicab"], study, ranked, Setting())
+    table = thinning.thin(population.part, "taxicab", study, ranked, Setting())
     assert set(table) == set(TABLES["thin"][0].names)
     assert set(table.groupby(["share", "draw"])["n_records"].sum()) == {60}
     whole = table[table["share"] == 1]
-    own = thinning.attacked(population.part, REGISTRY["taxicab"], population.study, Setting())
+    own = thinning.attacked(population.part, "taxicab", population.study, Setting())
     assert whole.loc[whole["links"] > 0, "n_records"].sum() == (own.links > 0).sum()
     assert whole.loc[whole["held"] == 1, "n_records"].sum() == own.held.sum()
 

@@ -68,16 +68,12 @@ def test_a_chain_of_any_length_gives_way():
 def test_the_size_of_batches_changes_nothing(pairs, rows, ambiguous):
     pairs = [pair for pair in pairs if pair[0] not in ambiguous]
     lines = sorted(
-        [(puf, eif, float(weight), 1) for puf, eif, weight in pairs]
-        + [(puf, 0, 5.0, 9) for puf in ambiguous]  # beyond the rank limit
-        + [(puf, 1, 4.0, 9) for puf in ambiguous]
+        [(puf, eif, float(weight)) for puf, eif, weight in pairs] + [(puf, None, None) for puf in ambiguous],
+        key=lambda line: line[0],
     )
-    types = {"puf": pa.int32(), "eif": pa.int32(), "score": pa.float64(), "max_pairs": pa.int32()}
-    table = pa.table(
-        {name: pa.array([line[at] for line in lines], kind) for at, (name, kind) in enumerate(types.items())}
-    )
+    table = scores(*lines)
     with patch.object(assignment, "SCALE", 1):
-        found = pa.concat_tables(assigned(batches.merge([table], rows), 1)).to_pylist()
+        found = pa.concat_tables(assigned(batches.merge([table], rows))).to_pylist()
     expected = [pairs[at] for at in oracle.solved(pairs)] + [(puf, None, None) for puf in ambiguous]
     assert [tuple(row.values()) for row in found] == sorted(expected, key=lambda pair: pair[0])
 

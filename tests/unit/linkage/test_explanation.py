@@ -5,8 +5,7 @@ import random
 import pytest
 from making.studies import plain
 from reident.linkage import bins, explanation
-from reident.linkage.counterfactual import Files
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import Setting
 from reident.pipeline import parts
 from workflow.library_run import run
@@ -41,10 +40,10 @@ def study(**sections):
 def explained(content, puf, eif, iuf, metric):
     tables = run(content, puf, eif, iuf)
     cut = bins.bin_files(parts.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
-    files = Files(tables.prepared, cut.files, tables.strata, tables.manifest, tables.links)
+    files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
     positions = {name: own.positions for name, own in tables.metrics.items()}
     part = parts.explaining(tables.study, metric)
-    return explanation.explain(part, REGISTRY[metric], files, positions, Setting())
+    return explanation.explain(part, metric, files, positions, Setting())
 
 
 @pytest.mark.parametrize("metric", METRICS)

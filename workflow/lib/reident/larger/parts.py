@@ -5,27 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reident.linkage.parts import Assigning, Cutting, Scoring, Weighing
+from reident.linkage.attack_settings import SearchSettings
 
 
 @dataclass(frozen=True)
 class Thinning:
-    """What thinning the external intruder file takes from the study, for one metric.
+    """The settings of thinning the external intruder file, for one metric.
 
     Attributes
     ----------
-    cutting, scoring, weighing, assigning : as the steps of the attack take them; no weighing for a metric that does
-        not weigh
-    max_pairs, keep : the rank limit, and the largest one
+    attack : that with the metric alone
     seed : of the draws
     """
 
-    cutting: Cutting
-    scoring: Scoring
-    weighing: Weighing | None
-    assigning: Assigning | None
-    max_pairs: int
-    keep: int
+    attack: SearchSettings
     seed: int
 
 

@@ -14,8 +14,6 @@ from reident.sections.exact import SCALE
 MAX_WEIGHT = 2**60
 """Weights are whole numbers below this, so that sums and differences of two are exact."""
 
-PAIRS = pa.schema([("puf", pa.int32()), ("eif", pa.int32()), ("score", pa.float64())])
-
 
 def assign(puf: np.ndarray, eif: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Choose pairs so that each record is in at most one, with the largest sum of weights.
@@ -62,41 +60,24 @@ def assign_scores(puf: np.ndarray, eif: np.ndarray, score: np.ndarray) -> np.nda
     return order[assign(puf[order], eif[order], np.rint(score[order] * SCALE).astype(np.int64))]
 
 
-def assigned(pairs: Iterable[pa.Table], max_pairs: int) -> Iterator[pa.Table]:
-    """Yield the pairs of the one-to-one assignment among those within the rank limit.
+def assigned(candidates: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield the pairs of the one-to-one assignment among candidates.
 
-    The ranked pairs are in the order of PUF records, and no record is in two tables.
-
-    Yields
-    ------
-    pyarrow.Table
-        puf, eif, score: at least one table, in the order of PUF records. A record without a pair within the limit,
-        because too many share its best score, is ambiguous: its eif and score are null.
+    Parameters
+    ----------
+    candidates : iterable of pyarrow.Table
+        puf, eif, score. An ambiguous record is one row whose eif and score are null, and stays.
     """
-    candidates = [_within(table, max_pairs) for table in pairs]
-    valid = pa.Table.from_batches(candidates, PAIRS)
-    valid = valid.filter(pc.is_valid(valid["eif"]))
-    chosen = assign_scores(*(valid[name].to_numpy() for name in PAIRS.names))
+    tables = list(candidates)
+    pairs = pa.concat_tables(tables)
+    valid = pairs.filter(pc.is_valid(pairs["eif"]))
+    chosen = assign_scores(*(valid[name].to_numpy() for name in ("puf", "eif", "score")))
     kept = np.zeros(len(valid), bool)
     kept[chosen] = True
     start = 0
-    for batch in candidates:
-        keep = batch["eif"].is_null().to_numpy(zero_copy_only=False)
+    for table in tables:
+        keep = pc.is_null(table["eif"]).to_numpy()
         end = start + int(np.count_nonzero(~keep))
         keep[~keep] = kept[start:end]
         start = end
-        yield pa.table(batch).filter(pa.array(keep))
-
-
-def _within(pairs: pa.Table, max_pairs: int) -> pa.RecordBatch:
-    """Return the pairs within the rank limit, and one row of nulls for each record without any."""
-    puf = pairs["puf"].to_numpy()
-    within = pc.fill_null(pc.less_equal(pairs["max_pairs"], max_pairs), False).to_numpy()
-    new = is_new(puf)
-    number = np.cumsum(new) - 1
-    ambiguous = new & (np.bincount(number, within)[number] == 0)
-    kept = pa.array(within | ambiguous)
-    columns = [pairs[name].combine_chunks().filter(kept) for name in PAIRS.names]
-    nothing = pa.array(ambiguous).filter(kept)
-    columns[1:] = [pc.if_else(nothing, pa.scalar(None, column.type), column) for column in columns[1:]]
-    return pa.RecordBatch.from_arrays(columns, schema=PAIRS)
+        yield table.filter(pa.array(keep))

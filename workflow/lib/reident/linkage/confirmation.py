@@ -15,7 +15,7 @@ from reident.linkage import sums
 from reident.linkage.batches import SortedRows, is_new, merge
 from reident.linkage.links import SortedLinks
 from reident.linkage.parts import Confirming
-from reident.linkage.ranking import WHOLE
+from reident.linkage.ranking import WHOLE, within
 from reident.linkage.record_keys import keys_of
 from reident.linkage.strata import lines
 from reident.linkage.tally import Tally
@@ -59,7 +59,7 @@ def confirm(
     names = pa.array(manifest["stratum"].astype(object), pa.string())
     strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], part.keys["puf"])
     links, limits = SortedLinks(iuf), _Limits(len(manifest), part.keep)
-    requests = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
+    requests = (rows.filter(within(rows, part.max_pairs))["eif"].to_numpy() for rows in merge([suspected]))
     with keys_of(files["eif"], part.keys["eif"], requests, folder) as eif_keys:
         for batch in merge([suspected]):
             stratum = lines(strata_of.take(batch["puf"].to_numpy()))
@@ -70,7 +70,7 @@ def confirm(
             if metric.ranked:
                 limits.count(pairs)
                 limits.count_ambiguous(rows.filter(ambiguous))
-            pairs = _within(part, metric, pairs)
+            pairs = pairs.filter(within(pairs, part.max_pairs))
             positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
             confirmed(_keyed(pairs, keys, names))
@@ -80,13 +80,6 @@ def confirm(
 def export(confirmed: pa.Table) -> pd.DataFrame:
     """Return the suspected pairs as :func:`confirm` leaves them, as a table to write as CSV."""
     return confirmed.to_pandas()
-
-
-def _within(part: Confirming, metric: Metric, rows: pa.Table) -> pa.Table:
-    """Return the pairs within the rank limit; an ambiguous record, where both columns are null, has none."""
-    if not metric.ranked:
-        return rows.filter(pc.is_valid(rows["eif"]))
-    return rows.filter(pc.less_equal(rows["max_pairs"], part.max_pairs))
 
 
 def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Table:

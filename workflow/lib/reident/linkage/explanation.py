@@ -11,10 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, counterfactual
-from reident.linkage.counterfactual import Files, Pairs
+from reident.linkage.attack import AttackFiles
+from reident.linkage.attack_settings import Explaining, SearchSettings
+from reident.linkage.counterfactual import Pairs
 from reident.linkage.links import Links, numbers
 from reident.linkage.pairing import encode
-from reident.linkage.parts import Explaining
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
 from reident.linkage.strata import lines, links_inside
@@ -22,7 +23,7 @@ from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.linkage.metrics.contract import Metric, Setting
+    from reident.linkage.metrics.contract import Setting
 
 
 class Explanation(NamedTuple):
@@ -34,7 +35,7 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    part: Explaining, metric: Metric, files: Files, positions: Mapping[str, Source], setting: Setting
+    part: Explaining, metric: str, files: AttackFiles, positions: Mapping[str, Source], setting: Setting
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
@@ -47,12 +48,12 @@ def explain(
         With the columns that `pipeline/columns.csv` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
-    pairs = confirmed[metric.name]
-    tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
-    lost, recodings = _effects(part, metric, files, pairs, tried, setting, _linked(files))
+    pairs, variables = confirmed[metric], part.attack.variables
+    tried = changes(variables, part.recodings, files.prepared["puf"], part.coarsened)
+    lost, recodings = _effects(part.attack, metric, files, pairs, tried, setting, _linked(files))
     sets, agree = _unique_sets(part, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
-    names = [variable.name for variable in part.variables]
+    names = [variable.name for variable in variables]
     texts = {
         "carried_by": joined(lost[:, left_out], names, "+"),
         "prevented_by": joined(
@@ -81,7 +82,12 @@ def explain(
 
 
 def prevented(
-    part: Explaining, metric: Metric, files: Files, source: Source, setting: Setting
+    settings: SearchSettings,
+    metric: str,
+    files: AttackFiles,
+    source: Source,
+    tried: Sequence[Change],
+    setting: Setting,
 ) -> pd.DataFrame:
     """Return which share of the confirmed records of a metric each change would have prevented.
 
@@ -89,9 +95,8 @@ def prevented(
     prevented_rate.
     """
     pairs = _confirmed(source)
-    tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
     confirmed = _marked(files, pairs.puf)
-    _, recodings = _effects(part, metric, files, pairs, tried, setting, confirmed)
+    _, recodings = _effects(settings, metric, files, pairs, tried, setting, confirmed)
     return recodings[["variable", "recoding", "prevented_rate"]]
 
 
@@ -106,23 +111,23 @@ def _confirmed(source: Source) -> Pairs:
     return Pairs(puf[order], eif[order])
 
 
-def _marked(files: Files, puf: np.ndarray) -> np.ndarray:
+def _marked(files: AttackFiles, puf: np.ndarray) -> np.ndarray:
     """Return a mark for each PUF record: whether it is one of those given."""
     marks = np.zeros(files.prepared["puf"].num_rows, bool)
     marks[puf] = True
     return marks
 
 
-def _linked(files: Files) -> np.ndarray:
+def _linked(files: AttackFiles) -> np.ndarray:
     """Return which PUF records have a true link to an EIF record of their stratum: no other can be confirmed."""
     inside = links_inside(files.iuf, lines(files.strata["puf"]), lines(files.strata["eif"]))
     return _marked(files, files.iuf["puf"].to_numpy()[inside])
 
 
 def _effects(
-    part: Explaining,
-    metric: Metric,
-    files: Files,
+    settings: SearchSettings,
+    metric: str,
+    files: AttackFiles,
     pairs: Pairs,
     tried: Sequence[Change],
     setting: Setting,
@@ -136,8 +141,10 @@ def _effects(
         n_prevented = n_new = 0
         if records.any():
             recoding = {change.variable: change.coarsening}
-            recoded = counterfactual.recode(part, metric, files, recoding, setting.threads)
-            new_pairs = counterfactual.suspected(part, metric, files, recoded, records, setting)
+            recoded = counterfactual.recode(settings, files, recoding)
+            new_pairs = counterfactual.NO_PAIRS
+            if recoded is not None:
+                new_pairs = counterfactual.suspected(*recoded, metric, records, setting)
             lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
             after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
             n_prevented, n_new = int((before & ~after).sum()), int((after & ~before).sum())
@@ -157,9 +164,9 @@ def _effects(
     return lost, pd.DataFrame(table).astype({"prevented_rate": float})
 
 
-def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
+def _unique_sets(part: Explaining, files: AttackFiles, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
     """Return the smallest unique sets of each pair, and the variables on which its records agree."""
-    records, _ = encode(part.variables, files.binned)
+    records, _ = encode(part.attack.variables, files.binned or {})
     puf, eif = (records[side].codes[getattr(pairs, side)] for side in ("puf", "eif"))
     agree = (puf == eif) & (puf >= 0)
     return smallest_sets(
@@ -182,7 +189,7 @@ def _first_sets(sets: SmallestSets, names: Sequence[str]) -> pa.Array:
     return pa.array(texts, pa.string()).take(pa.array(sets.first + 1))
 
 
-def _keyed(part: Explaining, files: Files, pairs: Pairs) -> dict[str, Any]:
+def _keyed(part: Explaining, files: AttackFiles, pairs: Pairs) -> dict[str, Any]:
     """Return the keys and the stratum of each pair."""
     columns: dict[str, Any] = {}
     for side, names in part.keys.items():

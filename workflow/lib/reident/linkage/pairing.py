@@ -115,8 +115,8 @@ class Comparison:
         scope = Scope(puf.values, eif.values)
         return Pairing(self.variables, puf, eif, self._labels, spread(puf.values), scope)
 
-    def pairing(self, stratum: int, block: slice = slice(None)) -> Pairing:
-        """Return a stratum's records, those of the PUF in a block of the stratum's PUF records."""
+    def pairing(self, stratum: int, block: slice | np.ndarray = slice(None)) -> Pairing:
+        """Return a stratum's records, of the PUF those at some positions among the stratum's PUF records."""
         puf = self._records["puf"].take(self.rows("puf", stratum))
         eif = self._records["eif"].take(self.rows("eif", stratum))
         scale, scope = self._whole or (spread(puf.values), Scope(puf.values, eif.values))

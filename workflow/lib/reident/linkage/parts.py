@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from reident.sections.base import Section
-    from reident.sections.coarsening import NamedCoarsening
     from reident.sections.linkage import Binning, Rates
 
 
@@ -150,33 +149,6 @@ class Rated:
 
     rating: Rating
     describing: Describing
-
-
-@dataclass(frozen=True)
-class Explaining:
-    """What the explanation of confirmed records takes from the study.
-
-    Attributes
-    ----------
-    keys : the key columns of ``puf`` and ``eif`` in the prepared tables
-    binning : how numeric variables are cut
-    weighing : what the estimation of weights takes, for a metric that weighs
-    recodings : the coarser values to try; None for the usual ones
-    coarsened : the linking variables that have coarser values already, which are only left out
-    max_size : the largest set that is searched for uniques
-    """
-
-    keys: Mapping[str, tuple[str, ...]]
-    variables: tuple[OrderedVariable, ...]
-    binning: Binning
-    options: Section
-    weighing: Weighing | None
-    max_pairs: int
-    one_to_one: bool
-    metrics: tuple[str, ...]
-    recodings: tuple[NamedCoarsening, ...] | None
-    coarsened: tuple[str, ...]
-    max_size: int
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -84,17 +84,47 @@ def rank(
     """
     strata_of, level = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
     counts = Tally(["stratum", level])
-    kept = merge(shards)
-    if assigning is not None:
-        kept = assigned(map(_ranked, kept), assigning.max_pairs)
-    for rows in kept:
-        pairs = _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
+    for pairs in ranked_pairs(metric, merge(shards), assigning):
         suspected(pairs)
         _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, level)
     by_stratum = counts.table()
     names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy()]
     whole = by_stratum.drop(columns="stratum").groupby(level, as_index=False).sum().assign(stratum=WHOLE)
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
+
+
+def ranked_pairs(
+    metric: Metric, scores: Iterable[pa.Table], assigning: Assigning | None = None
+) -> Iterator[pa.Table]:
+    """Yield scored pairs as :func:`rank` gives them to its sink; each table has all pairs of its records."""
+    if assigning is not None:
+        scores = assigned(_within_or_ambiguous(_ranked(rows), assigning.max_pairs) for rows in scores)
+    for rows in scores:
+        yield _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
+
+
+def within(pairs: pa.Table, max_pairs: int) -> pa.Array:
+    """Return which ranked pairs are within a rank limit, bool (m,); all are for a metric without ranks.
+
+    The row of an ambiguous record is no pair.
+    """
+    if "max_pairs" not in pairs.column_names:
+        return pc.is_valid(pairs["eif"])
+    return pc.fill_null(pc.less_equal(pairs["max_pairs"], max_pairs), False)
+
+
+def _within_or_ambiguous(pairs: pa.Table, max_pairs: int) -> pa.Table:
+    """Return the pairs within the rank limit, and one row of nulls for each record without any."""
+    puf, inside = pairs["puf"].to_numpy(), within(pairs, max_pairs).to_numpy()
+    new = is_new(puf)
+    number = np.cumsum(new) - 1
+    ambiguous = new & (np.bincount(number, inside)[number] == 0)
+    rows = pairs.select(["puf", "eif", "score"]).filter(pa.array(inside | ambiguous))
+    nothing = pa.array(ambiguous[inside | ambiguous])
+    for at, name in enumerate(("eif", "score"), start=1):
+        empty = pa.scalar(None, rows[name].type)
+        rows = rows.set_column(at, name, pc.if_else(nothing, empty, rows[name]))
+    return rows
 
 
 def _ranked(pairs: pa.Table) -> pa.Table:

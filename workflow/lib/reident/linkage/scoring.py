@@ -38,6 +38,7 @@ def score_shard(
     blocks: pd.DataFrame,
     setting: Setting,
     pairs: Sink,
+    records: np.ndarray | None = None,
 ) -> None:
     """Score the blocks of one shard.
 
@@ -55,6 +56,8 @@ def score_shard(
         then eif. An ambiguous record (its best score alone is shared by more than `keep` pairs, so no pair of it is
         kept) is one row with null eif and score. For unicity: puf, eif, order (int32) and variables (uint64): the
         first smallest interaction, bit j for linking variable j.
+    records : bool (n_puf,), optional
+        The PUF records whose pairs are needed; those of others may be among them.
     """
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
     held = _hold(part, files, strata, line, len(manifest))
@@ -74,11 +77,15 @@ def score_shard(
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
     for stratum, block in zip(line[~small].tolist(), blocks[~small].itertuples(), strict=True):
-        records = _records(block, splits=metric.splits)
-        rows = comparison.rows("puf", stratum)[records], comparison.rows("eif", stratum)
+        chosen = _records(block, splits=metric.splits)
+        puf, eif = comparison.rows("puf", stratum), comparison.rows("eif", stratum)
+        if records is not None and metric.splits:
+            inside = np.arange(len(puf))[chosen]
+            chosen = inside[records[held.rows["puf"][puf[inside]]]]
+        rows = puf[chosen], eif
         if len(rows[0]):
             job = setting._replace(progress=progress_of_part(progress, done / total, block.pairs / total))
-            scored = metric.score(comparison.pairing(stratum, records), part.options, job)
+            scored = metric.score(comparison.pairing(stratum, chosen), part.options, job)
             kept.append(located(*rows, scored))
         done += block.pairs
     _write(kept, metric, pairs)

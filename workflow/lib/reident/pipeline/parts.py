@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import date
-from functools import partial
 from inspect import signature
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from reident.attribution.parts import AttributionFiles, AttributionRules
 from reident.filerisk.parts import Assessment, Coarsening, IntruderRules, Modelling, RiskFiles, Sampling
 from reident.intake.parts import Preparing
 from reident.larger.parts import Extrapolating, Thinning
+from reident.linkage.attack_settings import AttackSettings, Explaining
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.winkler import Closest, Nearest
 from reident.linkage.parts import (
@@ -26,7 +26,6 @@ from reident.linkage.parts import (
     Counting,
     Cutting,
     Describing,
-    Explaining,
     Joining,
     OrderedVariable,
     Rated,
@@ -133,10 +132,24 @@ def checking(study: Study) -> Checking:
     return Checking(variables(study), study.keys)
 
 
+def attacking(study: Study) -> AttackSettings:
+    """Return the settings of the attack, of which each of its steps takes a slice."""
+    limits = study.rank_filter
+    return AttackSettings(
+        ordered_variables(study),
+        study.binning,
+        study.chosen,
+        limits.max_pairs,
+        limits.keep,
+        study.keys,
+        study.rates,
+    )
+
+
 @_part_of("bin")
 def cutting(study: Study) -> Cutting:
     """Return what binning takes."""
-    return Cutting(variables(study), study.binning)
+    return attacking(study).cutting
 
 
 def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
@@ -150,65 +163,48 @@ def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
 @_part_of("score")
 def scoring(study: Study, metric: str) -> Scoring:
     """Return what scoring with a metric takes."""
-    compared = ordered_variables(study) if REGISTRY[metric].weighs else variables(study)
-    return Scoring(compared, study.binning.scope, study.rank_filter.keep, study.chosen[metric])
+    return attacking(study).scoring(metric)
 
 
 @_part_of("weigh")
 def weighing(study: Study) -> Weighing:
     """Return what the estimation of weights takes."""
-    options: Any = study.chosen["fellegi_sunter"]
-    limit = options.threshold
-    return Weighing(
-        ordered_variables(study), options.partial, limit.probability, limit.weight, options.m == "informed"
-    )
+    weighing = attacking(study).weighing
+    if weighing is None:
+        raise ValueError("the study has no metric that weighs")
+    return weighing
 
 
 @_part_of("rank")
 def assigning(study: Study, metric: str | None) -> Assigning | None:
     """Return what the ranking of a metric takes: nothing, unless its pairs are assigned one to one."""
-    one_to_one = metric is not None and getattr(study.chosen[metric], "one_to_one", False)
-    return Assigning(study.rank_filter.max_pairs) if one_to_one else None
+    return None if metric is None else attacking(study).assigning(metric)
 
 
 @_part_of("confirm")
 def confirming(study: Study) -> Confirming:
     """Return what confirmation takes."""
-    return Confirming(study.keys, study.rank_filter.max_pairs, study.rank_filter.keep)
+    return attacking(study).confirming
 
 
 @_part_of("explain")
 def explaining(study: Study, metric: str) -> Explaining:
     """Return what the explanation of confirmed records takes."""
-    return attacking(study, metric, required(study.why, "why"))
+    why = required(study.why, "why")
+    # Pairs beyond the rank limit in force do not count.
+    attack = dataclasses.replace(attacking(study).search(metric), keep=study.rank_filter.max_pairs)
+    names = tuple(study.chosen)
+    return Explaining(attack, study.keys, names, why.recodings, coarsened(study), why.max_size)
 
 
-def attacking(study: Study, metric: str, why: Why) -> Explaining:
-    """Return what an attack with coarser values takes."""
-    return Explaining(
-        study.keys,
-        ordered_variables(study),
-        study.binning,
-        study.chosen[metric],
-        weighing(study) if REGISTRY[metric].weighs else None,
-        study.rank_filter.max_pairs,
-        assigning(study, metric) is not None,
-        tuple(study.chosen),
-        why.recodings,
-        tuple(variable.name for variable in study.linking_variables if variable.coarsen is not None),
-        why.max_size,
-    )
+def coarsened(study: Study) -> tuple[str, ...]:
+    """Return the names of the linking variables that have coarser values already."""
+    return tuple(variable.name for variable in study.linking_variables if variable.coarsen is not None)
 
 
 def rating(study: Study) -> Rating:
     """Return what the rates take."""
-    tolerances = {}
-    for name, options in study.chosen.items():
-        if not REGISTRY[name].weighs:
-            tolerance = partial(REGISTRY[name].tolerance, options, study.linking_variables)
-            tolerances[name] = tolerance(False), tolerance(True)
-    names = tuple(variable.name for variable in study.linking_variables)
-    return Rating(tuple(study.chosen), tolerances, names, study.rank_filter.max_pairs, study.rates)
+    return attacking(study).rating
 
 
 @_part_of("join_files")
@@ -231,15 +227,11 @@ def directions(study: Study) -> dict[str, bool]:
 @_part_of("thin")
 def thinning(study: Study, metric: str) -> Thinning:
     """Return what thinning the external intruder file takes, for a metric."""
-    return Thinning(
-        cutting(study),
-        scoring(study, metric),
-        weighing(study) if REGISTRY[metric].weighs else None,
-        assigning(study, metric),
-        study.rank_filter.max_pairs,
-        study.rank_filter.keep,
-        required(study.larger_intruder, "larger_intruder").seed,
-    )
+    attack = attacking(study).search(metric)
+    if not REGISTRY[metric].weighs:  # the order of categories counts for weights alone
+        plain = tuple(dataclasses.replace(variable, order=()) for variable in attack.variables)
+        attack = dataclasses.replace(attack, variables=plain)
+    return Thinning(attack, required(study.larger_intruder, "larger_intruder").seed)
 
 
 @_part_of("extrapolate")
@@ -314,9 +306,9 @@ def suggesting(study: Study) -> Suggesting:
     update = {"regression": None, "loss": "univariate"}
     measured = study.model_copy(update={"utility": options.model_copy(update=update)})
     return Suggesting(
-        {name: attacking(study, name, why) for name in study.chosen},
-        confirming(study),
-        study.rates,
+        attacking(study),
+        why.recodings,
+        coarsened(study),
         required(study.decision, "decision"),
         measuring(measured),
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reident.linkage.parts import Confirming, Explaining
+from reident.linkage.attack_settings import AttackSettings
+from reident.sections.coarsening import NamedCoarsening
 from reident.sections.decision import Decision
-from reident.sections.linkage import Rates
 from reident.utility.parts import Measuring
 
 
@@ -17,12 +16,13 @@ class Suggesting:
 
     Attributes
     ----------
-    attacks : by metric, in their order, what its attack takes
+    recodings : the coarser values to try; None for the usual ones
+    coarsened : the linking variables that have coarser values already, which are only left out
     measuring : how the loss is measured
     """
 
-    attacks: Mapping[str, Explaining]
-    confirming: Confirming
-    rates: Rates
+    attack: AttackSettings
+    recodings: tuple[NamedCoarsening, ...] | None
+    coarsened: tuple[str, ...]
     decision: Decision
     measuring: Measuring

@@ -1,0 +1,197 @@
+"""The attack: bins, weights, scores, ranks, confirmation and rates, in this order (METHODS §3 to §6).
+
+The steps of the workflow run its stages one by one, on files; here they follow one another in memory. An attack
+without a variable, with coarser values or with a part of a file is an attack with other settings and files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.linkage import bins, confirmation, ranking, rates, weights
+from reident.linkage.attack_settings import AttackSettings, SearchSettings
+from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_part
+from reident.linkage.scoring import score_shard
+from reident.linkage.strata import lines, pack
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+PAIRS_PER_SHARD = 2 * 10**9
+"""The budget of pairs that are scored at a time; the results do not depend on it."""
+
+
+class AttackFiles(NamedTuple):
+    """The tables that an attack compares.
+
+    Attributes
+    ----------
+    prepared : mapping of pyarrow.Table
+        ``puf`` and ``eif``: keys and linking variables, sorted by key.
+    iuf : pyarrow.Table
+        The true links, by row number.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
+    manifest : pandas.DataFrame
+        The strata.
+    clusters : pyarrow.Table, optional
+        The cluster of each PUF record.
+    binned : mapping of pyarrow.Table, optional
+        The linking variables with bins in place of numbers, if they have been cut already.
+    """
+
+    prepared: Mapping[str, pa.Table]
+    iuf: pa.Table
+    strata: Mapping[str, pa.Table]
+    manifest: pd.DataFrame
+    clusters: pa.Table | None = None
+    binned: Mapping[str, pa.Table] | None = None
+
+
+class Compared(NamedTuple):
+    """The tables that metrics compare, by :attr:`Metric.reads`, and the weights for a metric that weighs."""
+
+    tables: Mapping[str, Mapping[str, pa.Table]]
+    weights: Estimates | None
+
+
+class MetricTables(NamedTuple):
+    """The tables that scoring, ranking and confirmation make with one metric."""
+
+    scores: pa.Table
+    suspected: pa.Table
+    distribution: pd.DataFrame
+    confirmed: pa.Table
+    positions: pa.Table
+    limits: pd.DataFrame
+
+
+class Attack(NamedTuple):
+    """The tables of an attack: those of each metric by its name, and the rates of all."""
+
+    weights: Estimates | None
+    metrics: dict[str, MetricTables]
+    rates: pd.DataFrame
+
+
+def attack(
+    settings: AttackSettings,
+    files: AttackFiles,
+    setting: Setting,
+    budget: int = PAIRS_PER_SHARD,
+) -> Attack:
+    """Attack files with every metric of the settings.
+
+    Parameters
+    ----------
+    setting : Setting
+        Its threads, functions and progress count.
+    budget : int
+        See :data:`PAIRS_PER_SHARD`.
+    """
+    compared = compare(settings, files, setting.threads)
+    metrics, share = {}, 1 / len(settings.metrics)
+    for at, name in enumerate(settings.metrics):
+        job = setting._replace(progress=progress_of_part(setting.progress, at * share, share))
+        scores = list(score(settings, name, files, compared, job, budget=budget))
+        metrics[name] = _confirmed(settings, REGISTRY[name], files, scores)
+    lines = rates.rate(
+        settings.rating,
+        files.prepared,
+        files.iuf,
+        files.strata,
+        files.manifest,
+        {name: tables.positions for name, tables in metrics.items()},
+        {name: tables.limits for name, tables in metrics.items()},
+        files.clusters,
+        None if compared.weights is None else compared.weights.model,
+    )
+    return Attack(compared.weights, metrics, lines)
+
+
+def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
+    """Return what the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
+    binned = files.binned
+    if binned is None and any(REGISTRY[name].reads == "binned" for name in settings.metrics):
+        binned = bins.bin_files(settings.cutting, files.prepared, files.strata, files.manifest).files
+    tables, estimates = {"prepared": files.prepared, "binned": binned or {}}, None
+    if settings.weighing is not None:
+        records = tables["binned"], files.strata, files.manifest, files.iuf
+        estimates = weights.estimate(settings.weighing, *records, threads)
+    return Compared(tables, estimates)
+
+
+def score(
+    settings: SearchSettings,
+    metric: str,
+    files: AttackFiles,
+    compared: Compared,
+    setting: Setting,
+    records: np.ndarray | None = None,
+    budget: int = PAIRS_PER_SHARD,
+) -> Iterator[pa.Table]:
+    """Yield the pairs that scoring with a metric keeps, at least one table; each has all pairs of its PUF records.
+
+    Parameters
+    ----------
+    records : bool (n_puf,), optional
+        The PUF records whose pairs are needed; where those of others come with them, they are among the pairs.
+    """
+    tables = compared.tables[REGISTRY[metric].reads], files.strata, files.manifest
+    n_shards = -(-max(int(files.manifest["pairs"].sum()), 1) // budget)
+    blocks = pack(files.manifest, n_shards)
+    if records is not None:
+        occupied = np.unique(lines(files.strata["puf"])[records])
+        names = files.manifest["stratum"].to_numpy()[occupied[occupied >= 0]]
+        blocks = blocks[blocks["stratum"].isin(names)]
+    total, done = max(int(blocks["pairs"].sum()), 1), 0.0
+    for shard in [shard for _, shard in blocks.groupby("shard")] or [blocks]:
+        share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
+        progress = progress_of_part(setting.progress, done, share)
+        job = setting._replace(weights=compared.weights, progress=progress)
+        score_shard(
+            settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records
+        )
+        done += share
+        yield pa.concat_tables(batches)
+
+
+def suspect(
+    settings: SearchSettings,
+    metric: str,
+    files: AttackFiles,
+    compared: Compared,
+    setting: Setting,
+    records: np.ndarray | None = None,
+    budget: int = PAIRS_PER_SHARD,
+) -> Iterator[pa.Table]:
+    """Yield the ranked pairs of a metric, see :func:`reident.linkage.ranking.ranked_pairs`; other arguments as above.
+
+    An assignment needs the pairs of all records.
+    """
+    assigning = settings.assigning(metric)
+    needed = None if assigning else records
+    scores = score(settings, metric, files, compared, setting, needed, budget)
+    return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
+
+
+def _confirmed(
+    settings: AttackSettings, metric: Metric, files: AttackFiles, scores: list[pa.Table]
+) -> MetricTables:
+    """Rank the scored pairs of a metric, and check them against the true links."""
+    suspected, confirmed, positions = (list[pa.Table]() for _ in range(3))
+    strata, manifest = files.strata["puf"], files.manifest
+    assigning = settings.assigning(metric.name)
+    distribution = ranking.rank(metric, scores, strata, manifest, suspected.append, assigning)
+    ranked, sinks = pa.concat_tables(suspected), (confirmed.append, positions.append)
+    truth: tuple[Mapping[str, Source], pa.Table, pa.Table] = files.prepared, files.iuf, strata
+    limits = confirmation.confirm(settings.confirming, metric, ranked, *truth, manifest, *sinks)
+    tables = (pa.concat_tables(batches) for batches in (scores, confirmed, positions))
+    scored, keyed, numbered = tables
+    return MetricTables(scored, ranked, distribution, keyed, numbered, limits)
