@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, MATERIAL, NOTABLE, UNDERSTATES
+from reident.linkage.links import among, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
 from reident.plausibility.records import Records, Values
@@ -19,8 +20,11 @@ MAX_RANKED, STRANGERS = 2_000, 200
 MIN_WRONG, MIN_MISSING = 0.06, 0.1
 """The smallest shares of wrong links, and of missing ones of those that are there, that are warned of."""
 
-_OTHER = {"puf": "eif", "eif": "puf"}
-_LEVELS = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
+OTHER = {"puf": "eif", "eif": "puf"}
+MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
+"""Records without a link, and with one, that are compared with all of the other file, and about how many pairs that is."""
+
+_DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
 """Distances of numbers, as shares of all numbers between the two, between which two records agree alike."""
 
 
@@ -43,14 +47,6 @@ def severity_of_lost(lost: int, links: int) -> str:
     return INVALIDATES if lost == links else UNDERSTATES if lost >= MATERIAL * links else NOTABLE
 
 
-class _Evidence(NamedTuple):
-    """How links, and strangers of the same records, agree on a variable: levels, and the weight of each level."""
-
-    true: np.ndarray
-    strangers: np.ndarray
-    weights: np.ndarray
-
-
 def partners(records: Records) -> Iterator[Finding]:
     """Yield how far true partners agree no better than strangers, beyond what variables that err apart bring about."""
     n = min(records.links.n, MAX_RANKED)
@@ -61,8 +57,14 @@ def partners(records: Records) -> Iterator[Finding]:
     if several.sum() < MIN_LINKS:
         return
     puf, eif, strangers = puf[several], eif[several], strangers[several]
-    evidence = [_evidence(values, puf, eif, strangers) for values in records.values.values()]
-    scores = [(item.weights[item.true], item.weights[item.strangers]) for item in evidence]
+    scores = []
+    for values in records.values.values():
+        levels = (
+            _levels(values, ("puf", "eif"), puf, eif),
+            _levels(values, ("puf", "eif"), puf[:, None], strangers),
+        )
+        weights = _weights(*levels)
+        scores.append((weights[levels[0]], weights[levels[1]]))
     true, others = (np.sum(column, axis=0) for column in zip(*scores, strict=True))
     rank = _rank(true, others)
     # The same partners, each variable of another link: right links of variables that err apart from each other.
@@ -106,154 +108,138 @@ def _strangers(records: Records, puf: np.ndarray, eif: np.ndarray) -> tuple[np.n
     return rows, sizes > 2
 
 
-def _evidence(values: Values, puf: np.ndarray, eif: np.ndarray, strangers: np.ndarray) -> _Evidence:
-    """Return the levels of agreement on a variable, and how much likelier each is for links than for strangers."""
-    if values.numbers is None:
-        own = values.codes["puf"][puf]
-        true, others = (
-            np.where((codes < 0) | (ours < 0), 0, np.where(codes == ours, 1, 2))
-            for codes, ours in (
-                (values.codes["eif"][eif], own),
-                (values.codes["eif"][strangers], own[:, None]),
-            )
-        )
-    else:
-        present = np.sort(np.concatenate([side[~np.isnan(side)] for side in values.numbers.values()]))
-        own, partner, strange = (
-            np.where(np.isnan(column), np.nan, np.searchsorted(present, column) / max(len(present), 1))
-            for column in (
-                values.numbers["puf"][puf],
-                values.numbers["eif"][eif],
-                values.numbers["eif"][strangers],
-            )
-        )
-        true, others = (
-            np.where(np.isnan(distance), 0, 1 + np.searchsorted(_LEVELS, np.abs(distance)))
-            for distance in (partner - own, strange - own[:, None])
-        )
-    k = len(_LEVELS) + 2
-    m, u = (np.bincount(levels.ravel(), minlength=k) + 0.5 for levels in (true, others))
+def _levels(values: Values, sides: tuple[str, str], rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return how far records of two files agree on a variable: 0 missing, 1 best, … worst."""
+    one, other = sides
+    if values.places is None:
+        own, codes = values.codes[one][rows], values.codes[other][others]
+        return np.where((own < 0) | (codes < 0), 0, np.where(own == codes, 1, 2))
+    distance = np.abs(values.places[one][rows] - values.places[other][others])
+    return np.where(np.isnan(distance), 0, 1 + np.searchsorted(_DISTANCES, distance))
+
+
+def _weights(true: np.ndarray, strangers: np.ndarray) -> np.ndarray:
+    """Return how much likelier each level is for links than for strangers, as a logarithm; a missing value tells nothing."""
+    k = len(_DISTANCES) + 2
+    m, u = (np.bincount(levels.ravel(), minlength=k) + 0.5 for levels in (true, strangers))
     weights = np.log(m / m.sum()) - np.log(u / u.sum())
     weights[0] = 0
-    return _Evidence(true, others, weights)
+    return weights
 
 
-class _Shares(NamedTuple):
-    """Shares of the records of one file that have an equal record.
+class _Best(NamedTuple):
+    """Scores of a sample of records of one file.
 
     Attributes
     ----------
-    unlinked : of those without a link, in the other file
-    twins : of those without a link, in their own file, had it the size of the other
-    strangers : of those with a link, in the other file beside their partners
-    linked : of those with a link, in the other file
-    n_unlinked, n_linked : the numbers of both
+    unlinked : the best in the other file, of records without a link
+    twins : the best in their own file, of the same records
+    strangers : the best in the other file beside their partners, of records with a link
+    partners : of their partners
+    size : the records of the other file for each of this one
     """
 
-    unlinked: float
-    twins: float
-    strangers: float
-    linked: float
-    n_unlinked: int
-    n_linked: int
+    unlinked: np.ndarray
+    twins: np.ndarray
+    strangers: np.ndarray
+    partners: np.ndarray
+    size: float
 
     @property
     def missing(self) -> float:
-        """The links that seem to be missing, for each that is there; 0 if that may be chance.
+        """The share of records without a link that have a partner by their scores; 0 if that may be chance.
 
-        Records without a link must have an equal record more often than their own file explains, clearly, and more
-        often than records with a link have one beside their partners.
+        A partner scores as most true ones do. Chance is what records with a link have beside their partners, or what
+        those without one have in their own file.
         """
-        if min(self.n_unlinked, self.n_linked) < MIN_LINKS:
+        n, m = len(self.unlinked), len(self.strangers)
+        if min(n, m, len(self.partners)) < MIN_LINKS:
             return 0.0
-        usual = max(self.twins, self.strangers)
-        excess, usable = self.unlinked - usual, self.linked - usual
-        middle = max(self.unlinked * (1 - self.unlinked), 1 / self.n_unlinked)
-        by_twins = np.sqrt(2 * middle / self.n_unlinked)
-        by_links = np.sqrt(middle * (1 / self.n_unlinked + 1 / self.n_linked))
-        if (
-            usable < 0.1
-            or excess < max(0.03, 4 * by_twins)
-            or self.unlinked - self.strangers < 2.3 * by_links
-        ):
+        low = np.quantile(self.partners, 0.3)
+        own, beside, twins, here = (
+            float((scores >= low).mean())
+            for scores in (self.partners, self.strangers, self.twins, self.unlinked)
+        )
+        usual = max(beside, 1 - (1 - twins) ** self.size)
+        variance = max((here + usual) / 2 * (1 - (here + usual) / 2), 0.01)
+        if own - usual < 0.15 or here - usual < max(4 * np.sqrt(2 * variance / n), 0.03):
             return 0.0
-        return excess / usable * self.n_unlinked / self.n_linked
+        return (
+            (here - usual) / (own - usual)
+            if here - beside > 1.6 * np.sqrt(variance * (1 / n + 1 / m))
+            else 0.0
+        )
+
+
+def missing(self) -> float:
+    """The share of records without a link that have a partner by their scores; 0 if that may be chance.
+
+    A partner scores as most true ones do.
+    """
+    n, m = len(self.unlinked), len(self.strangers)
+    if min(n, m) < MIN_LINKS:
+        return 0.0
+    low = np.quantile(self.partners, 0.3)
+    own, usual, here = ((scores >= low).mean() for scores in (self.partners, self.strangers, self.unlinked))
+    pooled = (here * n + usual * m) / (n + m)
+    error = np.sqrt(max(pooled * (1 - pooled), 0.02) * (1 / n + 1 / m))
+    return (here - usual) / (own - usual) if own - usual > 0.15 and here - usual > 4 * error else 0.0
 
 
 def missing(records: Records) -> Iterator[Finding]:
-    """Yield what share of links seems to be missing: unlinked records that have a partner as true ones are."""
+    """Yield what share of records without a link have a partner that fits as true ones do: their links are missing."""
     if records.links.n < MIN_LINKS:
         return
-    tried = [(side, shares) for side in _OTHER for shares in _shares(records, side)]
-    side, shares = max(tried, key=lambda item: item[1].missing)
-    severity = UNDERSTATES if shares.missing > MIN_MISSING else ""
-    yield Finding(
-        side,
-        "links_missing" if severity else "unlinked",
-        shares.unlinked,
-        shares.strangers,
-        shares.n_unlinked,
-        severity,
-    )
-
-
-def _shares(records: Records, side: str) -> Iterator[_Shares]:
-    """Yield the shares of records that are equal on all variables, and on all but one."""
-    other, query = _OTHER[side], records.queries[side]
-    codes = {name: _mixed_codes(values, at) for at, (name, values) in enumerate(records.values.items())}
-    total = {
-        at: np.sum([code[at] for code in codes.values()], axis=0, dtype=np.uint64)
-        + mixed(records.strata[at].astype(np.int64).astype(np.uint64))
-        for at in _OTHER
+    n = min(records.links.n, MAX_RANKED)
+    puf, eif = records.links.puf[:n], records.links.eif[:n]
+    strangers, several = _strangers(records, puf, eif)
+    if several.sum() < MIN_LINKS:
+        return
+    puf, eif, strangers = puf[several], eif[several], strangers[several]
+    weights = {
+        name: _weights(
+            _levels(values, ("puf", "eif"), puf, eif),
+            _levels(values, ("puf", "eif"), puf[:, None], strangers),
+        )
+        for name, values in records.values.items()
     }
-    inside = {at: column >= 0 for at, column in records.strata.items()}
-    size = inside[other].sum() / max(1, inside[side].sum() - 1)
-    mine, theirs = _own_links(records, side, query)
-    linked = np.bincount(records.every_link[side], minlength=len(records.strata[side]))[query] > 0
-    has = {kind: np.zeros(len(query), bool) for kind in ("other", "partner", "twin")}
-    subsets: list[str | None] = [None, *(codes if len(codes) > 2 else ())]
-    for at, name in enumerate(subsets):
-        own, others = (total[file] - (codes[name][file] if name else np.uint64(0)) for file in (side, other))
-        hashed = own[query]
-        n_partners = np.bincount(mine, own[query[mine]] == others[theirs], len(query)).astype(np.int64)
-        has["other"] |= _count(others[inside[other]], hashed) > n_partners
-        has["partner"] |= n_partners > 0
-        has["twin"] |= _count(own[inside[side]], hashed) > 1
-        if at in (0, len(subsets) - 1):
-            has_any = has["other"] | has["partner"]
-            twins = 1 - (1 - _mean(has["twin"][~linked])) ** size
-            yield _Shares(
-                _mean(has["other"][~linked]),
-                twins,
-                _mean(has["other"][linked]),
-                _mean(has_any[linked]),
-                int((~linked).sum()),
-                int(linked.sum()),
-            )
+    lines = []
+    for side in OTHER:
+        n_linked = len(np.unique(records.every_link[side]))
+        n_unlinked = int((records.strata[side] >= 0).sum()) - n_linked
+        best = _best(records, side, weights)
+        share = best.missing
+        severity = UNDERSTATES if share * n_unlinked > MIN_MISSING * n_linked else ""
+        lines.append(Finding(side, "links_missing", share, 0.0, n_unlinked, severity))
+    yield max(lines, key=lambda line: (bool(line.severity), line.statistic))
 
 
-def _count(among: np.ndarray, hashed: np.ndarray) -> np.ndarray:
-    """Return how often each hash is among others."""
-    ordered = np.sort(among)
-    return np.searchsorted(ordered, hashed, "right") - np.searchsorted(ordered, hashed)
+def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Best:
+    """Score a sample of the records of a file against all of their stratum."""
+    other, query = OTHER[side], records.queries[side]
+    linked = np.isin(query, records.every_link[side])
+    sizes = {file: np.diff(records.groups[file].bounds) for file in OTHER}
+    inside = {file: max(int(sizes[file].sum()), 1) for file in OTHER}
+    mean = max(float(sizes[other][records.strata[side][query]].mean()) if len(query) else 1.0, 1.0)
+    most = int(np.clip(MAX_COMPARED / mean, 2 * MIN_LINKS, MAX_QUERIES))
+    links = numbers(records.every_link[side], records.every_link[other])
+    links.sort()
 
+    def score(rows: np.ndarray, file: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best score of each record in a file beside its partners, or itself; those of partners."""
+        best, partners = np.full(len(rows), -np.inf), []
+        for at, row in enumerate(rows.tolist()):
+            candidates = records.groups[file].of(int(records.strata[side][row]))
+            scores = np.zeros(len(candidates))
+            for name, values in records.values.items():
+                scores += weights[name][_levels(values, (side, file), np.array([row]), candidates)]
+            pairs = numbers(np.full(len(candidates), row), candidates)
+            mine = candidates == row if file == side else among(links, pairs)
+            partners.append(scores[mine])
+            best[at] = scores[~mine].max(initial=-np.inf)
+        return best, np.concatenate([*partners, np.empty(0)])
 
-def _mean(marks: np.ndarray) -> float:
-    return float(marks.mean()) if len(marks) else 0.0
-
-
-def _own_links(records: Records, side: str, query: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the links of the queried records: the place of the record in the query, and the partner's row."""
-    place = np.full(len(records.strata[side]), -1)
-    place[query] = np.arange(len(query))
-    of = place[records.every_link[side]]
-    within = of >= 0
-    return of[within], records.every_link[_OTHER[side]][within]
-
-
-def _mixed_codes(values: Values, at: int) -> dict[str, np.ndarray]:
-    """Return a hash of each code of a variable by side; the hashes of variables are added up."""
-    offset = mixed(np.array([at + 1], np.uint64))
-    return {
-        side: mixed(codes.astype(np.int64).astype(np.uint64) + offset) for side, codes in values.fine.items()
-    }
+    unlinked = query[~linked][:most]
+    beside, partners = score(query[linked][:most], other)
+    size = inside[other] / inside[side]
+    return _Best(score(unlinked, other)[0], score(unlinked, side)[0], beside, partners, size)

@@ -18,7 +18,7 @@ from reident.plausibility.parts import Checking
 MAX_LINKS = 20_000
 """Links that are looked at; of more links, those with the smallest hashes of their keys."""
 
-FIFTHS, FINE = 5, 20
+FIFTHS = 5
 """Classes of equal size into which numbers are cut: as coarse as the metrics do by default, and finer."""
 
 Sides = Mapping[str, np.ndarray]
@@ -32,13 +32,14 @@ class Values(NamedTuple):
     ----------
     numbers : float64 (n,), NaN where missing; None of a categorical variable
     codes : int32 (n,), equal across the files, -1 where missing: categories, or the fifths of the PUF's numbers
-    fine : int32 (n,), categories, or smaller classes of the numbers of both files
+    places : float32 (n,), the share of the numbers of both files that are smaller, NaN where missing; None of a
+        categorical variable
     n_codes : the number of codes
     """
 
     numbers: Sides | None
     codes: Sides
-    fine: Sides
+    places: Sides | None
     n_codes: int
 
 
@@ -133,12 +134,18 @@ def _values(columns: list[pa.ChunkedArray]) -> Values:
     if not pa.types.is_floating(columns[0].type):
         codes, labels = keys.text_codes(columns)
         by_side = _sides(*(column.astype(np.int32) for column in codes))
-        return Values(None, by_side, by_side, len(labels))
+        return Values(None, by_side, None, len(labels))
     numbers = [column.to_numpy() for column in columns]
     present = [column[~np.isnan(column)] for column in numbers]
     fifths = cut(numbers, quantiles(present[0], FIFTHS))
-    fine = cut(numbers, quantiles(np.concatenate(present), FINE))
-    return Values(_sides(*numbers), _sides(*fifths), _sides(*fine), FIFTHS)
+    both = np.sort(np.concatenate(present))
+    places = (
+        np.where(np.isnan(column), np.nan, np.searchsorted(both, column) / max(len(both), 1)).astype(
+            np.float32
+        )
+        for column in numbers
+    )
+    return Values(_sides(*numbers), _sides(*fifths), _sides(*places), FIFTHS)
 
 
 def _sides(puf: np.ndarray, eif: np.ndarray) -> dict[str, np.ndarray]:
