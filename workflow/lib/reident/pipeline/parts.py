@@ -132,6 +132,7 @@ def checking(study: Study) -> Checking:
     return Checking(variables(study), study.keys)
 
 
+@_part_of("leave_out")
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits = study.rank_filter

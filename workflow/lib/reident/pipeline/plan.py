@@ -93,6 +93,7 @@ JUDGED = {
     "strata": "strata/account.csv",
     "checks": "plausibility.csv",
     "exact": "description/exact.csv",
+    "without": "description/without.csv",
     "rates": "rates.csv",
     "together": "together/rates.csv",
     "matched": "matching/warnings.csv",

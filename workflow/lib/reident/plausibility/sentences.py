@@ -58,15 +58,15 @@ SENTENCES = {
         "True links: in about {share} of {n} links the two records agree no better than strangers do. Check the links."
     ),
     "links_missing": (
-        "True links: {share} of {n} records without a link have a record in the other file that agrees as those of "
-        "true links do; by chance it would be about {chance}. Links seem to be missing. Complete them."
+        "True links: about {share} of {n} records without a link have a record in the other file that agrees as a true "
+        "partner does. Links seem to be missing. Complete them."
     ),
     "links_dropped": (
         "True links: {share} of {n} links name a record that is not in one of the files and are left out, as "
         "`unknown_links_at_most` allows. No metric can find them. Check the keys."
     ),
     "repeats": (
-        "Records of the {variable} file repeat: {share} have a record that is equal on all linking variables, of the "
+        "Records of the file ({variable}) repeat: {share} have a record that is equal on all linking variables, of the "
         "other file {chance}. Nobody among equal records can be told apart. Keep one record of each person or unit, or "
         "declare `units`."
     ),
@@ -85,7 +85,7 @@ SENTENCES = {
 }
 """By the code of a check. The report has the same sentences in its languages (`recorded.yaml`)."""
 
-_FILES = {"puf": "public use", "eif": "external"}
+_FILES = {"puf": "PUF", "eif": "EIF"}
 _ABOUT_LINKS = frozenset({"wrong_links", "links_dropped"})
 
 
