@@ -21,7 +21,9 @@ class Described:
     eif: pd.DataFrame
     links: np.ndarray  # int (n, 2)
     types: dict[str, str]
-    extra: dict[str, pd.DataFrame] = field(default_factory=dict)  # columns that are not linking variables, by side
+    extra: dict[str, pd.DataFrame] = field(
+        default_factory=dict
+    )  # columns that are not linking variables, by side
 
     def of(self, kind: str) -> list[str]:
         """The linking variables of a type."""
@@ -50,10 +52,16 @@ def draw(rng: np.random.Generator, n_links: int | None = None) -> Described:
     regions = rng.integers(0, int(rng.integers(1, 6)), people)
     frame = pd.DataFrame(truth) | {} if False else pd.DataFrame(truth)
     frame["stratum"] = regions
-    frame["other_number"], frame["other_code"] = rng.normal(size=people), rng.integers(1, 6, people).astype(float)
+    frame["other_number"], frame["other_code"] = (
+        rng.normal(size=people),
+        rng.integers(1, 6, people).astype(float),
+    )
     puf, eif = frame.iloc[:n_puf].copy(), frame.iloc[n_puf - n :].copy()
     heavy = rng.uniform(0, 1)
-    puf, eif = _protected(rng, puf, types, heavy), _protected(rng, eif, types, 0.25 * rng.uniform(0, 1), exact=True)
+    puf, eif = (
+        _protected(rng, puf, types, heavy),
+        _protected(rng, eif, types, 0.25 * rng.uniform(0, 1), exact=True),
+    )
     rows = [rng.permutation(len(side)) for side in (puf, eif)]
     places = [np.argsort(order) for order in rows]
     links = np.column_stack([places[0][n_puf - n :], places[1][:n]])
@@ -96,7 +104,9 @@ def _protected(
             spread = np.subtract(*np.quantile(values, [0.75, 0.25])) or values.std() or 1
             values = values + rng.normal(0, 0.4 * heavy * spread, n)
         elif way == 1 and not exact:
-            step = max(1.0, np.round(values.std() * 0.3 * heavy, -int(np.floor(np.log10(max(values.std(), 1))))))
+            step = max(
+                1.0, np.round(values.std() * 0.3 * heavy, -int(np.floor(np.log10(max(values.std(), 1)))))
+            )
             values = np.round(values / step) * step
         elif way == 2 and not exact:
             values = np.minimum(values, np.quantile(values, 1 - 0.1 * heavy))
@@ -119,26 +129,41 @@ def checked(described: Described) -> Checked:
         for name, kind in described.types.items():
             values = frame[name].to_numpy().astype(float)
             missing = np.isnan(values)
-            typed = values if kind == "numeric" else np.where(missing, None, np.char.mod("%g", np.nan_to_num(values)))
+            typed = (
+                values
+                if kind == "numeric"
+                else np.where(missing, None, np.char.mod("%g", np.nan_to_num(values)))
+            )
             columns[name] = pa.chunked_array([pa.array(typed, pa.float64() if kind == "numeric" else pa.string(), mask=missing)])  # fmt: skip
         tables[side] = pa.table(columns)
         if "numeric" in described.types.values():
             for name in described.of("numeric"):
                 place = tables[side].column_names.index(name)
                 numbers = tables[side][name].to_numpy()
-                tables[side] = tables[side].set_column(place, name, pa.chunked_array([pa.array(numbers, from_pandas=True)]))
+                tables[side] = tables[side].set_column(
+                    place, name, pa.chunked_array([pa.array(numbers, from_pandas=True)])
+                )
     inside = stratum["puf"][described.links[:, 0]] == stratum["eif"][described.links[:, 1]]
     account = pd.DataFrame(
         [
             ("stratify", "iuf", "in", len(inside)),
-            ("stratify", "iuf", "lost to stratification: the records are in different strata", int((~inside).sum())),
+            (
+                "stratify",
+                "iuf",
+                "lost to stratification: the records are in different strata",
+                int((~inside).sum()),
+            ),
         ],
         columns=["step", "file", "cause", "rows"],
     )
-    iuf = pa.table({"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)})
+    iuf = pa.table(
+        {"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)}
+    )
     variables = tuple(Variable(name, kind) for name, kind in described.types.items())  # type: ignore[arg-type]
     part = Checking(variables, {"puf": ("key",), "eif": ("key",)})
-    return check(part, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account)
+    return check(
+        part, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account
+    )
 
 
 def warned(described: Described) -> list[tuple[str, str]]:
@@ -291,7 +316,9 @@ KINDS.update(
         "fahrenheit": _numbers(lambda _, x: 1.8 * x + 32),
         "logarithm": _numbers(lambda _, x: np.round(np.log1p(np.abs(x)), 3)),
         "lower_bounds": _numbers(lambda _, x: np.floor(x / _spread(x)) * _spread(x)),
-        "class_numbers": _numbers(lambda _, x: np.where(np.isnan(x), np.nan, pd.Series(x).rank(pct=True) // 0.1)),
+        "class_numbers": _numbers(
+            lambda _, x: np.where(np.isnan(x), np.nan, pd.Series(x).rank(pct=True) // 0.1)
+        ),
         "part_in_thousands": _numbers(lambda rng, x: _some(rng, x, 0.3, x / 1000)),
         "part_without_point": _numbers(lambda rng, x: _some(rng, x, 0.25, x * 10)),
         "zero_for_not_stated": _numbers(lambda rng, x: _some(rng, x, 0.25, 0.0), "puf"),
@@ -314,7 +341,14 @@ KINDS.update(
         "links_shifted": _links(lambda _, links: np.column_stack([links[:, 0], np.roll(links[:, 1], 1)])),
         "links_permuted": _links(lambda rng, links: _wrong_share(rng, links, 1.0)),
         "links_partly_wrong": _links(lambda rng, links: _wrong_share(rng, links, 0.25)),
-        "block_shifted": _links(lambda _, links: np.vstack([np.column_stack([links[: len(links) // 2, 0], np.roll(links[: len(links) // 2, 1], 1)]), links[len(links) // 2 :]])),  # fmt: skip
+        "block_shifted": _links(
+            lambda _, links: np.vstack(
+                [
+                    np.column_stack([links[: len(links) // 2, 0], np.roll(links[: len(links) // 2, 1], 1)]),
+                    links[len(links) // 2 :],
+                ]
+            )
+        ),  # fmt: skip
         "links_tenth": _links(lambda _, links: links[: max(12, len(links) // 10)]),
         "links_half": _links(lambda _, links: links[: len(links) // 2]),
         "eif_six_times": _repeated("eif", 6),

@@ -1,7 +1,6 @@
 """Adapter of the rule `check_description`."""
 
 import pandas as pd
-
 from reident import ledger
 from reident.plausibility.check import check
 

@@ -168,8 +168,8 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify check_description leave_out rate join_files match measure_distances assess_file assess_scenarios assess_attribution"
-      " prepare_matching prepare_filerisk prepare_attribution"), ""),
+     ("prepare stratify check_description leave_out rate join_files match measure_distances assess_file"
+      " assess_scenarios assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate agreements match assess_file measure_utility judge", "gathers"),
     ("compare_protection", "Comparing before and after protection", "linkage.protection", _compared_with_original,

@@ -96,15 +96,18 @@ def recode(puf: np.ndarray, eif: np.ndarray, half: np.ndarray) -> float | None:
 
 
 def spread_codes(own: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of links with a code whose partners are distributed as everyone's, while those of others are not.
+    """Return the share of links with a code whose partners are distributed as everyone's.
 
-    Only codes of at least 5 % and eight of the links count, and at least two others must tell their partners apart.
+    Those of other codes are not. Only codes of at least 5 % and eight of the links count, and at least two others must
+    tell their partners apart.
     """
     cross = _cross(own, other)
     n = cross.sum(1)
     seen = n >= MIN_LINKS // 2
     if seen.sum() < 3:
         return 0.0
+    itself = cross.diagonal()[seen] / n[seen]
+    by_chance = (cross.sum(0)[seen] - cross.diagonal()[seen]) / (cross.sum() - n[seen])
     cross, n = cross[seen].astype(float), n[seen].astype(float)
     rest = cross.sum(0) - cross
     others = rest.sum(1)
@@ -112,5 +115,11 @@ def spread_codes(own: np.ndarray, other: np.ndarray) -> float:
     distance = np.abs(shares - others_shares).sum(1) / 2
     noise = 0.4 * np.sqrt(others_shares * (1 - others_shares) / n[:, None]).sum(1)
     median = np.array([np.median(np.delete(distance, at)) for at in range(len(n))])
-    spread = (n >= 0.05 * len(own)) & (n >= 8) & (distance < 1.6 * noise) & (distance < 0.45 * median)
+    spread = (
+        (n >= 0.05 * len(own))
+        & (n >= 8)
+        & (distance < 1.6 * noise)
+        & (distance < 0.45 * median)
+        & (itself < by_chance + 0.15)
+    )
     return float(n[spread].sum() / len(own))

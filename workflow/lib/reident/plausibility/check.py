@@ -54,19 +54,21 @@ def check(
 
 def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
     """Yield what every check measured, variable by variable, then of the links and of the files."""
-    for name in records.values:
+    for name in records.variables:
         yield from _variable(records, name)
     yield from links.account(account)
     if records.links.n < MIN_LINKS:
         yield Finding("iuf", "few_links", records.links.n, n=records.links.n, severity=NOTABLE)
-    yield from links.partners(records)
-    yield from links.missing(records)
+    agreement = links.evidence(records)
+    if agreement is not None:
+        yield from links.partners(agreement)
+        yield from links.missing(records, agreement.weights)
     yield from files.repeats(records)
     yield from files.distances(records)
 
 
 def _variable(records: Records, name: str) -> Iterator[Finding]:
-    values, pairs = records.values[name], records.links
+    values, pairs = records.variables[name], records.links
     codes = values.codes["puf"][pairs.puf], values.codes["eif"][pairs.eif]
     chance = records.chance(values.codes)
     if values.numbers is None:

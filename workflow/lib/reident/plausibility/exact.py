@@ -13,7 +13,7 @@ import pandas as pd
 from reident.linkage.intervals import interval
 from reident.plausibility.files import bits
 from reident.plausibility.hashing import mixed
-from reident.plausibility.records import Records
+from reident.plausibility.records import Records, Sides
 
 _MISSING = np.uint64(0)
 
@@ -27,7 +27,10 @@ def people(records: Records) -> pd.DataFrame:
     base = {
         side: mixed(stratum.astype(np.int64).astype(np.uint64)) for side, stratum in records.strata.items()
     }
-    columns = {name: _columns(values.numbers or values.codes, at) for at, (name, values) in enumerate(records.values.items())}  # fmt: skip
+    columns = {
+        name: _columns(values.numbers or values.codes, at)
+        for at, (name, values) in enumerate(records.variables.items())
+    }
     lines, n_puf = [], len(inside["puf"])
     n_linked = len(np.unique(records.every_link["puf"]))
     for names in (*((name,) for name in columns), *combinations(columns, 2)):
@@ -58,7 +61,7 @@ def people(records: Records) -> pd.DataFrame:
     return table.iloc[order].reset_index(drop=True)
 
 
-def _columns(sides: dict[str, np.ndarray], at: int) -> dict[str, np.ndarray]:
+def _columns(sides: Sides, at: int) -> dict[str, np.ndarray]:
     """Return a hash of each value of a variable by side, 0 where it is missing."""
     offset = mixed(np.array([at + 1], np.uint64))
     result = {}

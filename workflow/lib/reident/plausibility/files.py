@@ -45,11 +45,12 @@ def _twins(hashed: np.ndarray) -> np.ndarray:
 
 
 def _codes(records: Records, side: str) -> np.ndarray:
-    return _joined(records, side, [values.codes for values in records.values.values()])
+    return _joined(records, side, [values.codes for values in records.variables.values()])
 
 
 def _exact(records: Records, side: str) -> np.ndarray:
-    return _joined(records, side, [values.codes if values.numbers is None else values.numbers for values in records.values.values()])  # fmt: skip
+    columns = [values.numbers or values.codes for values in records.variables.values()]
+    return _joined(records, side, columns)
 
 
 def _joined(records: Records, side: str, columns: list[Sides]) -> np.ndarray:
@@ -69,7 +70,7 @@ def bits(column: np.ndarray) -> np.ndarray:
 
 def distances(records: Records) -> Iterator[Finding]:
     """Yield numbers whose distributions in both files hardly overlap, where links are too few to tell more."""
-    for name, values in records.values.items():
+    for name, values in records.variables.items():
         if values.numbers is None:
             continue
         columns = [np.sort(column[~np.isnan(column)]) for column in values.numbers.values()]

@@ -14,6 +14,9 @@ from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
 from reident.plausibility.records import Records, Values
 
+MIN_INVALID = 20
+"""The fewest links that can show that all of them are wrong."""
+
 MAX_RANKED, STRANGERS = 2_000, 200
 """Links whose partners are ranked, and the most strangers of each."""
 
@@ -22,7 +25,7 @@ MIN_WRONG, MIN_MISSING = 0.06, 0.1
 
 OTHER = {"puf": "eif", "eif": "puf"}
 MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
-"""Records without a link, and with one, that are compared with all of the other file, and about how many pairs that is."""
+"""Records with and without a link that are compared with all of the other file, and about how many pairs that is."""
 
 _DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
 """Distances of numbers, as shares of all numbers between the two, between which two records agree alike."""
@@ -47,40 +50,55 @@ def severity_of_lost(lost: int, links: int) -> str:
     return INVALIDATES if lost == links else UNDERSTATES if lost >= MATERIAL * links else NOTABLE
 
 
-def partners(records: Records) -> Iterator[Finding]:
-    """Yield how far true partners agree no better than strangers, beyond what variables that err apart bring about."""
+class Evidence(NamedTuple):
+    """How links, and strangers of the same records, agree on each variable.
+
+    Attributes
+    ----------
+    true, strangers : levels of agreement by variable, int (n,) and (n, k)
+    weights : by variable, how much likelier each level is for links than for strangers, as a logarithm
+    """
+
+    true: dict[str, np.ndarray]
+    strangers: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+
+
+def evidence(records: Records) -> Evidence | None:
+    """Return the evidence of a sample of links; None if too few links have strangers in their stratum."""
     n = min(records.links.n, MAX_RANKED)
-    if n < MIN_LINKS:
-        return
     puf, eif = records.links.puf[:n], records.links.eif[:n]
     strangers, several = _strangers(records, puf, eif)
     if several.sum() < MIN_LINKS:
-        return
+        return None
     puf, eif, strangers = puf[several], eif[several], strangers[several]
-    scores = []
-    for values in records.values.values():
-        levels = (
-            _levels(values, ("puf", "eif"), puf, eif),
-            _levels(values, ("puf", "eif"), puf[:, None], strangers),
-        )
-        weights = _weights(*levels)
-        scores.append((weights[levels[0]], weights[levels[1]]))
-    true, others = (np.sum(column, axis=0) for column in zip(*scores, strict=True))
-    rank = _rank(true, others)
+    true, others = (
+        {name: _levels(values, ("puf", "eif"), *rows) for name, values in records.variables.items()}
+        for rows in ((puf, eif), (puf[:, None], strangers))
+    )
+    return Evidence(true, others, {name: _weights(true[name], others[name]) for name in true})
+
+
+def partners(agreement: Evidence) -> Iterator[Finding]:
+    """Yield how far true partners agree no better than strangers, beyond what variables that err apart bring about."""
+    weights = agreement.weights
+    scores = [weights[name][levels] for name, levels in agreement.true.items()]
+    others = np.sum([weights[name][levels] for name, levels in agreement.strangers.items()], axis=0)
+    rank = _rank(np.sum(scores, axis=0), others)
     # The same partners, each variable of another link: right links of variables that err apart from each other.
-    shifted = np.sum([np.roll(score, 1 + 7 * at) for at, (score, _) in enumerate(scores)], axis=0)
+    shifted = np.sum([np.roll(score, 1 + 7 * at) for at, score in enumerate(scores)], axis=0)
     n = len(rank)
     far, expected = float((rank > 0.5).mean()), float((_rank(shifted, others) > 0.5).mean())
     wrong = float(np.clip(2 * (far - expected) / max(1 - 2 * expected, 0.2), 0, 1))
     mean = float(rank.mean())
     if mean > 0.5 - max(0.08, 2.6 / np.sqrt(12 * n)):
-        yield Finding("iuf", "partners_by_chance", mean, 0.5, n, INVALIDATES if n >= 20 else UNDERSTATES)
+        severity = INVALIDATES if n >= MIN_INVALID else UNDERSTATES
+        yield Finding("iuf", "partners_by_chance", mean, 0.5, n, severity)
         return
+    yield Finding("iuf", "partner_rank", mean, 0.5, n)
     error = np.sqrt(max(far * (1 - far), 0.5 / n) / n + expected * (1 - expected) / n)
-    severity = UNDERSTATES if wrong >= MIN_WRONG and far - expected > 2.3 * error else ""
-    yield Finding(
-        "iuf", "wrong_links" if severity else "partner_rank", wrong if severity else mean, 0.5, n, severity
-    )
+    is_wrong = wrong >= MIN_WRONG and far - expected > 2.3 * error
+    yield Finding("iuf", "wrong_links", wrong, 0.0, n, UNDERSTATES if is_wrong else "")
 
 
 def _rank(true: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -119,7 +137,7 @@ def _levels(values: Values, sides: tuple[str, str], rows: np.ndarray, others: np
 
 
 def _weights(true: np.ndarray, strangers: np.ndarray) -> np.ndarray:
-    """Return how much likelier each level is for links than for strangers, as a logarithm; a missing value tells nothing."""
+    """Return how much likelier each level is for links than for strangers, as a logarithm; 0 for a missing value."""
     k = len(_DISTANCES) + 2
     m, u = (np.bincount(levels.ravel(), minlength=k) + 0.5 for levels in (true, strangers))
     weights = np.log(m / m.sum()) - np.log(u / u.sum())
@@ -171,38 +189,8 @@ class _Best(NamedTuple):
         )
 
 
-def missing(self) -> float:
-    """The share of records without a link that have a partner by their scores; 0 if that may be chance.
-
-    A partner scores as most true ones do.
-    """
-    n, m = len(self.unlinked), len(self.strangers)
-    if min(n, m) < MIN_LINKS:
-        return 0.0
-    low = np.quantile(self.partners, 0.3)
-    own, usual, here = ((scores >= low).mean() for scores in (self.partners, self.strangers, self.unlinked))
-    pooled = (here * n + usual * m) / (n + m)
-    error = np.sqrt(max(pooled * (1 - pooled), 0.02) * (1 / n + 1 / m))
-    return (here - usual) / (own - usual) if own - usual > 0.15 and here - usual > 4 * error else 0.0
-
-
-def missing(records: Records) -> Iterator[Finding]:
+def missing(records: Records, weights: Mapping[str, np.ndarray]) -> Iterator[Finding]:
     """Yield what share of records without a link have a partner that fits as true ones do: their links are missing."""
-    if records.links.n < MIN_LINKS:
-        return
-    n = min(records.links.n, MAX_RANKED)
-    puf, eif = records.links.puf[:n], records.links.eif[:n]
-    strangers, several = _strangers(records, puf, eif)
-    if several.sum() < MIN_LINKS:
-        return
-    puf, eif, strangers = puf[several], eif[several], strangers[several]
-    weights = {
-        name: _weights(
-            _levels(values, ("puf", "eif"), puf, eif),
-            _levels(values, ("puf", "eif"), puf[:, None], strangers),
-        )
-        for name, values in records.values.items()
-    }
     lines = []
     for side in OTHER:
         n_linked = len(np.unique(records.every_link[side]))
@@ -231,7 +219,7 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
         for at, row in enumerate(rows.tolist()):
             candidates = records.groups[file].of(int(records.strata[side][row]))
             scores = np.zeros(len(candidates))
-            for name, values in records.values.items():
+            for name, values in records.variables.items():
                 scores += weights[name][_levels(values, (side, file), np.array([row]), candidates)]
             pairs = numbers(np.full(len(candidates), row), candidates)
             mine = candidates == row if file == side else among(links, pairs)

@@ -12,7 +12,7 @@ from reident.intake.severity import NOTABLE, UNDERSTATES
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.records import FIFTHS, quantiles
 
-MIN_GAIN, NOTABLE_GAIN = 0.05, 0.02
+MIN_GAIN, NOTABLE_GAIN = 0.06, 0.02
 """The smallest gains in closeness, of 1, for which a conversion is proposed with a reservation, or at all."""
 
 _Z = 4.0
@@ -98,7 +98,7 @@ def check(
         code, conversion, gain = converted
         severity = UNDERSTATES if gain >= MIN_GAIN else NOTABLE
         yield Finding(name, code, gain, 0.0, n, severity, conversion.words)
-    elif (gain := monotone_gain(x, y, half)) >= 0.1:
+    elif (gain := monotone_gain(x, y, half)) >= 0.15:
         yield Finding(name, "monotone", gain, 0.0, n, UNDERSTATES)
     elif rho < -2.6 / np.sqrt(n - 1):
         yield Finding(name, "reversed", rho, 0.0, n, UNDERSTATES, _reversed(x, y).words)
@@ -153,9 +153,9 @@ def best_conversion(x: np.ndarray, y: np.ndarray, half: np.ndarray) -> tuple[str
 
 
 def monotone_gain(x: np.ndarray, y: np.ndarray, half: np.ndarray) -> float:
-    """Return how much more often numbers are in the same fifth if each file is cut at its own, learnt on the other half.
+    """Return how much more often numbers are in the same fifth if each file is cut at its own.
 
-    0 if that is within chance.
+    The cut points are learnt on the other half of the links; 0 if the gain is within chance.
     """
     gains = np.zeros(len(x))
     for learnt in (half, ~half):
@@ -186,11 +186,11 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
     ratio = np.log(y[same] / x[same])
     ratio -= np.median(ratio)
     far = np.abs(ratio) > max(0.4, 6 * float(np.median(np.abs(ratio))))
-    if far.mean() < 0.05 or far.sum() < MIN_LINKS // 2:
+    if far.mean() < 0.08 or far.sum() < MIN_LINKS:
         return None
     middle = float(np.median(ratio[far]))
     near = np.abs(ratio - middle) < 0.2 * abs(middle) + 0.1
-    if abs(middle) < 0.4 or near[far].mean() < 0.7:
+    if abs(middle) < 0.4 or near[far].mean() < 0.8:
         return None
     return float(near.mean()), float(np.exp(middle))
 
@@ -200,7 +200,7 @@ def spread_values(own: np.ndarray, other: np.ndarray) -> float:
 
     Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count.
     """
-    values, place, n = np.unique(own, return_inverse=True, return_counts=True)
+    _, place, n = np.unique(own, return_inverse=True, return_counts=True)
     total = 0
     for value in np.argsort(-n, kind="stable")[:3]:
         if n[value] < max(8, 0.05 * len(own)):
@@ -213,6 +213,8 @@ def spread_values(own: np.ndarray, other: np.ndarray) -> float:
             np.subtract(*np.quantile(partners, [0.75, 0.25])),
             np.subtract(*np.quantile(residuals, [0.75, 0.25])),
         )
-        if wide > 0.33 and wide > 1.7 * usual:
+        value_rank = own[mine][0]
+        same, by_chance = (float((np.abs(ranks - value_rank) < 0.05).mean()) for ranks in (partners, other))
+        if wide > 0.33 and wide > 1.7 * usual and same < by_chance + 0.2:
             total += int(n[value])
     return total / len(own)

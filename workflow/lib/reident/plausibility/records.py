@@ -64,7 +64,7 @@ class Records(NamedTuple):
 
     Attributes
     ----------
-    values : by linking variable
+    variables : the values of each linking variable
     strata : the stratum of each record, -1 for none
     groups : the records of each stratum
     links : a sample of the links inside the strata
@@ -72,7 +72,7 @@ class Records(NamedTuple):
     queries : by side, the rows of a sample of the records inside the strata
     """
 
-    values: Mapping[str, Values]
+    variables: Mapping[str, Values]
     strata: Sides
     groups: Mapping[str, Groups]
     links: Links

@@ -89,9 +89,9 @@ def _ambiguous(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     return [
         Line(
             UNDERSTATES,
-            f"{REGISTRY[row.metric].title}: {round(row.n_ambiguous):,} of {round(row.n_compared):,} compared records are "
-            "ambiguous, more than are suspected. Their person may be among equally good candidates, which are too many "
-            "to count. Raise the rank limit, or use more variables.",
+            f"{REGISTRY[row.metric].title}: {round(row.n_ambiguous):,} of {round(row.n_compared):,} compared records "
+            "are ambiguous, more than are suspected. Their person may be among equally good candidates, which are too "
+            "many to count. Raise the rank limit, or use more variables.",
             round(row.n_ambiguous),
             row.n_ambiguous / row.n_compared,
         )

@@ -1,4 +1,4 @@
-"""Show whether files and links are described as they are: variables over the links, and stronger intruders (METHODS §1.1)."""
+"""Show whether files and links are described as they are (METHODS §1.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _best(results: Results) -> pd.DataFrame:
 
 @part(CHECKS, EXACT, WITHOUT)
 def plausibility_table(results: Results) -> str:
-    """Return the table of the linking variables: agreement beside chance, and what is found without and with it alone."""
+    """Return the table of the linking variables: agreement beside chance, people found without one and by it alone."""
     checks, exact = results.table(CHECKS), results.table(EXACT).set_index("variables")
     agreement = checks[checks["check"] == "agreement"].set_index("scope")
     best = _best(results)
@@ -44,8 +44,15 @@ def plausibility_table(results: Results) -> str:
     return table(
         TEXT("caption", undefined=UNDEFINED),
         Column(HEADING("variable"), label_cells(names), "l", "2fr"),
-        Column(HEADING("agreement"), [without_unit(percent(share, 0)) for share in agreement["statistic"]], "r", "1fr"),
-        Column(TEXT("chance"), [without_unit(percent(share, 0)) for share in agreement["chance"]], "r", "1fr"),
+        Column(
+            HEADING("agreement"),
+            [without_unit(percent(share, 0)) for share in agreement["statistic"]],
+            "r",
+            "1fr",
+        ),
+        Column(
+            TEXT("chance"), [without_unit(percent(share, 0)) for share in agreement["chance"]], "r", "1fr"
+        ),
         Column(TEXT("without"), without, "r", "2fr"),
         Column(TEXT("alone"), [count(int(n)) for n in exact["n_confirmed"].fillna(0)], "r", "1fr"),
     )
