@@ -15,6 +15,9 @@ from reident.plausibility.records import FIFTHS, quantiles
 MIN_GAIN, NOTABLE_GAIN = 0.06, 0.02
 """The smallest gains in closeness, of 1, for which a conversion is proposed with a reservation, or at all."""
 
+MAX_CLOSENESS = 0.4
+"""The largest mean closeness of numbers of another size: ties alone can make the fifths of near numbers differ."""
+
 _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
 
@@ -98,7 +101,7 @@ def check(
         code, conversion, gain = converted
         severity = UNDERSTATES if gain >= MIN_GAIN else NOTABLE
         yield Finding(name, code, gain, 0.0, n, severity, conversion.words)
-    elif (gain := monotone_gain(x, y, half)) >= 0.15:
+    elif closeness(x, y, _spread(x)).mean() < MAX_CLOSENESS and (gain := monotone_gain(x, y, half)) >= 0.15:
         yield Finding(name, "monotone", gain, 0.0, n, UNDERSTATES)
     elif rho < -2.6 / np.sqrt(n - 1):
         yield Finding(name, "reversed", rho, 0.0, n, UNDERSTATES, _reversed(x, y).words)
