@@ -40,7 +40,7 @@ def draw(rng: np.random.Generator, n_links: int | None = None) -> Described:
     ability, age = rng.normal(size=people), rng.integers(16, 90, people)
     truth: dict[str, np.ndarray] = {}
     types: dict[str, str] = {}
-    for at in range(v := int(rng.integers(4, 13))):
+    for at in range(int(rng.integers(4, 13))):
         if at < 2 or rng.random() < 0.35:
             truth[f"v{at}"], types[f"v{at}"] = _number(rng, at, age, ability), "numeric"
         else:
@@ -48,9 +48,8 @@ def draw(rng: np.random.Generator, n_links: int | None = None) -> Described:
             latent = rng.uniform(0, 1) * ability + rng.normal(size=people)
             cuts = np.sort(rng.normal(size=k - 1))
             truth[f"v{at}"], types[f"v{at}"] = np.searchsorted(cuts, latent) + 1.0, "categorical"
-    del v
     regions = rng.integers(0, int(rng.integers(1, 6)), people)
-    frame = pd.DataFrame(truth) | {} if False else pd.DataFrame(truth)
+    frame = pd.DataFrame(truth)
     frame["stratum"] = regions
     frame["other_number"], frame["other_code"] = (
         rng.normal(size=people),
@@ -128,21 +127,13 @@ def checked(described: Described) -> Checked:
         columns = {"key": pa.array([f"{side}{row}" for row in range(len(frame))])}
         for name, kind in described.types.items():
             values = frame[name].to_numpy().astype(float)
-            missing = np.isnan(values)
-            typed = (
-                values
-                if kind == "numeric"
-                else np.where(missing, None, np.char.mod("%g", np.nan_to_num(values)))
-            )
-            columns[name] = pa.chunked_array([pa.array(typed, pa.float64() if kind == "numeric" else pa.string(), mask=missing)])  # fmt: skip
+            if kind == "numeric":
+                column = pa.array(values, from_pandas=True)
+            else:
+                codes = np.char.mod("%g", np.nan_to_num(values))
+                column = pa.array(codes, pa.string(), mask=np.isnan(values))
+            columns[name] = pa.chunked_array([column])
         tables[side] = pa.table(columns)
-        if "numeric" in described.types.values():
-            for name in described.of("numeric"):
-                place = tables[side].column_names.index(name)
-                numbers = tables[side][name].to_numpy()
-                tables[side] = tables[side].set_column(
-                    place, name, pa.chunked_array([pa.array(numbers, from_pandas=True)])
-                )
     inside = stratum["puf"][described.links[:, 0]] == stratum["eif"][described.links[:, 1]]
     account = pd.DataFrame(
         [
@@ -176,8 +167,8 @@ def warned(described: Described) -> list[tuple[str, str]]:
 def people_found(described: Described, rng: np.random.Generator, most: int = 200) -> float:
     """About how many people the better of two simple attacks finds: fifths and categories, or distances.
 
-    The true partner is among at most five best candidates of its stratum, of which fewer than a quarter of the variables
-    differ (METHODS §4.2), or whose distance is the smallest (§4.3); for a sample of linked records.
+    The true partner is among at most five best candidates of its stratum, of which less than a quarter of the
+    variables differ (METHODS §4.2), or whose distance is the smallest (§4.3); for a sample of linked records.
     """
     links = described.links
     if not len(links):
@@ -200,9 +191,9 @@ def people_found(described: Described, rng: np.random.Generator, most: int = 200
         squares += np.where(missing, 0.5, distance) ** 2
     counts = []
     for score, limit in ((different, 0.25 * len(described.types)), (np.round(squares, 9), np.inf)):
-        score = np.where(strata, score, np.inf)
-        own = score[np.arange(len(sample)), sample[:, 1]]
-        counts.append(((own < limit) & ((score <= own[:, None]).sum(1) <= 5)).mean())
+        inside = np.where(strata, score, np.inf)
+        own = inside[np.arange(len(sample)), sample[:, 1]]
+        counts.append(((own < limit) & ((inside <= own[:, None]).sum(1) <= 5)).mean())
     return max(counts) * len(links)
 
 
@@ -269,6 +260,12 @@ def _wrong_share(rng: np.random.Generator, links: np.ndarray, share: float) -> n
     wrong = rng.random(len(links)) < share
     links = links.copy()
     links[wrong, 1] = rng.permutation(links[wrong, 1])
+    return links
+
+
+def _half_shifted(_: np.random.Generator, links: np.ndarray) -> np.ndarray:
+    links, half = links.copy(), len(links) // 2
+    links[:half, 1] = np.roll(links[:half, 1], 1)
     return links
 
 
@@ -341,14 +338,7 @@ KINDS.update(
         "links_shifted": _links(lambda _, links: np.column_stack([links[:, 0], np.roll(links[:, 1], 1)])),
         "links_permuted": _links(lambda rng, links: _wrong_share(rng, links, 1.0)),
         "links_partly_wrong": _links(lambda rng, links: _wrong_share(rng, links, 0.25)),
-        "block_shifted": _links(
-            lambda _, links: np.vstack(
-                [
-                    np.column_stack([links[: len(links) // 2, 0], np.roll(links[: len(links) // 2, 1], 1)]),
-                    links[len(links) // 2 :],
-                ]
-            )
-        ),  # fmt: skip
+        "block_shifted": _links(_half_shifted),
         "links_tenth": _links(lambda _, links: links[: max(12, len(links) // 10)]),
         "links_half": _links(lambda _, links: links[: len(links) // 2]),
         "eif_six_times": _repeated("eif", 6),
