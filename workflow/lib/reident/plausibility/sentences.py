@@ -28,7 +28,7 @@ SENTENCES = {
     ),
     "recode": (
         "Linking variable {variable}: a recode raises the agreement of {n} true links from {chance} to {share}. Check "
-        "the codes of both files, and declare them with `recode`."
+        "how each file writes them, and declare them with `recode`."
     ),
     "one_sided": (
         "Linking variable {variable}: where the numbers of {n} true links differ, that of the external file is the "
