@@ -18,6 +18,9 @@ MIN_GAIN, NOTABLE_GAIN = 0.06, 0.02
 MAX_CLOSENESS = 0.4
 """The largest mean closeness of numbers of another size: ties alone can make the fifths of near numbers differ."""
 
+MAX_NOISE = 1.7
+"""The largest ratio of the spreads of both files that noise in one of them may bring about."""
+
 _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
 
@@ -62,6 +65,8 @@ def _linear(x: np.ndarray, y: np.ndarray) -> Conversion | None:
         return None
     rising = np.sum((rankdata(x) - (len(x) + 1) / 2) * (rankdata(y) - (len(x) + 1) / 2)) >= 0
     times = _spread(x) / spread * (1 if rising else -1)
+    if 1 / MAX_NOISE < times < MAX_NOISE:
+        return None
     return Conversion(times, float(np.median(x) - times * np.median(y)))
 
 
