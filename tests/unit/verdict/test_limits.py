@@ -351,9 +351,10 @@ def test_limits_must_fit_the_study(decision, reason):
 
 LINKS = [
     (0, "", None),
-    (2, "notable", "True links lie outside"),
-    (6, "understates", "Most true links"),
-    (10, "invalidates", "All true links"),
+    (9, "notable", "True links lie outside"),
+    (10, "understates", "True links lie outside"),
+    (600, "understates", "Most true links"),
+    (1000, "invalidates", "All true links"),
 ]
 
 
@@ -361,9 +362,9 @@ LINKS = [
 def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, words):
     account = pd.DataFrame(
         [
-            ("stratify", "iuf", "in", 10),
+            ("stratify", "iuf", "in", 1000),
             ("stratify", "iuf", "lost", lost),
-            ("stratify", "iuf", "used", 10 - lost),
+            ("stratify", "iuf", "used", 1000 - lost),
         ],
         columns=["step", "file", "cause", "rows"],
     )
@@ -371,7 +372,7 @@ def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, word
     assert found["severity"].tolist() == ([grade] if grade else [])
     if words:
         assert found["warning"][0].startswith(words)
-        assert (found["affected"][0], found["share"][0]) == (lost, lost / 10)
+        assert (found["affected"][0], found["share"][0]) == (lost, lost / 1000)
 
 
 def test_the_graver_warnings_come_first_and_each_says_what_it_is_about():

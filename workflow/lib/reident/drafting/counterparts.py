@@ -10,10 +10,10 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from reident.drafting import codes, names, types
-from reident.drafting.crosstable import CrossTable
 from reident.drafting.links import Links
 from reident.drafting.profile import Column
 from reident.drafting.sheet import percent
+from reident.plausibility.crosstable import CrossTable
 from reident.sections.codes import clean, number
 
 _MIN_LINKS = 20

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from reident.drafting import names, scan
-from reident.drafting.hashing import has_repeats, hashes
 from reident.drafting.profile import MAX_LEVELS, Column, File
+from reident.plausibility.hashing import has_repeats, hashes
 
 _MAX_PARTS = 3
 _MAX_COLUMNS = 8

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import keys, names, scan
-from reident.drafting.hashing import hashes
 from reident.drafting.profile import Column, File
 from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source
 from reident.errors import InputError
 from reident.intake.keys import positions
+from reident.plausibility.hashing import hashes
 
 MAX_LINKS = 50_000
 """Links whose records are compared; of more links, those with the smallest hashes."""

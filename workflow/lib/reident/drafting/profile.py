@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import codes, scan
-from reident.drafting.hashing import has_repeats, hashes
 from reident.drafting.source import Source
+from reident.plausibility.hashing import has_repeats, hashes
 from reident.sections.codes import clean, number
 
 MAX_LEVELS = 10_000

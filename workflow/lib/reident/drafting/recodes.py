@@ -9,8 +9,8 @@ import numpy as np
 
 from reident.drafting import codes, types
 from reident.drafting.counterparts import Pair
-from reident.drafting.crosstable import MIN_LINKS, CrossTable
 from reident.drafting.sheet import number, percent
+from reident.plausibility.crosstable import MIN_LINKS, CrossTable
 from reident.sections.codes import Coding, normaliser
 
 _MAX_SINGLE = 0.05

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from reident.drafting import draft, scan, types
 from reident.drafting.filerisk import row_key
-from reident.drafting.hashing import hashes
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.sheet import Sheet, flow, number, percent, scalar
@@ -18,6 +17,7 @@ from reident.drafting.sheet import key as key_value
 from reident.drafting.source import Source, describe
 from reident.errors import InputError
 from reident.intake.keys import positions
+from reident.plausibility.hashing import hashes
 from reident.sections.codes import clean
 from reident.study.reading import TODO
 

@@ -37,6 +37,7 @@ from reident.linkage.parts import (
 )
 from reident.matching.parts import ClosestRules, MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
+from reident.plausibility.parts import Checking
 from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
@@ -125,6 +126,13 @@ def stratifying(study: Study) -> Stratifying:
     return Stratifying(tuple(variable.name for variable in study.strata), (names[0], names[1]))
 
 
+@_part_of("check_description")
+def checking(study: Study) -> Checking:
+    """Return what the checks of the description take."""
+    return Checking(variables(study), study.keys)
+
+
+@_part_of("leave_out")
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits = study.rank_filter

@@ -91,6 +91,9 @@ def minutes(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG
 JUDGED = {
     "prepared": "prepared/warnings.csv",
     "strata": "strata/account.csv",
+    "checks": "plausibility.csv",
+    "exact": "description/exact.csv",
+    "without": "description/without.csv",
     "rates": "rates.csv",
     "weighed": "weights/calibration.csv",
     "together": "together/rates.csv",

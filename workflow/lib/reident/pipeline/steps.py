@@ -121,7 +121,10 @@ _TABLE = (
      "simulate_amounts", "shared"),
     ("prepare", "Reading the files", "intake.prepare", _linked, "simulate microaggregate", "shared"),
     ("stratify", "Forming the strata", "linkage.strata", _linked, "prepare", "shared"),
+    ("check_description", "Checking the description", "plausibility.check", _linked, "prepare stratify", "shared"),
     ("bin", "Cutting variables into categories", "linkage.bins", _linked, "prepare stratify", "shared"),
+    ("leave_out", "Leaving variables out", "plausibility.without linkage.metrics", _linked,
+     "prepare stratify bin", "compiled shared"),
     ("weigh", "Estimating the weights", "linkage.weights", _weighed, "prepare stratify bin", "compiled shared"),
     ("score", "Comparing records", "linkage.scoring linkage.metrics.{metric}", _linked,
      "prepare stratify bin weigh", "compiled shared"),
@@ -165,8 +168,8 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify rate calibrate join_files match measure_distances assess_file assess_scenarios"
-      " assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
+     ("prepare stratify check_description leave_out rate calibrate join_files match measure_distances assess_file"
+      " assess_scenarios assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate agreements match assess_file measure_utility judge", "gathers"),
     ("compare_protection", "Comparing before and after protection", "linkage.protection", _compared_with_original,

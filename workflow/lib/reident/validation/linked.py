@@ -6,17 +6,22 @@ import dataclasses
 from collections.abc import Mapping
 from functools import partial
 
+import pandas as pd
 import pyarrow as pa
 
 from reident.intake import prepare as intake
 from reident.intake.columns import typed_text
 from reident.intake.parts import Preparing
 from reident.intake.records import require_records
+from reident.intake.severity import table
 from reident.linkage import strata
-from reident.linkage.parts import Stratifying
+from reident.linkage.parts import Stratifying, Variable
+from reident.plausibility.check import check as check_description
+from reident.plausibility.parts import Checking
 from reident.sections.linkage import Column
 from reident.validation import codes
 from reident.validation.findings import Findings
+from reident.verdict.warnings import descriptions
 
 SIDES = ("puf", "eif")
 _NO_LINK = "no_link"
@@ -87,7 +92,9 @@ def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings
     names = part.file_name("puf"), part.file_name("eif")
     section = Stratifying(tuple(column.name for column in part.strata), names)
     with findings.noting():
-        manifest = strata.stratify(section, prepared.puf, prepared.eif, prepared.iuf).manifest
+        stratified = strata.stratify(section, prepared.puf, prepared.eif, prepared.iuf)
+        _check_description(part, prepared, stratified, findings)
+        manifest = stratified.manifest
         for side, other, (file, lacking) in (
             ("n_puf", "n_eif", names),
             ("n_eif", "n_puf", names[::-1]),
@@ -100,3 +107,22 @@ def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings
                     f"{len(manifest):,} strata {verb} no record of {lacking}. Check the codes of `strata`, or use "
                     "fewer."
                 )
+
+
+def _check_description(
+    part: Preparing, prepared: intake.Prepared, stratified: strata.Strata, findings: Findings
+) -> None:
+    """Note what links and files show of their description, as the step and the verdict do (METHODS §1.1)."""
+    if not len(prepared.iuf):
+        return
+    variables = tuple(
+        Variable(variable.name, variable.type, variable.integer_coded)
+        for variable in part.variables
+        if variable.name in prepared.puf.column_names
+    )
+    keys = {side: tuple(part.keys_of(side)) for side in SIDES}
+    tables, strata_ = ({side: getattr(made, side) for side in SIDES} for made in (prepared, stratified))
+    account = pd.concat([prepared.account, stratified.account])
+    checked = check_description(Checking(variables, keys), tables, prepared.iuf, strata_, account)
+    for warning in table(descriptions({"strata": stratified.account, "checks": checked.checks}))["warning"]:
+        findings.warn(warning)

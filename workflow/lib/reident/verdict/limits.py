@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES
+from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.parts import ANY
 from reident.linkage.ranking import WHOLE
 from reident.sections.decision import Decision
-from reident.verdict import warnings
+from reident.verdict import stronger, warnings
 from reident.verdict.parts import Judging
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
 
@@ -91,7 +91,15 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     Judged
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
-    return decide(part.decision, tables, warnings.collect(part, tables))
+    decision, lines = part.decision, warnings.collect(part, tables)
+    judged = decide(decision, tables, lines)
+    if decision is None or "rates" not in tables:
+        return judged
+    broken = judged.limits[judged.limits["outcome"] == BREAKS]
+    more = table(stronger.lines(decision, tables, set(zip(broken["limit"], broken["metric"], strict=True))))
+    if more.empty:
+        return judged
+    return decide(decision, tables, warnings.ordered(pd.concat([lines, more.assign(about=ATTACK)])))
 
 
 def decide(

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from reident.intake.severity import (
-    INVALIDATES,
     NOTABLE,
     SEVERITIES,
     UNDERSTATES,
@@ -16,9 +15,11 @@ from reident.intake.severity import (
     named,
     table,
 )
-from reident.language.messages import Fields, words
+from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE
+from reident.plausibility.links import severity_of_lost
+from reident.plausibility.warnings import in_words, warned
 from reident.verdict.parts import Judging
 
 ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
@@ -32,6 +33,9 @@ LIKELY = 0.5
 
 WARNED = {TOGETHER: ATTACK}
 """What the warnings on something are about, where it has none of its own."""
+
+MIN_AMBIGUOUS = 0.1
+"""The smallest share of compared records that are many ambiguous ones."""
 
 SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "attributed"}
 """The table of the warnings of reading the files, by what it is about."""
@@ -55,12 +59,45 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
     attack_warnings = table(
-        [*_links(tables), *_thresholds(part, tables), *_probabilities(tables), *_default_scores(part)]
+        [
+            *descriptions(tables),
+            *_ambiguous(tables),
+            *_thresholds(part, tables),
+            *_probabilities(tables),
+            *_default_scores(part),
+        ]
     )
-    lines = pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True)
-    order = lines["severity"].map(SEVERITIES.index)
-    columns = ["about", *attack_warnings.columns.drop("codes")]
-    return lines.loc[order.sort_values(kind="stable").index, columns].reset_index(drop=True)
+    return ordered(pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True))
+
+
+def ordered(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return warnings with the gravest first, in the columns of `verdict/warnings.csv`."""
+    order = lines["severity"].map(SEVERITIES.index).sort_values(kind="stable")
+    columns = ["about", *table([]).columns.drop("codes")]
+    return lines.loc[order.index, columns].reset_index(drop=True)
+
+
+def descriptions(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Return the warnings of what links and files show of their description: of ``strata`` and ``checks``.
+
+    `reident validate` has the same.
+    """
+    checks = warned(tables["checks"]) if "checks" in tables else []
+    return [*_links(tables), *checks]
+
+
+def _ambiguous(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Warn of metrics that leave more records ambiguous than they suspect: these are found up to a tie, not safe."""
+    if "rates" not in tables:
+        return []
+    whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
+    warnings = []
+    for row in whole.itertuples():
+        n, total = round(row.n_ambiguous), round(row.n_compared)
+        if n > max(row.n_suspected, MIN_AMBIGUOUS * total):
+            fields: Fields = {"metric": in_words(row.metric), "n": n, "total": total}
+            warnings.append(StudyWarning(UNDERSTATES, "ambiguous_many", fields, n, n / total))
+    return warnings
 
 
 def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
@@ -72,13 +109,13 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     links, lost = int(account["in"]), int(account["in"] - account["used"])
     if not lost:
         return []
-    extent, severity = "some", NOTABLE
+    extent = "some"
     if lost == links:
-        extent, severity = "all", INVALIDATES
+        extent = "all"
     elif 2 * lost > links:
-        extent, severity = "most", UNDERSTATES
+        extent = "most"
     fields: Fields = {"extent": extent, "n": lost, "links": links, "share": lost / links}
-    return [StudyWarning(severity, "lost_links", fields, lost, lost / links)]
+    return [StudyWarning(severity_of_lost(lost, links), "lost_links", fields, lost, lost / links)]
 
 
 def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
@@ -95,8 +132,7 @@ _REMEDIES = ("euclidean", "adhoc", "winkler")
 
 
 def _threshold(row: Any, v: int) -> StudyWarning | None:
-    name = row.metric if row.metric in words("metric") else REGISTRY[row.metric].title
-    fields: Fields = {"metric": name}
+    fields: Fields = {"metric": in_words(row.metric)}
     if row.tolerance < 0:
         return StudyWarning(UNDERSTATES, "no_pair", fields)
     passing = round(row.n_suspected + row.n_ambiguous)

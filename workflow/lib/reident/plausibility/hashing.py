@@ -20,11 +20,11 @@ def hashes(columns: Sequence[pa.Array]) -> np.ndarray:
     """
     total = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
-        total = _mixed(total * _FACTOR + _texts(column))
+        total = mixed(total * _FACTOR + _texts(column))
     return total
 
 
-def _mixed(values: np.ndarray) -> np.ndarray:
+def mixed(values: np.ndarray) -> np.ndarray:
     """Return the finaliser of splitmix64, a permutation of the 64-bit integers."""
     values = (values ^ (values >> _SHIFTS[0])) * _MIX[0]
     values = (values ^ (values >> _SHIFTS[1])) * _MIX[1]
@@ -41,7 +41,7 @@ def _texts(column: pa.Array) -> np.ndarray:
     if data is not None:
         content[: offsets[-1]] = np.frombuffer(data, np.uint8)[: offsets[-1]]
     words = np.ndarray((len(content) - _WORD + 1,), "<u8", content.data, strides=(1,))
-    state = _mixed(lengths.astype(np.uint64) + _FACTOR)
+    state = mixed(lengths.astype(np.uint64) + _FACTOR)
     for start in range(0, int(lengths.max(initial=0)), _WORD):
         rest = lengths - start
         longer = np.flatnonzero(rest > 0)
@@ -50,7 +50,7 @@ def _texts(column: pa.Array) -> np.ndarray:
         keep = np.where(
             bits == 64, np.uint64(2**64 - 1), (np.uint64(1) << (bits % np.uint64(64))) - np.uint64(1)
         )
-        state[longer] = _mixed(state[longer] * _FACTOR + (word & keep))
+        state[longer] = mixed(state[longer] * _FACTOR + (word & keep))
     return state
 
 

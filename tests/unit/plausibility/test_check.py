@@ -1,0 +1,191 @@
+"""What links and files show of their description: each mistake is warned of, and a right description is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from making import descriptions
+from making.descriptions import Described, checked, warned
+from reident.plausibility import numbers, sentences
+from reident.report import language
+from reident.report.recorded import recorded
+
+
+def people(n: int = 240, n_links: int = 160, seed: int = 1) -> Described:
+    """A survey and a register of the same people, described as they are: four variables, three regions."""
+    rng = np.random.default_rng(seed)
+    total = 2 * n - n_links
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, total).astype(float),
+            "sex": rng.integers(1, 3, total).astype(float),
+            "income": np.round(np.exp(rng.normal(10, 0.6, total)), -1),
+            "education": rng.integers(1, 6, total).astype(float),
+            "stratum": rng.integers(0, 3, total),
+        }
+    )
+    puf, eif = frame.iloc[:n].reset_index(drop=True), frame.iloc[n - n_links :].reset_index(drop=True)
+    puf["income"] = np.round(puf["income"] * np.exp(rng.normal(0, 0.05, n)), -2)
+    links = np.column_stack([np.arange(n - n_links, n), np.arange(n_links)])
+    types = {"age": "numeric", "sex": "categorical", "income": "numeric", "education": "categorical"}
+    return Described(puf, eif, links, types)
+
+
+def changed(study: Described, side: str = "eif", **columns) -> Described:
+    """The study with other columns of a file."""
+    return replace(study, **{side: getattr(study, side).assign(**columns)})
+
+
+def test_a_right_description_is_not_accused():
+    assert warned(people()) == []
+
+
+MISTAKES = {
+    "incomes in thousands": ("income", "scale", lambda s: changed(s, income=s.eif["income"] / 1000)),
+    "year of birth for age": ("age", "reversed", lambda s: changed(s, age=2026 - s.eif["age"])),
+    "ages of ten years later": ("age", "offset", lambda s: changed(s, age=s.eif["age"] + 10)),
+    "codes of sex swapped": ("sex", "recode", lambda s: changed(s, sex=3 - s.eif["sex"])),
+    "income of other people": (
+        "income",
+        "no_better_than_chance",
+        lambda s: changed(s, "puf", income=np.roll(s.puf["income"], 17)),
+    ),
+    "a tenth of incomes in cents": (
+        "income",
+        "second_scale",
+        lambda s: changed(s, income=s.eif["income"] * np.where(np.arange(len(s.eif)) % 5 == 0, 100, 1)),
+    ),
+    "mean ages imputed": (
+        "age",
+        "spread_code_puf",
+        lambda s: changed(s, "puf", age=s.puf["age"].where(np.arange(len(s.puf)) % 3 != 0, 47)),
+    ),
+    "each person six times": (
+        "eif",
+        "repeats",
+        lambda s: replace(s, eif=pd.concat([s.eif] * 6, ignore_index=True)),
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_warned_of(mistake):
+    scope, check, make = MISTAKES[mistake]
+    assert (scope, check) in warned(make(people()))
+
+
+@pytest.mark.parametrize("factor", [1000, 100, 12, 2.2046, 0.4536])
+def test_the_factor_is_right_within_one_percent(factor):
+    study = people()
+    lines = checked(changed(study, income=study.eif["income"] / factor)).checks
+    line = lines[(lines["scope"] == "income") & (lines["severity"] == "understates")].iloc[0]
+    assert float(line["proposal"].split("times: ")[1].split(",")[0]) == pytest.approx(factor, rel=0.01)
+
+
+def test_links_that_are_shifted_by_a_row_invalidate():
+    study = people()
+    links = np.column_stack([study.links[:, 0], np.roll(study.links[:, 1], 1)])
+    lines = checked(
+        replace(study, links=links, puf=study.puf.assign(stratum=0), eif=study.eif.assign(stratum=0))
+    ).checks
+    assert ("partners_by_chance", "invalidates") in set(zip(lines["check"], lines["severity"], strict=True))
+
+
+def test_links_of_a_tenth_of_the_people_are_missing():
+    study = people()
+    assert "links_missing" in {check for _, check in warned(replace(study, links=study.links[:16]))}
+
+
+@pytest.mark.parametrize(("lost", "severity"), [(1, "notable"), (2, "understates"), (160, "invalidates")])
+def test_links_outside_the_strata_are_a_reservation_from_one_percent_on(lost, severity):
+    study = people()
+    stratum = study.eif["stratum"].to_numpy().copy()
+    stratum[:lost] = 9
+    lines = checked(changed(study, stratum=stratum)).checks.set_index("check")
+    assert lines.at["links_outside", "severity"] == severity
+
+
+def test_few_links_are_said_to_be_too_few():
+    lines = checked(replace(people(), links=people().links[:4])).checks
+    line = lines[(lines["check"] == "few_links") & (lines["scope"] == "iuf")].iloc[0]
+    assert (line["n"], line["severity"]) == (4, "notable")
+
+
+def test_numbers_in_another_unit_are_seen_without_links():
+    study = people()
+    other = changed(study, income=study.eif["income"] / 1000)
+    assert ("income", "distance") in warned(replace(other, links=study.links[:4]))
+
+
+def test_a_variable_without_values_or_with_one_value_is_no_mistake():
+    study = people()
+    assert warned(changed(study, sex=np.nan)) == []
+    same = changed(changed(study, education=1.0), "puf", education=1.0)
+    assert warned(same) == []
+
+
+def brute_exact(study: Described, names: tuple[str, ...]) -> tuple[int, int]:
+    """Claims of the join on exact values, and those that are true links, record by record."""
+    sides = {}
+    for side in ("puf", "eif"):
+        cells: dict[tuple, list[int]] = {}
+        frame = getattr(study, side)
+        for row, values in enumerate(frame[["stratum", *names]].itertuples(index=False)):
+            if not any(pd.isna(value) for value in values):
+                cells.setdefault(tuple(values), []).append(row)
+        sides[side] = {cell: rows[0] for cell, rows in cells.items() if len(rows) == 1}
+    claims = {(row, sides["eif"][cell]) for cell, row in sides["puf"].items() if cell in sides["eif"]}
+    return len(claims), len(claims & set(map(tuple, study.links.tolist())))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_people_found_by_exact_values_equal_brute_force(seed):
+    study = descriptions.draw(np.random.default_rng(seed))
+    for line in checked(study).exact.itertuples():
+        assert (line.n_suspected, line.n_confirmed) == brute_exact(study, tuple(line.variables.split("+")))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_links_does_not_matter(seed):
+    study = people(seed=seed)
+    order = np.random.default_rng(seed).permutation(len(study.links))
+    first, second = checked(study), checked(replace(study, links=study.links[order]))
+    pd.testing.assert_frame_equal(first.checks, second.checks)
+    pd.testing.assert_frame_equal(first.exact, second.exact)
+
+
+def test_a_conversion_is_learnt_on_one_half_and_tried_on_the_other():
+    rng = np.random.default_rng(5)
+    x = rng.normal(50, 10, 400)
+    half = np.arange(400) % 2 == 0
+    assert numbers.best_conversion(x, x + rng.normal(0, 8, 400), half) is None
+    code, conversion, _ = numbers.best_conversion(x, x / 12, half)
+    assert (code, round(conversion.times, 6)) == ("scale", 12)
+
+
+@pytest.mark.parametrize("code", sentences.SENTENCES)
+def test_every_sentence_is_known_to_the_report(code):
+    fields = dict.fromkeys(("variable", "metric", "n", "share", "chance", "proposal", "claims", "limit"), "7")
+    text = sentences.SENTENCES[code].format_map(fields)
+    with language.use("de"):
+        assert recorded(text, "warnings") != text
+
+
+@pytest.mark.parametrize("kind", descriptions.KINDS)
+def test_a_drawn_mistake_that_loses_people_is_mostly_warned_of(kind):
+    """Half of the kinds were set aside while the rules were made; METHODS §1.1 has the shares."""
+    lost = seen = 0
+    for draw in range(2):
+        rng = np.random.default_rng([11, draw, sum(map(ord, kind))])
+        right = descriptions.draw(rng)
+        wrong = descriptions.KINDS[kind](rng, right)
+        found = [descriptions.people_found(study, np.random.default_rng(1)) for study in (right, wrong)]
+        if found[1] <= 0.9 * found[0]:
+            lost, seen = lost + 1, seen + bool(warned(wrong))
+    assert 2 * seen >= lost or kind in ("code_8_for_refused", "links_half")
+
+
+def test_drawn_right_descriptions_are_hardly_ever_accused():
+    accused = [bool(warned(descriptions.draw(np.random.default_rng([12, draw])))) for draw in range(30)]
+    assert sum(accused) <= 2

@@ -1,0 +1,77 @@
+"""Check the description of a study by its links and files: the step `check_description` (METHODS §1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+
+from reident.intake.severity import NOTABLE
+from reident.plausibility import categories, exact, files, links, numbers
+from reident.plausibility.findings import MIN_LINKS, Finding, table
+from reident.plausibility.parts import Checking
+from reident.plausibility.records import Records, read
+
+
+class Checked(NamedTuple):
+    """The tables of the checks, and of the people whom exact values name."""
+
+    checks: pd.DataFrame
+    exact: pd.DataFrame
+
+
+def check(
+    part: Checking,
+    prepared: Mapping[str, pa.Table],
+    iuf: pa.Table,
+    strata: Mapping[str, pa.Table],
+    account: pd.DataFrame,
+) -> Checked:
+    """Measure what the links and the files show of their description.
+
+    Parameters
+    ----------
+    prepared : mapping of pyarrow.Table
+        The prepared ``puf`` and ``eif``.
+    iuf : pyarrow.Table
+        The links by row number.
+    strata : mapping of pyarrow.Table
+        The stratum of each record, by side.
+    account : pandas.DataFrame
+        The row accounts of typing and of the strata, one after the other.
+
+    Returns
+    -------
+    Checked
+        With the columns that `pipeline/columns.csv` declares. What is learnt from a sample depends on the keys of its
+        records, and on nothing else.
+    """
+    records = read(part, prepared, iuf, strata)
+    return Checked(table(findings(records, account)), exact.people(records))
+
+
+def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
+    """Yield what every check measured, variable by variable, then of the links and of the files."""
+    for name in records.variables:
+        yield from _variable(records, name)
+    yield from links.account(account)
+    if records.links.n < MIN_LINKS:
+        yield Finding("iuf", "few_links", records.links.n, n=records.links.n, severity=NOTABLE)
+    agreement = links.evidence(records)
+    if agreement is not None:
+        yield from links.partners(agreement)
+        yield from links.missing(records, agreement.weights)
+    yield from files.repeats(records)
+    yield from files.distances(records)
+
+
+def _variable(records: Records, name: str) -> Iterator[Finding]:
+    values, pairs = records.variables[name], records.links
+    codes = values.codes["puf"][pairs.puf], values.codes["eif"][pairs.eif]
+    chance = records.chance(values.codes)
+    if values.numbers is None:
+        return categories.check(name, *codes, pairs.half, chance)
+    linked = values.numbers["puf"][pairs.puf], values.numbers["eif"][pairs.eif]
+    return numbers.check(name, *linked, pairs.half, codes, chance)

@@ -1,0 +1,88 @@
+"""Checks of the files: records that repeat, and numbers that hardly overlap (METHODS §1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from reident.intake.severity import UNDERSTATES
+from reident.plausibility.findings import MIN_LINKS, Finding
+from reident.plausibility.hashing import mixed
+from reident.plausibility.records import Records, Sides
+
+MIN_REPEATS = 0.2
+"""The smallest excess of the share of records that repeat over that of the other file."""
+
+MIN_DISTANCE = 0.5
+"""The smallest distance of two distributions that hardly overlap."""
+
+
+def repeats(records: Records) -> Iterator[Finding]:
+    """Yield whether records of one file repeat on all variables, beyond what its size and the other file explain."""
+    twins = {side: _twins(_exact(records, side)) for side in ("puf", "eif")}
+    coarse = {side: _twins(_codes(records, side)) for side in ("puf", "eif")}
+    for side, other in (("eif", "puf"), ("puf", "eif")):
+        if not len(twins[side]) or not len(twins[other]):
+            continue
+        share, usual = float((twins[side] > 0).mean()), float((twins[other] > 0).mean())
+        size = max(len(twins[side]) - 1, 1) / max(len(twins[other]) - 1, 1)
+        expected = float(coarse[other].mean()) * size
+        by_size = float((1 - np.exp(-twins[other] * max(size, 1))).mean())
+        is_more = share > max(usual, by_size) + MIN_REPEATS and coarse[side].mean() > 1.3 * expected + 0.2
+        severity = UNDERSTATES if is_more and len(twins[side]) >= MIN_LINKS else ""
+        yield Finding(side, "repeats", share, usual, len(twins[side]), severity, "units" if severity else "")
+
+
+def _twins(hashed: np.ndarray) -> np.ndarray:
+    """Return for each record how many others are equal."""
+    if not len(hashed):
+        return np.empty(0, np.int64)
+    ordered = np.sort(hashed)
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    sizes = np.diff(np.r_[starts, len(ordered)])
+    return np.repeat(sizes - 1, sizes)
+
+
+def _codes(records: Records, side: str) -> np.ndarray:
+    return _joined(records, side, [values.codes for values in records.variables.values()])
+
+
+def _exact(records: Records, side: str) -> np.ndarray:
+    columns = [values.numbers or values.codes for values in records.variables.values()]
+    return _joined(records, side, columns)
+
+
+def _joined(records: Records, side: str, columns: list[Sides]) -> np.ndarray:
+    """Return a hash of some columns and the stratum of each record of a file that is in a stratum."""
+    hashed = mixed(records.strata[side].astype(np.int64).astype(np.uint64))
+    for column in columns:
+        hashed = mixed(hashed + bits(column[side]))
+    return hashed[records.strata[side] >= 0]
+
+
+def bits(column: np.ndarray) -> np.ndarray:
+    """Return a hash of each value of a column, equal for equal values; uint64."""
+    if column.dtype.kind == "f":
+        return mixed((column + 0.0).view(np.uint64) ^ np.uint64(1))
+    return mixed(column.astype(np.int64).astype(np.uint64))
+
+
+def distances(records: Records) -> Iterator[Finding]:
+    """Yield numbers whose distributions in both files hardly overlap, where links are too few to tell more."""
+    for name, values in records.variables.items():
+        if values.numbers is None:
+            continue
+        columns = [np.sort(column[~np.isnan(column)]) for column in values.numbers.values()]
+        if min(map(len, columns)) < MIN_LINKS:
+            continue
+        puf, eif = columns
+        points = np.concatenate([_sample(puf), _sample(eif)])
+        shares = [np.searchsorted(column, points, "right") / len(column) for column in columns]
+        distance = float(np.abs(shares[0] - shares[1]).max())
+        severity = UNDERSTATES if distance >= MIN_DISTANCE and records.links.n < MIN_LINKS else ""
+        yield Finding(name, "distance", distance, 0.0, len(puf) + len(eif), severity)
+
+
+def _sample(ordered: np.ndarray) -> np.ndarray:
+    return ordered[:: max(1, len(ordered) // 10_000)]

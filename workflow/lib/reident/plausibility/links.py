@@ -1,0 +1,233 @@
+"""Checks of the links as a whole: wrong ones, missing ones, and those that no metric can find (METHODS §1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident.intake.severity import INVALIDATES, MATERIAL, NOTABLE, UNDERSTATES
+from reident.linkage.links import among, numbers
+from reident.plausibility.findings import MIN_LINKS, Finding
+from reident.plausibility.hashing import mixed
+from reident.plausibility.records import Records, Values
+
+MIN_INVALID = 20
+"""The fewest links that can show that all of them are wrong."""
+
+MAX_RANKED, STRANGERS = 2_000, 200
+"""Links whose partners are ranked, and the most strangers of each."""
+
+MIN_WRONG, MIN_MISSING = 0.06, 0.1
+"""The smallest shares of wrong links, and of missing ones of those that are there, that are warned of."""
+
+OTHER = {"puf": "eif", "eif": "puf"}
+MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
+"""Records with and without a link that are compared with all of the other file, and about how many pairs that is."""
+
+_DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
+"""Distances of numbers, as shares of all numbers between the two, between which two records agree alike."""
+
+
+def account(tables: pd.DataFrame) -> Iterator[Finding]:
+    """Yield the links that no metric can find, by the row accounts of typing and of the strata."""
+    for check, step, cause in (
+        ("links_dropped", "prepare", "link to an unknown record"),
+        ("links_outside", "stratify", "lost to stratification"),
+    ):
+        lines = tables[(tables["step"] == step) & (tables["file"] == "iuf")]
+        links = int(lines.loc[lines["cause"] == "in", "rows"].sum())
+        lost = int(lines.loc[lines["cause"].str.startswith(cause), "rows"].sum())
+        if links and lost:
+            share = lost / links
+            yield Finding("iuf", check, share, 0.0, links, severity_of_lost(lost, links))
+
+
+def severity_of_lost(lost: int, links: int) -> str:
+    """Return the severity of a warning of links that no metric can find."""
+    return INVALIDATES if lost == links else UNDERSTATES if lost >= MATERIAL * links else NOTABLE
+
+
+class Evidence(NamedTuple):
+    """How links, and strangers of the same records, agree on each variable.
+
+    Attributes
+    ----------
+    true, strangers : levels of agreement by variable, int (n,) and (n, k)
+    weights : by variable, how much likelier each level is for links than for strangers, as a logarithm
+    """
+
+    true: dict[str, np.ndarray]
+    strangers: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+
+
+def evidence(records: Records) -> Evidence | None:
+    """Return the evidence of a sample of links; None if too few links have strangers in their stratum."""
+    n = min(records.links.n, MAX_RANKED)
+    puf, eif = records.links.puf[:n], records.links.eif[:n]
+    strangers, several = _strangers(records, puf, eif)
+    if several.sum() < MIN_LINKS:
+        return None
+    puf, eif, strangers = puf[several], eif[several], strangers[several]
+    true, others = (
+        {name: _levels(values, ("puf", "eif"), *rows) for name, values in records.variables.items()}
+        for rows in ((puf, eif), (puf[:, None], strangers))
+    )
+    return Evidence(true, others, {name: _weights(true[name], others[name]) for name in true})
+
+
+def partners(agreement: Evidence) -> Iterator[Finding]:
+    """Yield how far true partners agree no better than strangers, beyond what variables that err apart bring about."""
+    weights = agreement.weights
+    scores = [weights[name][levels] for name, levels in agreement.true.items()]
+    others = np.sum([weights[name][levels] for name, levels in agreement.strangers.items()], axis=0)
+    rank = _rank(np.sum(scores, axis=0), others)
+    # The same partners, each variable of another link: right links of variables that err apart from each other.
+    shifted = np.sum([np.roll(score, 1 + 7 * at) for at, score in enumerate(scores)], axis=0)
+    n = len(rank)
+    far, expected = float((rank > 0.5).mean()), float((_rank(shifted, others) > 0.5).mean())
+    wrong = float(np.clip(2 * (far - expected) / max(1 - 2 * expected, 0.2), 0, 1))
+    mean = float(rank.mean())
+    if mean > 0.5 - max(0.08, 2.6 / np.sqrt(12 * n)):
+        severity = INVALIDATES if n >= MIN_INVALID else UNDERSTATES
+        yield Finding("iuf", "partners_by_chance", mean, 0.5, n, severity)
+        return
+    yield Finding("iuf", "partner_rank", mean, 0.5, n)
+    error = np.sqrt(max(far * (1 - far), 0.5 / n) / n + expected * (1 - expected) / n)
+    is_wrong = wrong >= MIN_WRONG and far - expected > 2.3 * error
+    yield Finding("iuf", "wrong_links", wrong, 0.0, n, UNDERSTATES if is_wrong else "")
+
+
+def _rank(true: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the share of strangers that fit better, those that fit equally well as a half."""
+    own = true[:, np.newaxis]
+    return ((others > own + 1e-9).sum(1) + 0.5 * (np.abs(others - own) <= 1e-9).sum(1)) / others.shape[1]
+
+
+def _strangers(records: Records, puf: np.ndarray, eif: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return other EIF records of the stratum of each link, int64 (n, k), and which links have several.
+
+    They are drawn by the place of the link and of the stranger in the order of keys, the same everywhere.
+    """
+    groups = records.groups["eif"]
+    stratum = records.strata["puf"][puf]
+    sizes = np.diff(groups.bounds)[stratum]
+    draws = mixed(
+        puf.astype(np.uint64)[:, None] * np.uint64(STRANGERS) + np.arange(STRANGERS, dtype=np.uint64)
+    )
+    place = (draws % np.maximum(sizes - 1, 1).astype(np.uint64)[:, None]).astype(np.int64)
+    own = np.zeros(len(records.strata["eif"]), np.int64)
+    own[groups.order] = np.arange(len(groups.order))  # those without a stratum come before the first bound
+    place += place >= (own[eif] - groups.bounds[stratum])[:, None]
+    rows = groups.order[np.minimum(groups.bounds[stratum][:, None] + place, len(groups.order) - 1)]
+    return rows, sizes > 2
+
+
+def _levels(values: Values, sides: tuple[str, str], rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return how far records of two files agree on a variable: 0 missing, 1 best, … worst."""
+    one, other = sides
+    if values.places is None:
+        own, codes = values.codes[one][rows], values.codes[other][others]
+        return np.where((own < 0) | (codes < 0), 0, np.where(own == codes, 1, 2))
+    distance = np.abs(values.places[one][rows] - values.places[other][others])
+    return np.where(np.isnan(distance), 0, 1 + np.searchsorted(_DISTANCES, distance))
+
+
+def _weights(true: np.ndarray, strangers: np.ndarray) -> np.ndarray:
+    """Return how much likelier each level is for links than for strangers, as a logarithm; 0 for a missing value."""
+    k = len(_DISTANCES) + 2
+    m, u = (np.bincount(levels.ravel(), minlength=k) + 0.5 for levels in (true, strangers))
+    weights = np.log(m / m.sum()) - np.log(u / u.sum())
+    weights[0] = 0
+    return weights
+
+
+class _Best(NamedTuple):
+    """Scores of a sample of records of one file.
+
+    Attributes
+    ----------
+    unlinked : the best in the other file, of records without a link
+    twins : the best in their own file, of the same records
+    strangers : the best in the other file beside their partners, of records with a link
+    partners : of their partners
+    size : the records of the other file for each of this one
+    """
+
+    unlinked: np.ndarray
+    twins: np.ndarray
+    strangers: np.ndarray
+    partners: np.ndarray
+    size: float
+
+    @property
+    def missing(self) -> float:
+        """The share of records without a link that have a partner by their scores; 0 if that may be chance.
+
+        A partner scores as most true ones do. Chance is what records with a link have beside their partners, or what
+        those without one have in their own file.
+        """
+        n, m = len(self.unlinked), len(self.strangers)
+        if min(n, m, len(self.partners)) < MIN_LINKS:
+            return 0.0
+        low = np.quantile(self.partners, 0.3)
+        own, beside, twins, here = (
+            float((scores >= low).mean())
+            for scores in (self.partners, self.strangers, self.twins, self.unlinked)
+        )
+        usual = max(beside, 1 - (1 - twins) ** self.size)
+        variance = max((here + usual) / 2 * (1 - (here + usual) / 2), 0.01)
+        if own - usual < 0.15 or here - usual < max(4 * np.sqrt(2 * variance / n), 0.03):
+            return 0.0
+        return (
+            (here - usual) / (own - usual)
+            if here - beside > 1.6 * np.sqrt(variance * (1 / n + 1 / m))
+            else 0.0
+        )
+
+
+def missing(records: Records, weights: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+    """Yield what share of records without a link have a partner that fits as true ones do: their links are missing."""
+    lines = []
+    for side in OTHER:
+        n_linked = len(np.unique(records.every_link[side]))
+        n_unlinked = int((records.strata[side] >= 0).sum()) - n_linked
+        best = _best(records, side, weights)
+        share = best.missing
+        severity = UNDERSTATES if share * n_unlinked > MIN_MISSING * n_linked else ""
+        lines.append(Finding(side, "links_missing", share, 0.0, n_unlinked, severity))
+    yield max(lines, key=lambda line: (bool(line.severity), line.statistic))
+
+
+def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Best:
+    """Score a sample of the records of a file against all of their stratum."""
+    other, query = OTHER[side], records.queries[side]
+    linked = np.isin(query, records.every_link[side])
+    sizes = {file: np.diff(records.groups[file].bounds) for file in OTHER}
+    inside = {file: max(int(sizes[file].sum()), 1) for file in OTHER}
+    mean = max(float(sizes[other][records.strata[side][query]].mean()) if len(query) else 1.0, 1.0)
+    most = int(np.clip(MAX_COMPARED / mean, 2 * MIN_LINKS, MAX_QUERIES))
+    links = numbers(records.every_link[side], records.every_link[other])
+    links.sort()
+
+    def score(rows: np.ndarray, file: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best score of each record in a file beside its partners, or itself; those of partners."""
+        best, partners = np.full(len(rows), -np.inf), []
+        for at, row in enumerate(rows.tolist()):
+            candidates = records.groups[file].of(int(records.strata[side][row]))
+            scores = np.zeros(len(candidates))
+            for name, values in records.variables.items():
+                scores += weights[name][_levels(values, (side, file), np.array([row]), candidates)]
+            pairs = numbers(np.full(len(candidates), row), candidates)
+            mine = candidates == row if file == side else among(links, pairs)
+            partners.append(scores[mine])
+            best[at] = scores[~mine].max(initial=-np.inf)
+        return best, np.concatenate([*partners, np.empty(0)])
+
+    unlinked = query[~linked][:most]
+    beside, partners = score(query[linked][:most], other)
+    size = inside[other] / inside[side]
+    return _Best(score(unlinked, other)[0], score(unlinked, side)[0], beside, partners, size)
