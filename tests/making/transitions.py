@@ -448,7 +448,8 @@ RISK: list[Change] = [
         ],
     },
     {"file_risk.key_sets": {"up_to": "1"},
-     "file_risk.sensitive": [{"name": "income", "type": "numeric"}, {"name": "weight", "missing": ["4"]}]},
+     "file_risk.sensitive": [{"name": "income", "type": "numeric", "distance": "ordered"},
+                             {"name": "weight", "missing": ["4"]}]},
     {"file_risk.population": {"file": {"path": "people.csv"}}},
     {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
     {

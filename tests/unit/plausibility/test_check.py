@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from making import descriptions
 from making.descriptions import Described, checked, warned
-from reident.plausibility import numbers, sentences
-from reident.report import language
-from reident.report.recorded import recorded
+from reident.intake import severity
+from reident.plausibility import numbers, warnings
+from reident.plausibility.findings import Finding, table
 
 
 def people(n: int = 240, n_links: int = 160, seed: int = 1) -> Described:
@@ -164,12 +164,13 @@ def test_a_conversion_is_learnt_on_one_half_and_tried_on_the_other():
     assert (code, round(conversion.times, 6)) == ("scale", 12)
 
 
-@pytest.mark.parametrize("code", sentences.SENTENCES)
-def test_every_sentence_is_known_to_the_report(code):
-    fields = dict.fromkeys(("variable", "metric", "n", "share", "chance", "proposal", "claims", "limit"), "7")
-    text = sentences.SENTENCES[code].format_map(fields)
-    with language.use("de"):
-        assert recorded(text, "warnings") != text
+@pytest.mark.parametrize("check", warnings.KINDS)
+def test_every_check_that_warns_has_a_sentence(check):
+    finding = Finding("tenure_7", check, 0.25, 0.5, 40, "understates", "times 12")
+    (warning,) = warnings.warned(table([finding]))
+    sentence = severity.table([warning])["warning"].iloc[0]
+    assert sentence.count("tenure_7") == ("variable" in warning.fields)
+    assert "{" not in sentence
 
 
 @pytest.mark.parametrize("kind", descriptions.KINDS)

@@ -424,8 +424,9 @@ RISK = {
     "nobody unique": r"No record in the file is unique",
     "reliability": r"would be right in .+ of cases \(DIS",
     "highest score": r"highest DIS-SUDA score: [\d.]+ %",
-    "true risk": r"the true risk of the \d+ unique records with a cell in it is [\d.]+ % on average, and 100 % for",
+    "true risk": r"the true risk of the \d+ unique records with a cell in the population is [\d.]+ % on average, and",
     "highest risk": r"highest risk",
+    "true share": r"The population is known: the true share is [\d.]+ %",
 }
 
 
@@ -480,7 +481,7 @@ STRANGERS = {"sex": ["7"] * 59 + ["1"], "job": ["3"] * 59 + ["-9"]}
     ("section", "people", "words", "expected"),
     [
         (FILE_RISK, {}, "", {"unique", "reliability", "highest score"}),
-        (POPULATION, {}, "and 100 % for {n} of them", {"unique", "reliability", "highest score", "true risk"}),
+        (POPULATION, {}, "and 100 % for {n} of them", {"unique", "reliability", "highest score", "true risk", "true share"}),
         (POPULATION, STRANGERS, "", {"unique", "reliability", "highest score"}),
         (POPULATION, {"age": "-9"}, "", {"nobody unique"}),
     ],
