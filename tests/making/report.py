@@ -7,6 +7,7 @@ have no meaning.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import tempfile
@@ -26,6 +27,8 @@ from reident.ledger.stored import arranged, encoded, read_csv
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
 from reident.pipeline.tables import TABLES
+from reident.plausibility import findings
+from reident.plausibility.findings import Finding
 from reident.report import parts
 from reident.report.layout import Part, section
 from reident.report.results import Results
@@ -168,6 +171,8 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/variables.csv", variables)
     write_table(folder / "description/agreement.csv", agreement)
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
+    for path, table in _plausibility(shape, rates, variables).items():
+        write_table(folder / path, table)
     lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
         lines.append(StudyWarning("invalidates", "no_link", {"file": "iuf.csv"}, 0))
@@ -510,6 +515,42 @@ def _distribution(shape: Shape, metric: str, limits: pd.DataFrame, rng: np.rando
             if count:
                 lines.append((stratum, level, count, round(count * (1 + 0.12 * level))))
     return pd.DataFrame(lines, columns=["stratum", name, "n_pufids", "n_pairs"])
+
+
+def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What links and files show of their description, and what stronger intruders find."""
+    whole = rates[rates["stratum"] == "ALL"].set_index("metric")
+    n, n_puf = int(variables["links"].max() or 0), int(whole["n_puf"].iloc[0])
+    agree = variables["links_agree"] / max(n, 1)
+    checks = [
+        Finding(name, "agreement", share, share / 3, n)
+        for name, share in zip(variables["variable"], agree, strict=True)
+    ]
+    checks += [Finding("iuf", "few_links", n, n=n, severity="notable")] if n < 10 else []
+    names = list(variables["variable"])
+    sets = [(name,) for name in names] + list(itertools.combinations(names, 2))
+    exact = [("+".join(of), len(of), n_puf, n, len(of) * n // 20, len(of) * n // 40, 0.3, 0.7) for of in sets]
+    without = [
+        (name, metric, n, n_puf, int(line["n_suspected"]), int(line["n_confirmed"]) * 9 // 10)
+        for name in names
+        for metric, line in whole.iterrows()
+    ]
+    exact_columns = [
+        "variables",
+        "n_variables",
+        "n_puf",
+        "n_linked",
+        "n_suspected",
+        "n_confirmed",
+        "low",
+        "high",
+    ]
+    columns = ["variable", "metric", "n_linked", "n_puf", "n_suspected", "n_confirmed"]
+    return {
+        "plausibility.csv": findings.table(checks),
+        "description/exact.csv": pd.DataFrame(exact, columns=exact_columns),
+        "description/without.csv": pd.DataFrame(without, columns=columns),
+    }
 
 
 def _agreement(

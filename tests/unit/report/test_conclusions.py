@@ -481,7 +481,12 @@ STRANGERS = {"sex": ["7"] * 59 + ["1"], "job": ["3"] * 59 + ["-9"]}
     ("section", "people", "words", "expected"),
     [
         (FILE_RISK, {}, "", {"unique", "reliability", "highest score"}),
-        (POPULATION, {}, "and 100 % for {n} of them", {"unique", "reliability", "highest score", "true risk", "true share"}),
+        (
+            POPULATION,
+            {},
+            "and 100 % for {n} of them",
+            {"unique", "reliability", "highest score", "true risk", "true share"},
+        ),
         (POPULATION, STRANGERS, "", {"unique", "reliability", "highest score"}),
         (POPULATION, {"age": "-9"}, "", {"nobody unique"}),
     ],

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from reident.intake.severity import table
 from reident.sections.decision import Decision
 from reident.verdict import stronger
 
@@ -45,4 +46,5 @@ def test_a_variable_that_only_adds_noise():
     lines = [("income", "unicity", 160, 240, 20, 19), ("income", "taxicab", 160, 240, 200, 147)]
     tables = {"rates": RATES, "without": pd.DataFrame(lines, columns=columns)}
     (line,) = stronger.lines(Decision(confirmed_rate_at_most=0.2), tables, set())
-    assert "Without the linking variable income, Taxicab confirms 147 records of 200" in line.warning
+    sentence = table([line])["warning"].iloc[0]
+    assert "Without the linking variable income, Taxicab confirms 147 records of 200" in sentence
