@@ -311,14 +311,14 @@ def _manifest(shape: Shape, rng: np.random.Generator) -> pd.DataFrame:
     return table
 
 
-LOST = {"puf": 47, "eif": 120, "iuf": 31}
+LOST = {"puf": 47, "eif": 120, "iuf": 13}
 
 
 def _prepared_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
     used = {
         "puf": int(manifest["n_puf"].sum()) + LOST["puf"],
         "eif": int(manifest["n_eif"].sum()) + LOST["eif"],
-        "iuf": int(manifest["n_links"].sum()) + shape.lost * (LOST["iuf"] + 12),
+        "iuf": int(manifest["n_links"].sum()) + shape.lost * (LOST["iuf"] + 7),
     }
     lines = []
     for file, rows in used.items():
@@ -340,14 +340,14 @@ def _strata_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
         ]
     links = int(manifest["n_links"].sum())
     lines += [
-        ("stratify", "iuf", "in", links + shape.lost * (LOST["iuf"] + 12)),
+        ("stratify", "iuf", "in", links + shape.lost * (LOST["iuf"] + 7)),
         (
             "stratify",
             "iuf",
             "lost to stratification: a record of the link is in no stratum",
             shape.lost * LOST["iuf"],
         ),
-        ("stratify", "iuf", "lost to stratification: the records are in different strata", shape.lost * 12),
+        ("stratify", "iuf", "lost to stratification: the records are in different strata", shape.lost * 7),
         ("stratify", "iuf", "used", links),
     ]
     return pd.DataFrame(lines, columns=["step", "file", "cause", "rows"])
@@ -405,7 +405,7 @@ def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFra
                 "stratum": stratum,
                 "n_puf": n_puf,
                 "n_eif": n_eif,
-                "n_links": links + (shape.lost * (LOST["iuf"] + 12) if stratum == "ALL" else 0),
+                "n_links": links + (shape.lost * (LOST["iuf"] + 7) if stratum == "ALL" else 0),
                 "n_pairs": n_pairs,
                 "n_suspected": s,
                 "n_confirmed": c,
@@ -529,9 +529,11 @@ def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) ->
     checks += [Finding("iuf", "few_links", n, n=n, severity="notable")] if n < 10 else []
     names = list(variables["variable"])
     sets = [(name,) for name in names] + list(itertools.combinations(names, 2))
-    exact = [("+".join(of), len(of), n_puf, n, len(of) * n // 20, len(of) * n // 40, 0.3, 0.7) for of in sets]
+    exact = [
+        ("+".join(of), len(of), n_puf, n, len(of) * n // 10, len(of) * n // 200, 0.03, 0.08) for of in sets
+    ]
     without = [
-        (name, metric, n, n_puf, int(line["n_suspected"]), int(line["n_confirmed"]) * 9 // 10)
+        (name, metric, n, n_puf, int(line["n_suspected"]), int(line["n_confirmed"]) // 2)
         for name in names
         for metric, line in whole.iterrows()
     ]

@@ -95,8 +95,8 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     judged = decide(decision, tables, lines)
     if decision is None or "rates" not in tables:
         return judged
-    broken = judged.limits[judged.limits["outcome"] == BREAKS]
-    more = table(stronger.lines(decision, tables, set(zip(broken["limit"], broken["metric"], strict=True))))
+    outcomes = judged.limits[judged.limits["about"] == ATTACK].set_index(["limit", "metric"])["outcome"]
+    more = table(stronger.lines(decision, tables, outcomes.isin([PASSES, UNSURE, NOTHING])))
     if more.empty:
         return judged
     return decide(decision, tables, warnings.ordered(pd.concat([lines, more.assign(about=ATTACK)])))

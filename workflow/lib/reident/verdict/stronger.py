@@ -42,33 +42,31 @@ def exceeds(limit: str, bound: float, n_puf: int, n_suspected: int, n_confirmed:
             return False
 
 
-def lines(
-    decision: Decision, tables: Mapping[str, pd.DataFrame], broken: set[tuple[str, str]]
-) -> Iterator[StudyWarning]:
+def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
     """Yield a warning for each limit that every metric meets and that a stronger intruder breaks.
 
     Parameters
     ----------
     tables : mapping
         ``rates``, and of ``exact`` and ``without`` those that the study has.
-    broken : set of tuple of str
-        The limits that are broken, each with the metric.
+    met : pandas.Series
+        Whether a metric meets a limit, by limit and metric; one without a verdict does not.
     """
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
-    met = set(decision.given("metrics")) - {limit for limit, _ in broken}
+    by_all = met.groupby(level="limit").all()
     if "exact" in tables:
         rows = tables["exact"].sort_values(
             ["n_variables", "n_confirmed"], ascending=[True, False], kind="stable"
         )
         for limit, bound in decision.given("metrics", EXACT).items():
-            if limit in met and (row := _first(rows, limit, bound)) is not None:
+            if by_all.get(limit, False) and (row := _first(rows, limit, bound)) is not None:
                 yield _warning("exact_values", row, limit, {"variable": row.variables})
     if "without" in tables:
         for metric in whole["metric"]:
             rows = tables["without"][tables["without"]["metric"] == metric]
             rows = rows.sort_values("n_confirmed", ascending=False, kind="stable")
             for limit, bound in decision.given("metrics", metric).items():
-                if (limit, metric) not in broken and (row := _first(rows, limit, bound)) is not None:
+                if met.get((limit, metric), False) and (row := _first(rows, limit, bound)) is not None:
                     fields = {"variable": row.variable, "metric": in_words(metric)}
                     yield _warning("without", row, limit, fields)
 
