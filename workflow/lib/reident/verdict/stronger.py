@@ -60,7 +60,7 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
         )
         for limit, bound in decision.given("metrics", EXACT).items():
             if by_all.get(limit, False) and (row := _first(rows, limit, bound)) is not None:
-                yield _warning("exact_values", row, limit, {"variable": row.variables})
+                yield _warning("exact_values", row, limit, {"variable": row.variables.replace("+", " + ")})
     if "without" in tables:
         for metric in whole["metric"]:
             rows = tables["without"][tables["without"]["metric"] == metric]
