@@ -36,8 +36,8 @@ class CodeTexts:
         Whether codes occur that the recode table leaves as they are.
     """
 
-    def __init__(self, column: Column, side: str, decimal: str) -> None:
-        coding = column.coding(side, decimal)
+    def __init__(self, column: Column, side: str, source: RecordFile) -> None:
+        coding = column.coding(side, *source.separators)
         normal, self._stored = normaliser(coding), normaliser(coding, stored=True)
         self._missing, self._recode = {normal(code) for code in coding.missing}, Recoding(coding)
         others = {normal(code) for code in getattr(column.missing, OTHER[side])} - self._missing
@@ -88,7 +88,7 @@ class ColumnReader:
         self._column, self._side, self._source = column, side, source
         self._numeric = column.coding(side).kind == "numeric"
         self.type = pa.float64() if self._numeric else pa.string()
-        self.texts = CodeTexts(column, side, source.decimal)
+        self.texts = CodeTexts(column, side, source)
         self.problem: InputError | None = None
         self._codes, self._numbers = Counter[str | float](), NumberCounts()
         self._raw = pa.array([], pa.string())
@@ -157,6 +157,6 @@ def typed_text(
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing. `before` is the number of records before these."""
     place = Place.of(source, getattr(column, side), column.name, before)
-    values = typed(text, column.coding(side, source.decimal), place)
+    values = typed(text, column.coding(side, *source.separators), place)
     coarser = column.coarsen if isinstance(column, LinkingVariable) else None
     return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)
