@@ -268,6 +268,9 @@ class RecordReader:
 
     def linked(self, variable: str, codes: Collection[str | float]) -> int:
         """Return the number of true links of the records that have some codes."""
+        rows = self.columns[variable].rows(codes)
+        if rows is not None:
+            return int(self.links_of_row[rows].sum())
         at, links, start = self.schema.get_field_index(variable), 0, 0
         for batch in self.spool:
             values = batch.column(at)

@@ -143,8 +143,8 @@ def _not_a_number(text: str, coding: Coding, place: Place) -> str:
     """Return what is wrong with a text that is not a number, and what to do."""
     if place.takes_decimal and grouped_form(",", ".").fullmatch(clean(text)) and coding.decimal == ".":
         return (
-            "is not a number, because it has a comma. If the comma separates thousands, set `thousands: \",\"` for the "
-            'file; if it is the decimal separator, `decimal: ","`; otherwise correct the file.'
+            'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for the '
+            'file; if it separates thousands, set `thousands: ","`; otherwise correct the file.'
         )
     if coding.decimal == "," or not _COMMA.fullmatch(clean(text)):
         return "is not a number. Declare it as a missing code, recode it, or correct the file."

@@ -23,7 +23,7 @@ from reident.intake.severity import (
     named_frequent,
     of_share,
 )
-from reident.intake.undeclared import MISSING_WORDS, OTHER, Counts, look_missing
+from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing
 from reident.language.messages import Fields
 from reident.sections.codes import normaliser, number
 from reident.sections.linkage import Column
@@ -150,10 +150,13 @@ class CodeGroup(NamedTuple):
         """The codes in a list."""
         return named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in self.codes))
 
-    def warning(self, part: Preparing, code: str, fields: Fields, *, harmless: bool = False) -> StudyWarning:
-        """Return the warning; it is grave if it is about a material share of the records, and of the true links."""
+    def warning(
+        self, part: Preparing, code: str, fields: Fields, *, harmless: bool = False, grave: bool = False
+    ) -> StudyWarning:
+        """Return the warning; it is grave, too, if it is about a material share of records and of true links."""
         share, links_share = self.rows / self.n, self.n_links / self.links if self.links else 0.0
         severity = NOTABLE if harmless else of_share(min(share, links_share) if self.links else share)
+        severity = UNDERSTATES if grave else severity
         own: Fields = {"file": part.file_name(self.side), "variable": self.column.name, "n": len(self.codes)}
         records = {"records": self.rows, "total": self.n, "share": share}
         links = {"links": self.n_links, "all_links": self.links, "links_share": links_share}
@@ -168,7 +171,9 @@ def _code_warnings(part: Preparing, column: Column, records: Records, links: int
         codes, others = (records[name].counts(column.name) for name in (side, other))
         looks = look_missing(codes, _declared(column, side))
         if looks:
-            warnings.append(_undeclared(part, _code_group(records, links, side, column, looks), others))
+            times = records[side].columns[column.name].distortion(looks)
+            group = _code_group(records, links, side, column, looks)
+            warnings.append(_undeclared(part, group, others, grave=times > DISTORTS))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * records[side].n:
@@ -190,10 +195,12 @@ def _declared(column: Column, side: str) -> set[str | float | None]:
     return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
 
 
-def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> StudyWarning:
+def _undeclared(part: Preparing, group: CodeGroup, others: Counts, *, grave: bool) -> StudyWarning:
     """Return the warning of codes that look like missing ones.
 
-    A category that both files have does not keep records apart: two records that miss it agree on it.
+    A category that both files have does not keep records apart: two records that miss it agree on it. Numbers that
+    distort the standard deviation are grave however few they are, since all records are measured by it; the cut points
+    of bins move past no larger share of records than they hold.
     """
     categorical = group.column.coding(group.side).kind == "categorical"
     harmless = categorical and set(group.codes) <= set(others)
@@ -201,7 +208,7 @@ def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> StudyWarni
     # Other codes could be the value of a person.
     usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
     fields = {"names": named_frequent(rows, usual)}
-    return group.warning(part, "undeclared_missing", fields, harmless=harmless)
+    return group.warning(part, "undeclared_missing", fields, harmless=harmless, grave=grave)
 
 
 def _single(part: Preparing, group: CodeGroup) -> StudyWarning:
