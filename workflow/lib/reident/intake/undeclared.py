@@ -39,8 +39,8 @@ _NEAR = 10
 """Other values on each side of a code that are looked at."""
 
 _FAR, _WIDE, _HEAP = 3, 12, 5
-"""How many times a gap is as wide as those below it, and goes into the range of all others; and how many times a heap has
-as many records as its neighbours."""
+"""How many times a gap is as wide as those below it, and goes into the range of all others; and how many times a heap
+has as many records as its neighbours."""
 
 _MAX_VALUES = 2**16
 """Distinct numbers up to which all are counted."""
@@ -124,8 +124,8 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
     """Return the values that look like undeclared missing codes, with their records.
 
     These are words such as an empty cell, ``.`` or ``NA``; the negative codes -1 to -9, -97, -99, -999 … where the
-    variable has no other negative value; and of 77, 88, 97, 98, 99, 777 … those that :func:`_high` names. All candidates
-    are taken out together before the others are looked at, so that they do not hide each other.
+    variable has no other negative value; and of 77, 88, 97, 98, 99, 777 … those that :func:`_high` names. All
+    candidates are taken out together before the others are looked at, so that they do not hide each other.
     """
     words, negative, high = (set[str | float]() for _ in range(3))
     others, texts = dict[float, int](), False

@@ -133,8 +133,8 @@ def converted(values: pa.Array, convert: Conversion, place: Place) -> pa.Array:
     numbers = [convert(value) for value in encoded.dictionary.to_pylist()]
     if None in numbers:
         raise InputError(
-            f"{place.file}, column `{place.column}`: `convert` of `{place.variable}` gives a number beyond the range of "
-            "doubles. Correct the factor."
+            f"{place.file}, column `{place.column}`: `convert` of `{place.variable}` gives a number beyond the range "
+            "of doubles. Correct the factor."
         )
     return pa.array(numbers, pa.float64()).take(encoded.indices)
 
@@ -143,8 +143,8 @@ def _not_a_number(text: str, coding: Coding, place: Place) -> str:
     """Return what is wrong with a text that is not a number, and what to do."""
     if place.takes_decimal and grouped_form(",", ".").fullmatch(clean(text)) and coding.decimal == ".":
         return (
-            'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for the '
-            'file; if it separates thousands, set `thousands: ","`; otherwise correct the file.'
+            'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for '
+            'the file; if it separates thousands, set `thousands: ","`; otherwise correct the file.'
         )
     if coding.decimal == "," or not _COMMA.fullmatch(clean(text)):
         return "is not a number. Declare it as a missing code, recode it, or correct the file."

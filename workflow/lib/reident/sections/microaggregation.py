@@ -146,7 +146,7 @@ class Microaggregate(SourceFile):
             )
         if self.thousands:
             raise ValueError(
-                "`.thousands` must not be given, because the masked file has none. Write the original file without them."
+                "`.thousands` must not be given, as the masked file has none. Write the original file without them."
             )
         if self.id and not self.path:
             raise ValueError(
