@@ -10,17 +10,8 @@ import pyarrow as pa
 
 from reident.intake.severity import MIN_RECORDS
 from reident.intake.undeclared import MISSING_WORDS, look_missing
+from reident.reading.declared import UNKNOWN
 from reident.sections.codes import number
-
-_UNKNOWN = frozenset(
-    {
-        "unknown", "not stated", "not known", "not available", "not reported", "no answer", "no response", "refused",
-        "refusal", "don't know", "dont know", "n.s.", "k.a.", "k. a.", "keine angabe", "unbekannt", "inconnu",
-        "onbekend", "desconocido", "none given", "not applicable", "nicht angegeben", "weiß nicht", "weiss nicht",
-        "non renseigné", "sans réponse", "ne sait pas", "geen antwoord", "weet niet", "no sabe", "sin respuesta",
-    }
-)  # fmt: skip
-"""Words that say that a value is not known."""
 
 _MARKS = frozenset({"u", "x", "na", "none"})
 _WEAK = re.compile(r"-[1-6]|9+[78]|7+|8+")
@@ -38,10 +29,11 @@ def _suspects() -> list[str]:
     for width in range(1, 10):
         nines = "9" * (width - 1)
         numbers += [f"-{nines}{last}" for last in "789"]
-        numbers += [f"-{'7' * width}", f"-{'8' * width}", *([nines + "9"] if width > 1 else [])]
+        numbers += [f"-{'7' * width}", f"-{'8' * width}"]
+        numbers += [nines + "9", nines + "8", nines + "7", "8" * width, "7" * width] if width > 1 else []
     texts = [
         form
-        for word in (*MISSING_WORDS, *sorted(_UNKNOWN), *_SPECIAL)
+        for word in (*MISSING_WORDS, *sorted(UNKNOWN), *_SPECIAL)
         for form in (word, word.upper(), word.capitalize(), word.title())
     ]
     decimals = [f"{text}.0" for text in numbers]
@@ -63,7 +55,7 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     looks = {
         str(code): rows for code, rows in look_missing(mapping).items() if not _WEAK.fullmatch(str(code))
     }
-    words = {code for code in counts if code.casefold() in _UNKNOWN or code.casefold() in _SPECIAL}
+    words = {code for code in counts if code.casefold() in UNKNOWN or code.casefold() in _SPECIAL}
     others = {code for code in counts if code not in looks}
     if sum(bool(_LETTERS.fullmatch(code)) for code in others) > len(others) / 2:
         looks = {code: rows for code, rows in looks.items() if code.casefold() != "na"}

@@ -90,6 +90,8 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     """
     certain_codes = {**column.missing, **{code: column.values[code] for code in extra}}
     certain = ", ".join(f"{_word(code)} in {number(rows, 'record')}" for code, rows in certain_codes.items())
+    if named := [code for code in certain_codes if column.declared(code)]:
+        certain += f" ({', '.join(map(_word, named))}: declared or labelled as missing by the file itself)"
     if extra:
         certain += f" ({', '.join(map(_word, extra))}: without a counterpart)"
     what = [certain] if certain else []

@@ -13,6 +13,7 @@ from reident.errors import InputError
 from reident.intake.coarsening import coarsen
 from reident.intake.undeclared import OTHER, Counts, NumberCounts, are_codes
 from reident.intake.values import Place, converted, typed
+from reident.reading.declared import Declared
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.files import RecordFile
 from reident.sections.linkage import Column, LinkingVariable
@@ -98,6 +99,15 @@ class ColumnReader:
         self._foreign = np.zeros(0, bool)
 
     @property
+    def declared(self) -> Declared:
+        """What the file itself declares of the column."""
+        return self._numbers.declared
+
+    def declare(self, field: pa.Field) -> None:
+        """Take what the file itself declares, before the first record."""
+        self._numbers.declared = Declared.of(field)
+
+    @property
     def counts(self) -> Counts:
         """The records by value, without missing ones; of numbers, as the file has them, see :class:`NumberCounts`."""
         return self._numbers.counts() if self._numeric else self._codes
@@ -162,7 +172,7 @@ class ColumnReader:
         if self._numeric:
             stated = self._stated.take(place).to_numpy(zero_copy_only=False)
             self._numbers.add(stated, rows)
-            if self._changes and (codes := are_codes(stated)).any():
+            if self._changes and (codes := are_codes(stated) | self.declared.numbers(stated)).any():
                 at = np.flatnonzero(codes[indices.to_numpy()])
                 self._rows_of_codes.append((at + before, stated[indices.to_numpy()[at]]))
         else:

@@ -206,6 +206,8 @@ class RecordReader:
             columns = [chunk(text, name) for name in self._part.keys_of(self._side)]
             for column in self._part.columns:
                 reader = self.columns[column.name]
+                if not self.n:
+                    reader.declare(batch.schema.field(getattr(column, self._side)))
                 columns.append(reader.read(chunk(text, getattr(column, self._side)), self.n))
             columns += [
                 pc.if_else(pc.equal(one, ""), None, one)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Set
 import numpy as np
 
 from reident.intake.severity import MIN_RECORDS
+from reident.reading.declared import NOTHING
 from reident.sections.codes import number
 
 Counts = Mapping[str | float, int]
@@ -53,18 +54,20 @@ OTHER = {"puf": "eif", "eif": "puf"}
 class NumberCounts:
     """Records by number, as far as :func:`look_missing` depends on them, and the moments of all numbers.
 
-    These are all numbers while they are few; then those that may look like a missing code, the ends of all others, and
-    those next to a code. They do not grow with the file, nor depend on the order of its records.
+    These are all numbers while they are few; then those that may look like a missing code, or that the file declares as
+    one (`declared`), the ends of all others, and those next to a code. They do not grow with the file, nor depend on the
+    order of its records.
     """
 
     def __init__(self, limit: int = _MAX_VALUES) -> None:
         self._codes, self._limit = Counter[float](), limit
+        self.declared = NOTHING
         self._values, self._rows = np.empty(0), np.empty(0, np.int64)  # of the others
         self._moments = np.zeros(3)  # records, sum and sum of squares of the others
 
     def add(self, values: np.ndarray, rows: np.ndarray) -> None:
         """Count distinct numbers, float64 (k,), NaN where missing, with the records of each, int64 (k,)."""
-        special = are_codes(values)
+        special = are_codes(values) | self.declared.numbers(values)
         for value, n in zip(values[special].tolist(), rows[special].tolist(), strict=True):
             self._codes[value] += n
         others = ~special & ~np.isnan(values)

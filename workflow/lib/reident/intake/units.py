@@ -20,7 +20,7 @@ _APART = 0.5
 """The largest difference of two distribution functions (KS) from which distributions alone are evidence."""
 
 _CLOSE, _ROUNDING = 1.25, 0.002
-"""A model is as good as the best if its differences are at most this many times as large, and a share of the numbers."""
+"""A model is as good as the best if its differences are at most this many times as large, or by a share of values."""
 
 _SHIFT, _FACTOR = 0.5, 1.5
 """The smallest offset, in standard deviations, and the smallest factor, that are seen through disturbed values."""

@@ -169,11 +169,17 @@ def _code_warnings(part: Preparing, column: Column, records: Records, links: int
     warnings = []
     for side, other in OTHER.items():
         codes, others = (records[name].counts(column.name) for name in (side, other))
-        looks = look_missing(codes, _declared(column, side))
-        if looks:
-            times = records[side].columns[column.name].distortion(looks)
-            group = _code_group(records, links, side, column, looks)
-            warnings.append(_undeclared(part, group, others, grave=times > DISTORTS))
+        reader, values = records[side].columns[column.name], _declared(column, side)
+        by_file = {code: n for code, n in codes.items() if reader.declared(code) and code not in values}
+        looks = by_file | look_missing(codes, values)
+        for code, found in (
+            ("undeclared_by_study", by_file),
+            ("undeclared_missing", {value: n for value, n in looks.items() if value not in by_file}),
+        ):
+            if found:
+                group = _code_group(records, links, side, column, found)
+                grave = reader.distortion(looks) > DISTORTS
+                warnings.append(_undeclared(part, code, group, others, grave=grave))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * records[side].n:
@@ -195,7 +201,7 @@ def _declared(column: Column, side: str) -> set[str | float | None]:
     return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
 
 
-def _undeclared(part: Preparing, group: CodeGroup, others: Counts, *, grave: bool) -> StudyWarning:
+def _undeclared(part: Preparing, code: str, group: CodeGroup, others: Counts, *, grave: bool) -> StudyWarning:
     """Return the warning of codes that look like missing ones.
 
     A category that both files have does not keep records apart: two records that miss it agree on it. Numbers that
@@ -207,8 +213,9 @@ def _undeclared(part: Preparing, group: CodeGroup, others: Counts, *, grave: boo
     rows = {value if isinstance(value, str) else f"{value:.15g}": n for value, n in group.codes.items()}
     # Other codes could be the value of a person.
     usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
+    usual |= set(rows) if code == "undeclared_by_study" else set()
     fields = {"names": named_frequent(rows, usual)}
-    return group.warning(part, "undeclared_missing", fields, harmless=harmless, grave=grave)
+    return group.warning(part, code, fields, harmless=harmless, grave=grave)
 
 
 def _single(part: Preparing, group: CodeGroup) -> StudyWarning:
