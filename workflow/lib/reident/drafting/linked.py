@@ -145,7 +145,7 @@ def _left_over(
         [column for name, column in file.columns.items() if name not in {*taken, *used_, *same}]
         for file, used_ in zip((puf, eif), used, strict=True)
     ]
-    for pair in counterparts.agreeing(*free, links):
+    for pair in counterparts.agreeing(free[0], free[1], links):
         whys = [
             f"`{column.name}`: {types.obstacle(column)}"
             for column in (pair.puf, pair.eif)

@@ -55,8 +55,8 @@ class NumberCounts:
     """Records by number, as far as :func:`look_missing` depends on them, and the moments of all numbers.
 
     These are all numbers while they are few; then those that may look like a missing code, or that the file declares as
-    one (`declared`), the ends of all others, and those next to a code. They do not grow with the file, nor depend on the
-    order of its records.
+    one (`declared`), the ends of all others, and those next to a code. They do not grow with the file, nor depend on
+    the order of its records.
     """
 
     def __init__(self, limit: int = _MAX_VALUES) -> None:
@@ -83,7 +83,8 @@ class NumberCounts:
 
     def counts(self) -> Counts:
         """Return the records by value; of many values, those that matter."""
-        return dict(self._codes) | dict(zip(self._values.tolist(), self._rows.tolist(), strict=True))
+        counts: dict[str | float, int] = dict(zip(self._values.tolist(), self._rows.tolist(), strict=True))
+        return {**self._codes, **counts}
 
     def distortion(self, codes: Collection[str | float]) -> float:
         """Return how many times as large, or as small, some codes make the standard deviation; at least 1."""

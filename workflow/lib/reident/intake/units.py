@@ -25,7 +25,7 @@ _CLOSE, _ROUNDING = 1.25, 0.002
 _SHIFT, _FACTOR = 0.5, 1.5
 """The smallest offset, in standard deviations, and the smallest factor, that are seen through disturbed values."""
 
-_SNAP = 0.03
+_SNAP = 0.045
 """The largest relative distance from a usual factor at which it is taken for it."""
 
 _SHARES = np.arange(0.05, 0.96, 0.05)
@@ -118,7 +118,7 @@ def _best(ours: np.ndarray, theirs: np.ndarray, sign: float, n: int) -> Unit | N
     least = min(size for _, size in fits)
     scale = float(np.median(np.abs(ours))) or 1.0
     times, plus = next(model for model, size in fits if size <= _CLOSE * least + _ROUNDING * scale)
-    return None if (times, plus) == (1, 0) else Unit(times, plus, n)
+    return None if times == 1 and not plus else Unit(times, plus, n)
 
 
 def _differences(ours: np.ndarray, theirs: np.ndarray, times: Fraction, plus: Fraction) -> float:
@@ -140,7 +140,9 @@ def _factor(ours: np.ndarray, theirs: np.ndarray, sign: float) -> _Model:
     logs = np.log(ours[some] / theirs[some])
     middle = float(np.median(logs))
     spread = 1.4826 * float(np.median(np.abs(logs - middle)))
-    error = 1.2533 * spread / np.sqrt(some.sum())
+    # The mean of what is near the median varies less than the median does.
+    middle = float(logs[np.abs(logs - middle) <= 3 * spread + 1e-12].mean())
+    error = spread / np.sqrt(some.sum())
     if abs(middle) < max(np.log(_FACTOR) if spread > 0.02 else 0.02, 4 * error):
         return None
     return _snapped(float(np.exp(middle)), 3 * error), Fraction(0)

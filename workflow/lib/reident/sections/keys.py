@@ -71,7 +71,7 @@ class KeyVariable(Section):
 
     def coding(self, decimal: str = ".", thousands: str = "") -> Coding:
         """Return how its values are read, in a file with these separators."""
-        convert = self.convert and self.convert.conversion
+        convert = None if self.convert is None else self.convert.conversion
         return Coding(
             self.type, self.missing, self.recode, self.order, self.integer_coded, decimal, thousands, convert
         )

@@ -87,7 +87,7 @@ class Column(Section):
             self.integer_coded,
             decimal,
             thousands,
-            convert and convert.conversion,
+            None if convert is None else convert.conversion,
         )
 
     def convert_of(self, side: str) -> Convert | None:  # noqa: ARG002 - a strata variable has none
