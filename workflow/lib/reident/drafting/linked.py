@@ -39,6 +39,16 @@ class Variable(NamedTuple):
     linked: tuple[np.ndarray, np.ndarray] | None
     unit: Unit | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the analyst must decide something of it."""
+        undecided = any(item.todo for item in self.missing.values()) or self.kind.kind == TODO
+        return undecided or not self.pair.sure or self.unit is not None or self._lacks_codes
+
+    @property
+    def _lacks_codes(self) -> bool:
+        return bool(self.recode.side) and self.recode.table is None
+
 
 class LeftOver(NamedTuple):
     """Columns of both files that are no variable, though their names or the links say that they are one."""
@@ -360,8 +370,7 @@ def _facts(
     open_ = [
         variable.name
         for variable in variables
-        if not variable.pair.sure
-        or variable.unit is not None
+        if variable.is_open
         or variable.pair.puf.name in files[0].source.grouped
         or variable.pair.eif.name in files[1].source.grouped
     ]

@@ -84,7 +84,8 @@ class NumberCounts:
     def counts(self) -> Counts:
         """Return the records by value; of many values, those that matter."""
         counts: dict[str | float, int] = dict(zip(self._values.tolist(), self._rows.tolist(), strict=True))
-        return {**self._codes, **counts}
+        counts.update(self._codes.items())
+        return counts
 
     def distortion(self, codes: Collection[str | float]) -> float:
         """Return how many times as large, or as small, some codes make the standard deviation; at least 1."""
