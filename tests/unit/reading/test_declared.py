@@ -78,7 +78,7 @@ def test_a_run_warns_of_what_the_study_does_not_declare(missing, tmp_path):
         frame,
         path,
         variable_value_labels={"sex": {8: "Refused"}},
-        missing_ranges={"age": [{"lo": 98, "hi": 99}, {"lo": -9, "hi": -1}][:2]},
+        missing_ranges={"age": [{"lo": -9, "hi": -1}, 98]},
     )
     source = {"puf": {"path": "puf.sav", "id": "p"}, "eif": {"path": "eif.csv", "id": "e"}}
     model = study(
