@@ -173,3 +173,9 @@ def test_old_studies_keep_their_digest():
     model = study(linking_variables=[{"name": "v", "type": "numeric"}])
     assert "convert" not in model.model_dump_json()
     assert "thousands" not in model.model_dump_json()
+
+
+@pytest.mark.parametrize(("top", "single"), [(5, True), (25, False)])
+def test_numbers_that_coarsening_makes_one_are_a_warning(top, single):
+    _, _, warnings = prepared(["10", "20", "30"], ["10", "20", "30"], coarsen={"top": top})
+    assert (warnings["code"] == "single_value").any() == single

@@ -285,11 +285,7 @@ def _other_unit(unit: Unit) -> str:
     """Return the conversion that is proposed, with its evidence."""
     terms = [f"times: {rational_text(unit.times)}"] if unit.times != 1 else []
     terms += [f"plus: {rational_text(unit.plus)}"] if unit.plus else []
-    about = (
-        " (about " + ", ".join(f"{float(value):.6g}" for value in (unit.times,)) + ")"
-        if "/" in terms[0]
-        else ""
-    )
+    about = f" (times about {float(unit.times):.6g})" if "/" in terms[0] else ""
     shown = f"in {unit.n:,} links" if unit.n else "by their distributions, which hardly overlap"
     return (
         f"the numbers of the EIF are in another unit {shown}: write {{eif: {{{', '.join(terms)}}}}}{about} if that is "

@@ -95,6 +95,7 @@ class ColumnReader:
         self._codes, self._numbers = Counter[str | float](), NumberCounts()
         self._raw = pa.array([], pa.string())
         self._stated = self._values = pa.array([], self.type)  # before and after conversion and coarsening
+        self._few = set[float]()  # two numbers as they are compared, or fewer
         self._rows_of_codes: list[tuple[np.ndarray, np.ndarray]] = []
         self._foreign = np.zeros(0, bool)
 
@@ -111,6 +112,11 @@ class ColumnReader:
     def counts(self) -> Counts:
         """The records by value, without missing ones; of numbers, as the file has them, see :class:`NumberCounts`."""
         return self._numbers.counts() if self._numeric else self._codes
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all numbers are compared as one."""
+        return len(self._few) == 1
 
     def distortion(self, codes: Collection[str | float]) -> float:
         """Return how many times as large, or as small, some numbers make the standard deviation; at least 1."""
@@ -172,6 +178,8 @@ class ColumnReader:
         if self._numeric:
             stated = self._stated.take(place).to_numpy(zero_copy_only=False)
             self._numbers.add(stated, rows)
+            if len(self._few) < 2:
+                self._few |= set(pc.unique(pc.drop_null(values))[:2].to_pylist())
             if self._changes and (codes := are_codes(stated) | self.declared.numbers(stated)).any():
                 at = np.flatnonzero(codes[indices.to_numpy()])
                 self._rows_of_codes.append((at + before, stated[indices.to_numpy()[at]]))

@@ -110,7 +110,7 @@ def value_warnings(
         if column.coding("puf").kind == "categorical":
             with guard():
                 warnings += _common_codes(part, column, fields, set(counts[0]), set(counts[1]))
-        elif any(len(values) == 1 < records[side].n for side, values in zip(OTHER, counts, strict=True)):
+        elif any(file.columns[column.name].is_single and file.n > 1 for file in records.values()):
             warnings.append(StudyWarning(NOTABLE, "single_value", fields))
     return warnings
 

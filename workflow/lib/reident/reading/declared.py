@@ -60,6 +60,8 @@ class Declared(NamedTuple):
 
     def __call__(self, value: str | float) -> bool:
         """Whether a code of the file, as text or as a number, is declared missing."""
+        if self == NOTHING:
+            return False
         number = value if isinstance(value, float) else _number(value)
         if self.special and isinstance(value, str) and _SPECIAL.fullmatch(value):
             return True

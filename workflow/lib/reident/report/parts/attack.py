@@ -103,7 +103,9 @@ def _conversions(results: Results) -> dict[str, str]:
         for side, convert in (variable.get("convert") or {}).items():
             if convert:
                 terms.append(side.upper())
-                terms[-1] += f" × {digits(convert['times'].replace('-', '−'))}" if convert["times"] != "1" else ""
+                terms[-1] += (
+                    f" × {digits(convert['times'].replace('-', '−'))}" if convert["times"] != "1" else ""
+                )
                 plus = convert["plus"]
                 sign, size = ("−", plus[1:]) if plus.startswith("-") else ("+", plus)
                 terms[-1] += f" {sign} {digits(size)}" if plus != "0" else ""
