@@ -1,6 +1,8 @@
 """What a draft does with columns that both files have: none is dropped in silence (METHODS §1)."""
 
 import csv
+import re
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -89,6 +91,24 @@ def test_another_unit_is_proposed_and_not_applied(links, tmp_path):
     assert variable["convert"] == "TODO"
     assert "{eif: {times: 1000}}" in " ".join(text.replace("#", " ").split())
     assert "`income`" in screen
+
+
+def test_the_factor_of_thirty_drawn_pairs_is_proposed(tmp_path):
+    """Within 1 %; amounts with noise, from 30 links, in units that a survey may have."""
+    factors = [1000, 1 / 1000, 100, 0.01, 12, 1 / 12, 52, 2.2046, 0.4536, 2.54]
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        n, factor = int(random.integers(200, 600)), factors[seed % len(factors)]
+        true = random.lognormal(10, 0.5, n) if seed % 2 else random.normal(1700, 90, n)
+        ours = (true * np.exp(random.choice([0, 0.03, 0.08]) * random.normal(size=n))).round()
+        theirs = (true / factor).round(2 if factor >= 1 else 0)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        sides = ({"amount": ours}, {"amount": theirs})
+        text, content, _ = drafted(folder, *sides, links=int(random.integers(30, n)))
+        assert content["linking_variables"][0]["convert"] == "TODO", seed
+        found = re.search(r"\{eif: \{times: ([\d./]+)\}\}", " ".join(text.replace("#", " ").split()))
+        assert abs(float(Fraction(found[1])) / factor - 1) < 0.01, (seed, factor, found[1])
 
 
 def test_no_column_of_both_files_is_dropped_in_silence_in_sixty_drafts(tmp_path):
