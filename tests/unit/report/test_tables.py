@@ -306,3 +306,26 @@ def test_an_interval_from_few_clusters_is_too_short(results, n, warned):
 def test_the_notebook_shows_every_part_of_the_report():
     source = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells)
     assert [name for name in PARTS if f" {name}" not in source] == []
+
+
+@pytest.mark.parametrize(
+    ("convert", "formula"),
+    [
+        ({"eif": {"times": "1000", "plus": "0"}}, "EIF × 1000"),
+        ({"puf": {"times": "0.01", "plus": "-2.5"}, "eif": None}, "PUF × 0.01 − 2.5"),
+        (
+            {"puf": {"times": "1", "plus": "3"}, "eif": {"times": "-1", "plus": "2026"}},
+            "PUF + 3 · EIF × −1 + 2026",
+        ),
+    ],
+)
+def test_the_table_of_variables_shows_conversions(convert, formula, tmp_path):
+    folder = write_results(tmp_path / "results")
+    assert "converted" not in attack.variables(Results(folder))
+    path = folder / "study.json"
+    study = json.loads(path.read_text(encoding="utf-8"))
+    study["linking_variables"][0]["convert"] = convert
+    path.write_text(json.dumps(study), encoding="utf-8")
+    text = attack.variables(Results(folder))
+    assert "are converted to those of the study" in text
+    assert formula in cells(text, 1)[0].replace("\\", "")

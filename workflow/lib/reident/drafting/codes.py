@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
 from reident.intake.severity import MIN_RECORDS
 from reident.intake.undeclared import MISSING_WORDS, look_missing
+from reident.reading.declared import UNKNOWN
 from reident.sections.codes import number
 
-_UNKNOWN = frozenset(
-    {
-        "unknown", "not stated", "not known", "not available", "not reported", "no answer", "no response", "refused",
-        "refusal", "don't know", "dont know", "n.s.", "k.a.", "k. a.", "keine angabe", "unbekannt", "inconnu",
-        "onbekend", "desconocido", "none given", "not applicable", "nicht angegeben", "weiß nicht", "weiss nicht",
-        "non renseigné", "sans réponse", "ne sait pas", "geen antwoord", "weet niet", "no sabe", "sin respuesta",
-    }
-)  # fmt: skip
-"""Words that say that a value is not known."""
-
 _MARKS = frozenset({"u", "x", "na", "none"})
+_WEAK = re.compile(r"-[1-6]|9+[78]|7+|8+")
 _NINES = re.compile(r"9*[789]|7+|8+")
 """Codes of missing values such as 8, 77, 98, 997 and 999, without leading zeros."""
 
@@ -32,14 +25,15 @@ _SPECIAL = [f".{letter}" for letter in "_abcdefghijklmnopqrstuvwxyz"]
 
 
 def _suspects() -> list[str]:
-    numbers = ["-1"]
+    numbers = [f"-{digit}" for digit in range(1, 7)]
     for width in range(1, 10):
         nines = "9" * (width - 1)
         numbers += [f"-{nines}{last}" for last in "789"]
-        numbers += [f"-{'7' * width}", f"-{'8' * width}", *([nines + "9"] if width > 1 else [])]
+        numbers += [f"-{'7' * width}", f"-{'8' * width}"]
+        numbers += [nines + "9", nines + "8", nines + "7", "8" * width, "7" * width] if width > 1 else []
     texts = [
         form
-        for word in (*MISSING_WORDS, *sorted(_UNKNOWN), *_SPECIAL)
+        for word in (*MISSING_WORDS, *sorted(UNKNOWN), *_SPECIAL)
         for form in (word, word.upper(), word.capitalize(), word.title())
     ]
     decimals = [f"{text}.0" for text in numbers]
@@ -55,11 +49,13 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
 
     These are the codes of :func:`reident.intake.undeclared.look_missing`, which a run warns of, the special missing
     values of SAS and Stata, and words that say that a value is not known. NA among other codes of two letters may be
-    Namibia, and is left to the analyst.
+    Namibia, and is left to the analyst, as are numbers that may well be values, such as 77, 98 and -1.
     """
     mapping: dict[str | float, int] = {code: rows for code, rows in counts.items()}  # noqa: C416 - of another type
-    looks = {str(code): rows for code, rows in look_missing(mapping).items()}
-    words = {code for code in counts if code.casefold() in _UNKNOWN or code.casefold() in _SPECIAL}
+    looks = {
+        str(code): rows for code, rows in look_missing(mapping).items() if not _WEAK.fullmatch(str(code))
+    }
+    words = {code for code in counts if code.casefold() in UNKNOWN or code.casefold() in _SPECIAL}
     others = {code for code in counts if code not in looks}
     if sum(bool(_LETTERS.fullmatch(code)) for code in others) > len(others) / 2:
         looks = {code: rows for code, rows in looks.items() if code.casefold() != "na"}
@@ -69,23 +65,34 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
 def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, int]:
     """Return the codes of a column that may mean missing, with their records, from those that do not surely mean it.
 
-    A single letter U or X, NA among codes of two letters, and the largest codes, such as 9, or 97, 98 and 99, if they
-    follow a gap; those that do not end in 9 are of at most a fifth of the records. Of a numeric column only the largest
-    ones, of two digits and at least :data:`MIN_RECORDS` records, if every other number is at most half of them.
+    A single letter U or X, NA among codes of two letters, -1 to -6, and the largest codes, such as 9, or 97, 98 and 99,
+    if they follow a gap; those that do not end in 9 are of at most a fifth of the records. Of a numeric column those of
+    at least :data:`MIN_RECORDS` records, and at most a fifth, that look like missing codes in a run.
     """
     if len(values) < 3:
         return {}
     most = sum(values.values()) / 5
     if numeric:
-        last = _last(values, lambda below, value: value >= 10 and below <= value / 2)
-        return {code: values[code] for code in last if MIN_RECORDS <= values[code] <= most}
+        numbers = Counter[str | float]()
+        for code, rows in values.items():
+            numbers[code if (value := number(code)) is None else value] += rows
+        looks = look_missing(numbers)
+        return {
+            code: rows
+            for code, rows in values.items()
+            if number(code) in looks and MIN_RECORDS <= rows <= most
+        }
     marks = {code for code in values if code.casefold() in _MARKS and number(code) is None}
-    last = _last(values, lambda below, value: value - below >= 2)
+    counts: dict[str | float, int] = {code: rows for code, rows in values.items()}  # noqa: C416 - of another type
+    marks.update(
+        str(code) for code in look_missing(counts) if str(code).startswith("-") and number(str(code))
+    )
+    last = _last(values)
     marks.update(code for code in last if values[code] <= most or code.endswith("9"))
     return {code: rows for code, rows in values.items() if code in marks}
 
 
-def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[str]:
+def _last(codes: Iterable[str]) -> list[str]:
     """Return the largest numbers if they are like missing codes, and a gap lies between them and two others or more."""
     numbers = sorted((value, code) for code in codes if (value := number(code)) is not None)
     width = len(numbers[-1][1].lstrip("0")) if numbers else 0
@@ -95,7 +102,7 @@ def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[
         digits = code.lstrip("0")
         if not _NINES.fullmatch(digits) or len(digits) != width:
             break
-        if is_gap(numbers[at - 1][0], value):
+        if value - numbers[at - 1][0] >= 2:
             result = [code for _, code in numbers[at:]]
     return result
 

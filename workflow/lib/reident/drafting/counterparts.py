@@ -13,6 +13,7 @@ from reident.drafting import codes, names, types
 from reident.drafting.links import Links
 from reident.drafting.profile import Column
 from reident.drafting.sheet import percent
+from reident.intake import units
 from reident.plausibility.crosstable import CrossTable
 from reident.sections.codes import clean, number
 
@@ -22,6 +23,7 @@ _MIN_LINKS = 20
 _MAX_CATEGORIES = 200
 _SURE_NAME, _SURE_LINKS, _MARGIN = 0.8, 0.7, 0.15
 _PERHAPS = 0.4
+_MIN_AGREEMENT = 0.5
 
 
 class Evidence(NamedTuple):
@@ -40,11 +42,17 @@ class Evidence(NamedTuple):
     numeric: bool
 
     @property
+    def strength(self) -> float:
+        """How strong the association in the links is; that of numbers in either direction, as age and year of birth."""
+        links = self.links or 0.0
+        return abs(links) if self.numeric else max(links, 0.0)
+
+    @property
     def score(self) -> float:
         """The evidence as one number."""
         if self.links is None:
             return 0.55 * self.name + 0.45 * self.values
-        return 0.35 * self.name + 0.2 * self.values + 0.45 * max(self.links, 0.0)
+        return 0.35 * self.name + 0.2 * self.values + 0.45 * self.strength
 
 
 class Pair(NamedTuple):
@@ -54,6 +62,7 @@ class Pair(NamedTuple):
     eif: Column
     sure: bool
     reason: str
+    links: float = 0.0
 
 
 def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> list[Pair]:
@@ -73,18 +82,22 @@ def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> 
             best = evidence[row][column]
             others = [*np.delete(scores[row], column), *np.delete(scores[:, column], row), 0.0]
             sure = _is_sure(best, scores[row, column] - max(others))
-            result.append(Pair(puf[row], eif[column], sure, _reason(puf[row], eif[column], best, sure=sure)))
+            reason = _reason(puf[row], eif[column], best, sure=sure)
+            result.append(Pair(puf[row], eif[column], sure, reason, best.strength))
     return result
 
 
+def agreeing(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> list[Pair]:
+    """Return the pairs of columns that the links show to agree."""
+    return [pair for pair in pairs(puf, eif, links) if pair.links >= _MIN_AGREEMENT] if links else []
+
+
 def _is_sure(evidence: Evidence, margin: float) -> bool:
-    if evidence.links is not None and evidence.n >= 5 * _MIN_LINKS and evidence.links < 0.1:
+    if evidence.links is not None and evidence.n >= 5 * _MIN_LINKS and evidence.strength < 0.1:
         return False
     if evidence.name >= _SURE_NAME:
-        return (
-            evidence.name >= 0.95 or evidence.values >= 0.3 or (evidence.links or 0) >= 0.3 or margin >= 0.3
-        )
-    return evidence.links is not None and evidence.links >= _SURE_LINKS and margin >= _MARGIN
+        return evidence.name >= 0.95 or evidence.values >= 0.3 or evidence.strength >= 0.3 or margin >= 0.3
+    return evidence.strength >= _SURE_LINKS and margin >= _MARGIN
 
 
 def _reason(first: Column, second: Column, evidence: Evidence, *, sure: bool) -> str:
@@ -150,11 +163,7 @@ def _distributions(first: Column, second: Column) -> float:
     """Return 1 less the largest difference of the two distribution functions."""
     if not first.sample.size or not second.sample.size:
         return 0.0
-    points = np.union1d(first.sample, second.sample)
-    below = [
-        np.searchsorted(column.sample, points, "right") / column.sample.size for column in (first, second)
-    ]
-    return float(1 - np.abs(below[0] - below[1]).max())
+    return 1 - units.apart(first.sample, second.sample)
 
 
 def _codes(first: Column, second: Column) -> float:
@@ -184,11 +193,9 @@ def _association(
     if n < _MIN_LINKS:
         return None, n
     if numeric:
-        numbers = [
-            np.array([number(codes.with_point(value, column.decimal)) for value in values[present]], float)
-            for values, column in ((first, first_column), (second, second_column))
-        ]
-        return _rank_correlation(*numbers), n
+        sides = ((first, first_column), (second, second_column))
+        numbers = [_numbers(values[present], column) for values, column in sides]
+        return units.rank_correlation(*numbers), n
     if any(
         column.levels is None or len(column.values) > _MAX_CATEGORIES
         for column in (first_column, second_column)
@@ -196,16 +203,6 @@ def _association(
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
     return _cramers_v(first[present], second[present]), n
-
-
-def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    ranks = []
-    for values in (first, second):
-        _, place, rows = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(rows) - rows / 2)[place])
-    if min(side.std() for side in ranks) == 0:
-        return 0.0
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
@@ -219,6 +216,22 @@ def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
     phi = max(0.0, phi - (r - 1) * (k - 1) / (n - 1))
     r_, k_ = r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)
     return float(np.sqrt(phi / max(min(r_, k_) - 1, 1e-9))) if min(r_, k_) > 1 else 0.0
+
+
+def _numbers(values: np.ndarray, column: Column) -> np.ndarray:
+    """Return the numbers of texts; NaN for None."""
+    texts = (None if value is None else number(codes.with_point(value, column.decimal)) for value in values)
+    return np.array([np.nan if value is None else value for value in texts], float)
+
+
+def unit(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
+    """Return what makes numbers of the second file those of the first, if they are in another unit."""
+    if not (pair.puf.is_numeric and pair.eif.is_numeric):
+        return None
+    numbers = None
+    if linked is not None:
+        numbers = _numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)
+    return units.unit(pair.puf.sample, pair.eif.sample, numbers)
 
 
 def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarray] | None:

@@ -9,11 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from reident.drafting import codes, types
 from reident.drafting.profile import Column, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
 from reident.intake.severity import MATERIAL
+from reident.intake.undeclared import DISTORTS, NumberCounts
+from reident.sections.codes import number as value_of_number
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
 
@@ -61,7 +65,7 @@ def file(sheet: Sheet, indent: str, source: Source, records: int) -> None:
         f"{number(records, 'record')}, {number(len(source.columns), 'column')}",
     )
     for name, value in source.options.items():
-        sheet.add(f"{indent}{name}: {scalar(value)}", source.reasons[name])
+        sheet.add(f"{indent}{name}: {value if value == TODO else scalar(value)}", source.reasons[name])
 
 
 def unreadable(sheet: Sheet, source: Source, indent: int) -> None:
@@ -86,6 +90,8 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     """
     certain_codes = {**column.missing, **{code: column.values[code] for code in extra}}
     certain = ", ".join(f"{_word(code)} in {number(rows, 'record')}" for code, rows in certain_codes.items())
+    if named := [code for code in certain_codes if column.declared(code)]:
+        certain += f" ({', '.join(map(_word, named))}: declared or labelled as missing by the file itself)"
     if extra:
         certain += f" ({', '.join(map(_word, extra))}: without a counterpart)"
     what = [certain] if certain else []
@@ -103,9 +109,21 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     ]
     doubtful = {code: rows for code, rows in looks.items() if code not in values}
     rows = sum(doubtful.values())
+    distorted = numeric and _distorted(points, column, doubtful)
     if doubtful:
         what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
-    return Missing(tuple(certain_codes), rows > MATERIAL * column.records, "; ".join(what))
+    return Missing(tuple(certain_codes), rows > MATERIAL * column.records or distorted, "; ".join(what))
+
+
+def _distorted(points: Mapping[str, str], column: Column, doubtful: Collection[str]) -> bool:
+    """Whether some of the numbers distort the standard deviation, however few they are."""
+    numbers, rows = {code: value_of_number(text) for code, text in points.items()}, column.values
+    some = [code for code, value in numbers.items() if value is not None]
+    counts = NumberCounts()
+    counts.add(
+        np.array([numbers[code] for code in some], float), np.array([rows[code] for code in some], np.int64)
+    )
+    return counts.distortion([value for code in doubtful if (value := numbers[code]) is not None]) > DISTORTS
 
 
 def _word(code: str) -> str:

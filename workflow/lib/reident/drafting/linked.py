@@ -11,15 +11,17 @@ from reident.drafting import counterparts, draft, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
-from reident.drafting.profile import File, profile
+from reident.drafting.profile import Column, File, profile
 from reident.drafting.recodes import Recode
-from reident.drafting.sheet import Sheet, number, scalar, table
+from reident.drafting.sheet import Sheet, listed, number, scalar, table
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.drafting.types import Kind
 from reident.errors import InputError
 from reident.intake.severity import MIN_RECORDS
+from reident.intake.units import Unit
 from reident.linkage.metrics.unicity import MAX_VARIABLES
+from reident.sections.exact import rational_text
 from reident.sections.linkage import MAX_LINKING_VARIABLES
 from reident.study.reading import TODO
 
@@ -35,6 +37,26 @@ class Variable(NamedTuple):
     recode: Recode
     missing: dict[str, Missing]
     linked: tuple[np.ndarray, np.ndarray] | None
+    unit: Unit | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the analyst must decide something of it."""
+        undecided = any(item.todo for item in self.missing.values()) or self.kind.kind == TODO
+        return undecided or not self.pair.sure or self.unit is not None or self._lacks_codes
+
+    @property
+    def _lacks_codes(self) -> bool:
+        return bool(self.recode.side) and self.recode.table is None
+
+
+class LeftOver(NamedTuple):
+    """Columns of both files that are no variable, though their names or the links say that they are one."""
+
+    puf: str
+    eif: str
+    why: str
+    obstacle: str
 
 
 def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
@@ -51,7 +73,8 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     links_ = links.find(puf, eif, files[2]) if len(files) > 2 else None
     keys = (links_.puf, links_.eif) if links_ else (links.alone(puf), links.alone(eif))
     variables = _variables(puf, eif, keys, links_)
-    if not variables:
+    left = _left_over(puf, eif, keys, variables, links_)
+    if not variables and not left:
         raise InputError(
             f"{puf.name} and {eif.name}: no column of one file corresponds to a column of the other, by name, codes or "
             "distribution. Check that these are the two files, and name columns alike that have the same meaning."
@@ -73,10 +96,10 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     draft.head(sheet, out, sources, "A study of two files")
     _files(sheet, puf, eif, keys, links_)
     _strata(sheet, variables, effects, stratum, every)
-    _linking(sheet, [variable for variable in variables if variable.name != stratum])
-    _rest(sheet, (puf, eif), keys, variables)
+    _linking(sheet, [variable for variable in variables if variable.name != stratum], left)
+    _rest(sheet, (puf, eif), keys, variables, left)
     _closing(sheet, len(variables) - (stratum is not None))
-    return sheet.text(), _facts(files, keys, variables, stratum, links_)
+    return sheet.text(), _facts(files, keys, variables, stratum, links_, left)
 
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
@@ -105,7 +128,46 @@ def _variable(name: str, pair: Pair, links: Links | None) -> Variable:
         side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
         for side, column in (("puf", pair.puf), ("eif", pair.eif))
     }
-    return Variable(name, pair, kind, recode, missing, linked)
+    unit = counterparts.unit(pair, linked) if kind.kind != "categorical" else None
+    return Variable(name, pair, kind, recode, missing, linked, unit)
+
+
+def _left_over(
+    puf: File, eif: File, keys: tuple[Key, Key], variables: list[Variable], links: Links | None
+) -> list[LeftOver]:
+    """Return the columns to decide on, since both files have them or the links show them to agree."""
+    used = [{getattr(variable.pair, side).name for variable in variables} for side in ("puf", "eif")]
+    columns, refused = zip(*((_by_name(file), file.source.refused) for file in (puf, eif)), strict=True)
+    taken = {*keys[0].columns, *keys[1].columns}
+    paired = {(variable.pair.puf.name, variable.pair.eif.name) for variable in variables}
+    same = [
+        name for name in columns[0] if name in columns[1] and name not in taken and (name, name) not in paired
+    ]
+    left = []
+    for name in same:
+        whys = [
+            f"`{name}` of {file.name}: {refused_.get(name) or types.obstacle(side[name]) or 'another counterpart'}"
+            for file, side, refused_, used_ in zip((puf, eif), columns, refused, used, strict=True)
+            if name in refused_ or name in used_ or types.obstacle(side[name])
+        ]
+        left.append(LeftOver(name, name, "the same name in both files", "; ".join(whys)))
+    free = [
+        [column for name, column in file.columns.items() if name not in {*taken, *used_, *same}]
+        for file, used_ in zip((puf, eif), used, strict=True)
+    ]
+    for pair in counterparts.agreeing(free[0], free[1], links):
+        whys = [
+            f"`{column.name}`: {types.obstacle(column)}"
+            for column in (pair.puf, pair.eif)
+            if types.obstacle(column)
+        ]
+        left.append(LeftOver(pair.puf.name, pair.eif.name, pair.reason, "; ".join(whys)))
+    return left
+
+
+def _by_name(file: File) -> dict[str, Column | None]:
+    """Return the columns of a file, None for one that cannot be read."""
+    return {**dict.fromkeys(name for name in file.source.refused if name.strip()), **file.columns}
 
 
 def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> None:
@@ -171,12 +233,21 @@ def _strata(
     sheet.gap()
 
 
-def _linking(sheet: Sheet, variables: list[Variable]) -> None:
+def _linking(sheet: Sheet, variables: list[Variable], left: list[LeftOver]) -> None:
     if len(variables) > MAX_LINKING_VARIABLES:
         sheet.remark(f"At most {MAX_LINKING_VARIABLES} variables can link; remove the others.")
     sheet.add("linking_variables:")
     for variable in variables:
         _variable_lines(sheet, variable)
+        sheet.gap()
+    for columns in left:
+        sheet.add(f"  - name: {scalar(columns.puf)}", columns.why)
+        if columns.eif != columns.puf:
+            sheet.add(f"    eif: {scalar(columns.eif)}")
+        decide = (
+            "write `numeric` or `categorical` and what it needs, as missing codes, or remove the variable"
+        )
+        sheet.add(f"    type: {TODO}", "; ".join(filter(None, (columns.obstacle, decide))))
         sheet.gap()
 
 
@@ -206,6 +277,20 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
             '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         )
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
+    if typed and variable.unit is not None:
+        sheet.add(f"    convert: {TODO}", _other_unit(variable.unit))
+
+
+def _other_unit(unit: Unit) -> str:
+    """Return the conversion that is proposed, with its evidence."""
+    terms = [f"times: {rational_text(unit.times)}"] if unit.times != 1 else []
+    terms += [f"plus: {rational_text(unit.plus)}"] if unit.plus else []
+    about = f" (times about {float(unit.times):.6g})" if "/" in terms[0] else ""
+    shown = f"in {unit.n:,} links" if unit.n else "by their distributions, which hardly overlap"
+    return (
+        f"the numbers of the EIF are in another unit {shown}: write {{eif: {{{', '.join(terms)}}}}}{about} if that is "
+        "so, or remove the line"
+    )
 
 
 def _doubt(variable: Variable) -> str:
@@ -232,9 +317,19 @@ def _missing(sheet: Sheet, variable: Variable) -> None:
     sheet.add(f"    missing: {written}", reason)
 
 
-def _rest(sheet: Sheet, files: tuple[File, File], keys: tuple[Key, Key], variables: list[Variable]) -> None:
+def _rest(
+    sheet: Sheet,
+    files: tuple[File, File],
+    keys: tuple[Key, Key],
+    variables: list[Variable],
+    left: list[LeftOver],
+) -> None:
     used = [
-        {*keys[at].columns, *(getattr(variable.pair, side).name for variable in variables)}
+        {
+            *keys[at].columns,
+            *(getattr(variable.pair, side).name for variable in variables),
+            *(getattr(columns, side) for columns in left),
+        }
         for at, side in enumerate(("puf", "eif"))
     ]
     for file, other, used_columns in zip(files, reversed(files), used, strict=True):
@@ -258,6 +353,7 @@ def _facts(
     variables: list[Variable],
     stratum: str | None,
     links: Links | None,
+    left: list[LeftOver],
 ) -> list[str]:
     facts = [
         draft.described(file, key.columns, "to be decided") for file, key in zip(files, keys, strict=False)
@@ -266,4 +362,19 @@ def _facts(
         facts.append(f"{files[2].name}: {links.n:,} links, {links.unknown:,} to unknown records")
     n = len(variables) - (stratum is not None)
     stratified = f", strata by {stratum}" if stratum else ", no strata"
-    return [*facts, f"{number(n, 'linking variable')}{stratified}"]
+    facts.append(f"{number(n, 'linking variable')}{stratified}")
+    open_ = [
+        variable.name
+        for variable in variables
+        if variable.is_open
+        or variable.pair.puf.name in files[0].source.grouped
+        or variable.pair.eif.name in files[1].source.grouped
+    ]
+    if open_ or left:
+        names = listed([*open_, *(columns.puf for columns in left)])
+        facts.append(f"To be decided of columns in both files: {names}")
+    once = [name for name in files[0].columns if name in files[1].columns]
+    keyed = [name for name in once if (name in keys[0].columns) != (name in keys[1].columns)]
+    if keyed:
+        facts.append(f"In both files, and the key of one of them: {listed(keyed)}")
+    return facts

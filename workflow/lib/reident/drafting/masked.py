@@ -23,6 +23,11 @@ def make(path: Path, out: Path) -> tuple[str, list[str]]:
             f"{path.name}: the numbers have decimal commas, which a masked file cannot have. Save the file with "
             "decimal points."
         )
+    if source.grouped:
+        raise InputError(
+            f"{path.name}: the numbers have their thousands apart, which a masked file cannot have. Save the file "
+            "without separators of thousands."
+        )
     if PUFID in source.columns:
         raise InputError(
             f"{path.name}: `{PUFID}` must not be a column, because it is the key of the masked file. Rename the "

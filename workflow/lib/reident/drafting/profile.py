@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from reident.drafting import codes, scan
 from reident.drafting.source import Source
 from reident.plausibility.hashing import has_repeats, hashes
+from reident.reading.declared import NOTHING, Declared
 from reident.sections.codes import clean, number
 
 MAX_LEVELS = 10_000
@@ -51,6 +52,7 @@ class Column:
         self.unique = True  # whether no two records have the same text and none is empty
         self.width = (10**9, 0)  # of the shortest and the longest text
         self.dates = ""  # the form of the dates, if the first texts are dates
+        self.declared = NOTHING  # what the file itself declares to be missing
         self.sample = np.empty(0)  # numbers, sorted, at most about 100,000 at equal distances in the file
         self._kept: list[np.ndarray] = []
         self._numbers: list[np.ndarray] = []
@@ -149,6 +151,7 @@ class Column:
         """Derive everything from exact counts."""
         points = {code: codes.with_point(code, self.decimal) for code in counts}
         certain = codes.certain({points[code]: rows for code, rows in counts.items()})
+        certain |= {code: rows for code, rows in counts.items() if self.declared(code)}
         self.counts = counts
         self.missing = {code: rows for code, rows in counts.items() if points[code] in certain}
         values = self.values = {code: rows for code, rows in counts.items() if code not in self.missing}
@@ -172,6 +175,7 @@ class Column:
             for code, rows in codes.certain({**others, **self._suspects}).items()
             if code in self._suspects
         }
+        self.missing |= {code: rows for code, rows in self._suspects.items() if self.declared(code)}
         if self.unique:  # a number that looks like a missing code, once, in a column of identifiers
             self.missing = {}
 
@@ -224,6 +228,8 @@ def profile(source: Source) -> File:
     columns = [Column(name, source.decimal) for name in source.columns]
     with ThreadPoolExecutor() as pool:
         for batch in scan.batches(source):
+            for column, field in zip(columns, batch.schema, strict=True):
+                column.declared = Declared.of(field)
             list(pool.map(Column.add, columns, batch.columns))
         list(pool.map(Column.close, columns))
     return File(source, columns)

@@ -6,9 +6,11 @@ its start, and says what is wrong and in which row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from reident import reading
@@ -16,6 +18,7 @@ from reident.drafting.source import Source
 from reident.intake.records import require_records
 from reident.reading.blocks import UnprovenError, proven
 from reident.reading.textfile import unpacked
+from reident.sections.codes import THOUSANDS
 
 _BLOCK = 4 << 20
 """Bytes that are parsed at once; memory grows with it."""
@@ -32,8 +35,23 @@ def batches(source: Source, columns: Sequence[str] | None = None) -> Iterator[pa
     names, rows = list(source.columns if columns is None else columns), 0
     for batch in proven(_fast(source, names), lambda: reading.batches(source.path, source.described, names)):
         rows += batch.num_rows
-        yield batch
+        yield _ungrouped(batch, source)
     require_records(source.described, rows)
+
+
+def _ungrouped(batch: pa.RecordBatch, source: Source) -> pa.RecordBatch:
+    """Return records without what is between the thousands of numbers."""
+    if not (names := set(source.grouped) & set(batch.schema.names)):
+        return batch
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    marks = f"[{THOUSANDS[source.described.thousands]}]"
+    # Arrow has no reference to a group: what is between thousands may differ within a number here.
+    form = rf"^\s*[+-]?\d{{1,3}}({marks}\d{{3}})+({re.escape(source.decimal)}\d*)?\s*$"
+    for name in names:
+        text = columns[name]
+        plain = pc.replace_substring_regex(text, marks, "")
+        columns[name] = pc.if_else(pc.match_substring_regex(text, form), plain, text)
+    return pa.record_batch(columns)
 
 
 def _fast(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -15,9 +16,10 @@ from pydantic import ValidationError
 
 from reident import reading
 from reident.errors import InputError
+from reident.intake.undeclared import MISSING_WORDS
 from reident.reading.names import DAMAGE, damaged
 from reident.reading.textfile import MARKS, opened, unpacked
-from reident.sections.codes import number
+from reident.sections.codes import THOUSANDS, grouped_form, number
 from reident.sections.files import SourceFile
 from reident.study.reading import TODO
 
@@ -36,6 +38,9 @@ _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*", re.ASCII)
 """A comma in a file whose fields are separated by commas may well be one between thousands."""
 
+_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
+_WITH_BOTH = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+", re.ASCII)
+_MARK_NAMES = {",": "a comma", ".": "a point", " ": "a blank", "'": "an apostrophe"}
 _POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*", re.ASCII)
 
 
@@ -44,6 +49,7 @@ class Source(NamedTuple):
 
     `described` is what a study says of it, with the path that the draft has. `columns` are those that can be read, in
     their order; `refused` has the reason for each of the others, and `reasons` for each option other than the default.
+    `grouped` are the columns with thousands apart, which are read without what is between them.
     """
 
     path: Path
@@ -51,6 +57,7 @@ class Source(NamedTuple):
     columns: tuple[str, ...]
     refused: dict[str, str]
     reasons: dict[str, str]
+    grouped: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,8 +71,9 @@ class Source(NamedTuple):
 
     @property
     def options(self) -> dict[str, str]:
-        """The options that are not the default, as the draft has them."""
-        return {name: getattr(self.described, name) for name in self.reasons}
+        """The options that are not the default, as the draft has them; that for thousands is to be decided."""
+        decided = {name: getattr(self.described, name) for name in self.reasons}
+        return decided | ({"thousands": TODO} if "thousands" in decided else {})
 
 
 def describe(path: Path, out: Path) -> Source:
@@ -92,7 +100,8 @@ def describe(path: Path, out: Path) -> Source:
     described = _model(path, {"path": written, **options})
     columns = reading.column_names(path, described)
     _check_header(path, columns)
-    return _usable(Source(path, described, tuple(columns), {}, reasons))
+    grouped = tuple(name for name in columns if f"`{name}`" in reasons.get("thousands", ""))
+    return _usable(Source(path, described, tuple(columns), {}, reasons, grouped))
 
 
 def _usable(source: Source) -> Source:
@@ -149,15 +158,59 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
         )
     if quote != '"':
         yield "quote", quote, "fields are quoted by it" if quote else "quotation marks are part of the fields"
-    cells = [cell for record in records[1:] for cell in record]
+    cells = [cell.strip() for record in records[1:] for cell in record]
+    columns = {name: [cell.strip() for cell in column] for name, *column in zip(*records, strict=True)}
     commas, points = (sum(map(bool, map(form.fullmatch, cells))) for form in (_COMMA, _POINT))
-    if delimiter == "," and all(map(_THOUSANDS.fullmatch, filter(_COMMA.fullmatch, cells))):
+    if all(map(_THOUSANDS.fullmatch, filter(_COMMA.fullmatch, cells))) and (
+        delimiter == "," or _grouped(columns, ",", ".", strict=True)
+    ):
         commas = 0
+    if commas or not points:
+        both = sum(bool(_WITH_BOTH.fullmatch(cell)) for cell in cells)
+        commas, points = (
+            commas + both,
+            points - sum(map(bool, map(_POINTS.fullmatch, cells))) if both else points,
+        )
     if commas:
         reason = f"{commas:,} numbers of the first rows have a comma, {points:,} a point"
         if min(commas, points):
             reason += "; only one of the two is read as numbers"
         yield "decimal", "," if commas > points else ".", reason
+    decimal = "," if commas > points else "."
+    for mark in THOUSANDS:
+        if mark != decimal and (grouped := _grouped(columns, mark, decimal)):
+            n = sum(grouped.values())
+            where = ", ".join(f"`{name}`" for name in grouped)
+            reason = (
+                f"{n:,} numbers of the first rows have {_MARK_NAMES[mark]} before groups of three digits, in {where}; "
+                f"write {json.dumps(mark)} if it separates thousands, or remove the line"
+            )
+            yield "thousands", mark, reason
+            return
+
+
+def _grouped(
+    columns: dict[str, list[str]], mark: str, decimal: str, *, strict: bool = False
+) -> dict[str, int]:
+    """Return the columns of numbers with a mark between thousands, with the numbers that have it.
+
+    That it is no decimal separator is sure (`strict`) from two marks in a number, or from decimals.
+    """
+    form, plain = grouped_form(mark, decimal), re.compile(rf"[+-]?\d+({re.escape(decimal)}\d*)?", re.ASCII)
+    result = {}
+    for name, cells in columns.items():
+        having = [cell for cell in cells if form.fullmatch(cell)]
+        others = [cell for cell in cells if not form.fullmatch(cell) and cell.casefold() not in MISSING_WORDS]
+        numbers = [cell for cell in others if plain.fullmatch(cell)]
+        large = sum(len(cell.lstrip("+-").partition(decimal)[0]) > 3 for cell in numbers)
+        if not having or large > len(having) / 20 or len(numbers) < 0.95 * len(others):
+            continue
+        sure = mark not in ",." or any(
+            len(re.findall(rf"[{re.escape(mark)}]", cell)) > 1 or decimal in cell for cell in having
+        )
+        if sure or not (strict or any(cell.lstrip("+-").startswith("0") for cell in having)):
+            result[name] = len(having)
+    return result
 
 
 def _encoding(path: Path) -> tuple[str, str]:

@@ -108,7 +108,9 @@ def obstacle(column: Column) -> str:
     if column.valid == 0:
         return "no values"
     if is_text(column):
-        return "names or free text"
+        some = 0 < column.not_numbers < column.valid / 2
+        wrong = f"{column.not_numbers:,} of {column.valid:,} values are not numbers"
+        return wrong if some else "names or free text"
     if is_identifier(column):
         return "identifies records or groups of them"
     return ""

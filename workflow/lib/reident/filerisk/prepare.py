@@ -144,7 +144,11 @@ def _weights(text: Source, column: str) -> pa.Array:
     """Return the weights; every one a number that is not negative, together at least as many as records."""
     source = text.source
     file, first = source.file_name, source.first_row
-    values = typed(text[column], Coding("numeric", decimal=source.decimal), Place.of(source, column, column))
+    values = typed(
+        text[column],
+        Coding("numeric", decimal=source.decimal, thousands=source.thousands),
+        Place.of(source, column, column),
+    )
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first

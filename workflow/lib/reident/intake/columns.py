@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +11,9 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.intake.coarsening import coarsen
-from reident.intake.undeclared import OTHER, Counts, NumberCounts
-from reident.intake.values import Place, typed
+from reident.intake.undeclared import OTHER, Counts, NumberCounts, are_codes
+from reident.intake.values import Place, converted, typed
+from reident.reading.declared import Declared
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.files import RecordFile
 from reident.sections.linkage import Column, LinkingVariable
@@ -36,8 +38,8 @@ class CodeTexts:
         Whether codes occur that the recode table leaves as they are.
     """
 
-    def __init__(self, column: Column, side: str, decimal: str) -> None:
-        coding = column.coding(side, decimal)
+    def __init__(self, column: Column, side: str, source: RecordFile) -> None:
+        coding = column.coding(side, *source.separators)
         normal, self._stored = normaliser(coding), normaliser(coding, stored=True)
         self._missing, self._recode = {normal(code) for code in coding.missing}, Recoding(coding)
         others = {normal(code) for code in getattr(column.missing, OTHER[side])} - self._missing
@@ -88,17 +90,52 @@ class ColumnReader:
         self._column, self._side, self._source = column, side, source
         self._numeric = column.coding(side).kind == "numeric"
         self.type = pa.float64() if self._numeric else pa.string()
-        self.texts = CodeTexts(column, side, source.decimal)
+        self.texts = CodeTexts(column, side, source)
         self.problem: InputError | None = None
         self._codes, self._numbers = Counter[str | float](), NumberCounts()
         self._raw = pa.array([], pa.string())
-        self._values = pa.array([], self.type)
+        self._stated = self._values = pa.array([], self.type)  # before and after conversion and coarsening
+        self._few = set[float]()  # two numbers as they are compared, or fewer
+        self._rows_of_codes: list[tuple[np.ndarray, np.ndarray]] = []
         self._foreign = np.zeros(0, bool)
 
     @property
+    def declared(self) -> Declared:
+        """What the file itself declares of the column."""
+        return self._numbers.declared
+
+    def declare(self, field: pa.Field) -> None:
+        """Take what the file itself declares, before the first record."""
+        self._numbers.declared = Declared.of(field)
+
+    @property
     def counts(self) -> Counts:
-        """The records by value, without missing ones; of numbers, see :class:`NumberCounts`."""
+        """The records by value, without missing ones; of numbers, as the file has them, see :class:`NumberCounts`."""
         return self._numbers.counts() if self._numeric else self._codes
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all numbers are compared as one."""
+        return len(self._few) == 1
+
+    def distortion(self, codes: Collection[str | float]) -> float:
+        """Return how many times as large, or as small, some numbers make the standard deviation; at least 1."""
+        return self._numbers.distortion(codes)
+
+    def rows(self, codes: Collection[str | float]) -> np.ndarray | None:
+        """Return the records with some numbers of the file; None if the values of the study tell."""
+        if not self._numeric or not self._changes:
+            return None
+        rows = [row[np.isin(values, list(codes))] for row, values in self._rows_of_codes]
+        return np.concatenate([np.empty(0, np.int64), *rows])
+
+    @property
+    def _changes(self) -> bool:
+        """Whether the study compares other numbers than the file has."""
+        return (
+            self._column.convert_of(self._side) is not None
+            or getattr(self._column, "coarsen", None) is not None
+        )
 
     def read(self, text: pa.Array, before: int) -> pa.Array:
         """Return the values of the next records, null where missing; `before` records precede them."""
@@ -109,7 +146,7 @@ class ColumnReader:
             except InputError:
                 self.problem = self._problem(text, before)
             else:
-                return self._count(place, encoded.indices)
+                return self._count(place, encoded.indices, before)
         return pa.nulls(len(text), self.type)
 
     def _learn(self, texts: pa.Array) -> pa.Array:
@@ -118,25 +155,34 @@ class ColumnReader:
         if not place.null_count:
             return place
         if len(self._raw) + place.null_count > MAX_TEXTS:
-            self._raw, self._values, self._foreign = self._raw[:0], self._values[:0], self._foreign[:0]
+            self._raw, self._foreign = self._raw[:0], self._foreign[:0]
+            self._stated = self._values = self._values[:0]
             place = pa.nulls(len(texts), place.type)
         new = texts.filter(pc.is_null(place))
-        values = typed_text(self._column, self._side, self._source, new)
+        stated = _stated(self._column, self._side, self._source, new)
+        values = _compared(self._column, self._side, self._source, stated)
         foreign = self.texts.learn(new.to_pylist()) if self.texts.matter else np.zeros(len(new), bool)
         start = len(self._raw)
         self._raw = pa.concat_arrays([self._raw, new])
         self._values = pa.concat_arrays([self._values, values])
+        self._stated = pa.concat_arrays([self._stated, stated]) if self._numeric else self._values
         self._foreign = np.append(self._foreign, foreign)
         places = place.to_numpy(zero_copy_only=False).copy()
         places[np.isnan(places)] = np.arange(start, start + len(new))
         return pa.array(places.astype(np.int64))
 
-    def _count(self, place: pa.Array, indices: pa.Array) -> pa.Array:
+    def _count(self, place: pa.Array, indices: pa.Array, before: int) -> pa.Array:
         """Count the records of each text, and return their values."""
         values, rows = self._values.take(place), np.bincount(indices.to_numpy(), minlength=len(place))
         self.texts.foreign_rows += int(rows[self._foreign[place.to_numpy()]].sum())
         if self._numeric:
-            self._numbers.add(values.to_numpy(zero_copy_only=False), rows)
+            stated = self._stated.take(place).to_numpy(zero_copy_only=False)
+            self._numbers.add(stated, rows)
+            if len(self._few) < 2:
+                self._few |= set(pc.unique(pc.drop_null(values))[:2].to_pylist())
+            if self._changes and (codes := are_codes(stated) | self.declared.numbers(stated)).any():
+                at = np.flatnonzero(codes[indices.to_numpy()])
+                self._rows_of_codes.append((at + before, stated[indices.to_numpy()[at]]))
         else:
             for code, n in zip(values.to_pylist(), rows.tolist(), strict=True):
                 if code is not None:
@@ -156,7 +202,20 @@ def typed_text(
     column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing. `before` is the number of records before these."""
+    return _compared(column, side, source, _stated(column, side, source, text, before))
+
+
+def _stated(
+    column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
+) -> pa.Array:
+    """Return one variable of one file with the numbers of the file."""
     place = Place.of(source, getattr(column, side), column.name, before)
-    values = typed(text, column.coding(side, source.decimal), place)
+    return typed(text, column.coding(side, *source.separators)._replace(convert=None), place)
+
+
+def _compared(column: Column, side: str, source: RecordFile, values: pa.Array) -> pa.Array:
+    """Return the values that are compared: numbers converted, then all values coarsened."""
+    if (convert := column.convert_of(side)) is not None:
+        values = converted(values, convert.conversion, Place.of(source, getattr(column, side), column.name))
     coarser = column.coarsen if isinstance(column, LinkingVariable) else None
     return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)

@@ -206,6 +206,8 @@ class RecordReader:
             columns = [chunk(text, name) for name in self._part.keys_of(self._side)]
             for column in self._part.columns:
                 reader = self.columns[column.name]
+                if not self.n:
+                    reader.declare(batch.schema.field(getattr(column, self._side)))
                 columns.append(reader.read(chunk(text, getattr(column, self._side)), self.n))
             columns += [
                 pc.if_else(pc.equal(one, ""), None, one)
@@ -268,6 +270,9 @@ class RecordReader:
 
     def linked(self, variable: str, codes: Collection[str | float]) -> int:
         """Return the number of true links of the records that have some codes."""
+        rows = self.columns[variable].rows(codes)
+        if rows is not None:
+            return int(self.links_of_row[rows].sum())
         at, links, start = self.schema.get_field_index(variable), 0, 0
         for batch in self.spool:
             values = batch.column(at)

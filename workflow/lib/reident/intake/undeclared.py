@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Set
+from collections import Counter
+from collections.abc import Collection, Mapping, Set
 
 import numpy as np
 
+from reident.intake.severity import MIN_RECORDS
+from reident.reading.declared import NOTHING
 from reident.sections.codes import number
 
 Counts = Mapping[str | float, int]
@@ -15,74 +19,182 @@ Counts = Mapping[str | float, int]
 MISSING_WORDS = ("", ".", "..", "-", "--", "?", "*", "na", "n/a", "n.a.", "#n/a", "nan", "null", "missing")
 """Codes that look like missing ones, in any case."""
 
-_NEGATIVE = re.compile(r"-(9*[789]|7+|8+)")
+_NEGATIVE = re.compile(r"-(9*[789]|7+|8+|[1-6])")
+_SMALL = re.compile(r"-[1-6]")
+"""Negative codes that are values on a scale such as -2 to 2."""
+
 _NINES = re.compile(r"9{2,}")
+_HIGH = re.compile(r"9+[789]|77+|88+")
+"""The largest codes of a number of digits, two or more."""
+
 _DIGITS = 15
 """Digits of a number in words."""
 _SPECIAL = np.unique(
     [float(f"{'9' * k}{last}") for k in range(_DIGITS) for last in "789"]
     + [float(d * k) for k in range(1, _DIGITS + 1) for d in "78"]
+    + [float(small) for small in range(1, 7)]
 )
 """The sizes of the numbers that these patterns describe."""
+
+_NEAR = 10
+"""Other values on each side of a code that are looked at."""
+
+_FAR, _WIDE, _HEAP = 3, 12, 5
+"""How many times a gap is as wide as those below it, and goes into the range of all others; and how many times a heap
+has as many records as its neighbours."""
+
+_MAX_VALUES = 2**16
+"""Distinct numbers up to which all are counted."""
+
+DISTORTS = 1.1
+"""Codes that make a standard deviation more than this many times as large, or as small, change what is near."""
 OTHER = {"puf": "eif", "eif": "puf"}
 
 
 class NumberCounts:
-    """Records by number: each number that may look like a missing code, and the ends of all others.
+    """Records by number, as far as :func:`look_missing` depends on them, and the moments of all numbers.
 
-    This is what :func:`look_missing` depends on, and does not grow with the file.
+    These are all numbers while they are few; then those that may look like a missing code, or that the file declares as
+    one (`declared`), the ends of all others, and those next to a code. They do not grow with the file, nor depend on
+    the order of its records.
     """
 
-    def __init__(self) -> None:
-        self._special: dict[str | float, int] = {}
-        self._low, self._high = np.inf, -np.inf
+    def __init__(self, limit: int = _MAX_VALUES) -> None:
+        self._codes, self._limit = Counter[float](), limit
+        self.declared = NOTHING
+        self._values, self._rows = np.empty(0), np.empty(0, np.int64)  # of the others
+        self._moments = np.zeros(3)  # records, sum and sum of squares of the others
 
     def add(self, values: np.ndarray, rows: np.ndarray) -> None:
         """Count distinct numbers, float64 (k,), NaN where missing, with the records of each, int64 (k,)."""
-        near = np.rint(values)
-        close = np.isin(np.abs(near), _SPECIAL) & (np.abs(values - near) <= np.abs(near) * 1e-13)
-        for value, n in zip(values[close].tolist(), rows[close].tolist(), strict=True):
-            text = f"{value:.15g}"
-            if _NEGATIVE.fullmatch(text) or _NINES.fullmatch(text):
-                self._special[value] = self._special.get(value, 0) + n
-            else:
-                self._widen(value, value)
-        others = values[~close & ~np.isnan(values)]
-        self._widen(float(others.min(initial=np.inf)), float(others.max(initial=-np.inf)))
+        special = are_codes(values) | self.declared.numbers(values)
+        for value, n in zip(values[special].tolist(), rows[special].tolist(), strict=True):
+            self._codes[value] += n
+        others = ~special & ~np.isnan(values)
+        values, rows = values[others], rows[others]
+        with np.errstate(over="ignore"):
+            self._moments += [(rows * values**power).sum() for power in range(3)]
+        self._values, place = np.unique(np.concatenate([self._values, values]), return_inverse=True)
+        self._rows = np.bincount(place, np.concatenate([self._rows, rows]), len(self._values)).astype(
+            np.int64
+        )
+        if len(self._values) > self._limit:
+            self._forget()
 
     def counts(self) -> Counts:
-        """Return the records by value; those of the ends are not all counted."""
-        ends = (self._low, self._high) if self._low <= self._high else ()
-        return self._special | dict.fromkeys(ends, 1)
+        """Return the records by value; of many values, those that matter."""
+        counts: dict[str | float, int] = dict(zip(self._values.tolist(), self._rows.tolist(), strict=True))
+        counts.update(self._codes.items())
+        return counts
 
-    def _widen(self, low: float, high: float) -> None:
-        self._low, self._high = min(self._low, low), max(self._high, high)
+    def distortion(self, codes: Collection[str | float]) -> float:
+        """Return how many times as large, or as small, some codes make the standard deviation; at least 1."""
+        values = {value: n for value, n in self._codes.items() if value not in codes}
+        spread = [_deviation(self._moments, special) for special in (self._codes, values)]
+        if not all(value > 0 and math.isfinite(value) for value in spread):
+            return 1.0
+        return max(spread[0] / spread[1], spread[1] / spread[0])
+
+    def _forget(self) -> None:
+        """Keep the ends, and the numbers nearest to any that may be a code."""
+        places = np.searchsorted(self._values, [*_SPECIAL, *-_SPECIAL, -np.inf, np.inf])
+        near = places[:, None] + np.arange(-_NEAR - 1, _NEAR + 1)
+        kept = np.unique(np.clip(near, 0, len(self._values) - 1))
+        self._values, self._rows = self._values[kept], self._rows[kept]
+
+
+def are_codes(values: np.ndarray) -> np.ndarray:
+    """Return which numbers may be missing codes; bool (n,)."""
+    near = np.rint(values)
+    close = np.isin(np.abs(near), _SPECIAL) & (np.abs(values - near) <= np.abs(near) * 1e-13)
+    close[close] = [_is_code(value) for value in values[close].tolist()]
+    return close
+
+
+def _is_code(value: float) -> bool:
+    text = _text(value)
+    return bool(_NEGATIVE.fullmatch(text) or _HIGH.fullmatch(text))
+
+
+def _deviation(moments: np.ndarray, codes: Mapping[float, int]) -> float:
+    """Return the standard deviation of numbers with these moments, and of codes with their records."""
+    with np.errstate(all="ignore"):
+        n, first, second = moments + [
+            sum(rows * value**power for value, rows in codes.items()) for power in range(3)
+        ]
+        return float(np.sqrt(np.maximum(second / n - (first / n) ** 2, 0))) if n else 0.0
 
 
 def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()) -> dict[str | float, int]:
     """Return the values that look like undeclared missing codes, with their records.
 
-    These are words such as an empty cell, ``.`` or ``NA``; the negative codes -7, -8, -9, -97, -99, -999 … where the
-    variable has no other negative value; and 99, 999, 9999 … where every other number is at most half of it.
+    These are words such as an empty cell, ``.`` or ``NA``; the negative codes -1 to -9, -97, -99, -999 … where the
+    variable has no other negative value; and of 77, 88, 97, 98, 99, 777 … those that :func:`_high` names. All
+    candidates are taken out together before the others are looked at, so that they do not hide each other.
     """
-    words, negative, nines = (set[str | float]() for _ in range(3))
-    largest, below_zero = 0.0, False
-    for value in counts:  # once: very many strata have very many codes
+    words, negative, high = (set[str | float]() for _ in range(3))
+    others, texts = dict[float, int](), False
+    for value, rows in counts.items():  # once: very many strata have very many codes
         text = value if isinstance(value, str) else f"{value:.15g}"
-        amount = _number(value)
-        if _NEGATIVE.fullmatch(text):
-            negative.add(value)
-        elif amount is not None and amount < 0:
-            below_zero = True
-        if _NINES.fullmatch(text):
-            nines.add(value)
-        elif amount is not None and amount > largest:
-            largest = amount
         if text.casefold() in MISSING_WORDS:
             words.add(value)
-    looks = words if below_zero else words | negative
-    looks |= {value for value in nines if largest <= (_number(value) or 0) / 2 and len(counts) > 1}
+        elif _NEGATIVE.fullmatch(text) or _HIGH.fullmatch(text):
+            if value not in declared:
+                (negative if text.startswith("-") else high).add(value)
+        elif (amount := _number(value)) is not None:
+            others[amount] = others.get(amount, 0) + rows
+        else:
+            texts = True
+    if texts and not others:
+        others = {0.0: 0}
+    looks = words | _negative(negative, others) | _high({value: counts[value] for value in high}, others)
     return {value: counts[value] for value in counts if value in looks - declared}
+
+
+def _negative(codes: Set[str | float], others: Mapping[float, int]) -> Set[str | float]:
+    """Return negative codes where no other value is negative; -1 to -6 only below a larger range of other values."""
+    if any(value < 0 for value in others):
+        return set()
+    small = {code for code in codes if _SMALL.fullmatch(_text(code))}
+    largest = max(others, default=0.0)
+    return codes if all(largest > -(_number(code) or 0) for code in small) else codes - small
+
+
+def _high(codes: Mapping[str | float, int], others: Mapping[float, int]) -> set[str | float]:
+    """Return which of the codes 77, 88, 97, 98, 99, 777 … look like missing ones, with their records.
+
+    - All other numbers are at most half of it. One that does not end in 9 needs :data:`MIN_RECORDS` records, or a 99 of
+      as many digits beside it, since an amount of 77 may be one person's.
+    - Of numbers, not of categories, whose codes may have gaps: it is above all others, and the gap is wider than
+      :data:`_FAR` times any between the next :data:`_NEAR` below it, and a share of 1 in :data:`_WIDE` of their range.
+    - Of numbers, it has more than :data:`_HEAP` times as many records as any of the next :data:`_NEAR` on each side.
+    """
+    if not others:
+        return set()
+    values = np.sort(list(others))
+    looks = {code for code in codes if values[-1] <= _amount(code) / 2}
+    alone = {len(_text(code)) for code in looks if _NINES.fullmatch(_text(code))}
+    looks = {code for code in looks if codes[code] >= MIN_RECORDS or len(_text(code)) in alone}
+    for code, rows in codes.items():
+        if isinstance(code, float) and rows >= MIN_RECORDS and len(values) > _NEAR:
+            place = int(np.searchsorted(values, code))
+            near = values[max(0, place - _NEAR) : place + _NEAR]
+            if _has_gap(code, values) or rows > _HEAP * max(others[value] for value in near.tolist()):
+                looks.add(code)
+    return looks
+
+
+def _has_gap(code: float, values: np.ndarray) -> bool:
+    gap, spaces = code - values[-1], np.diff(values[-_NEAR:])
+    return bool(gap > _FAR * spaces.max() and gap >= (values[-1] - values[0]) / _WIDE)
+
+
+def _text(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.15g}"
+
+
+def _amount(value: str | float) -> float:
+    return _number(value) or 0.0
 
 
 def _number(value: str | float) -> float | None:

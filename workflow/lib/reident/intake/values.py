@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.intake.keys import encode
-from reident.sections.codes import Coding, clean, normaliser, number
+from reident.sections.codes import Coding, Conversion, clean, grouped_form, normaliser, number
 from reident.sections.files import PACKED, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.recodes import Recoding
@@ -123,11 +123,29 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
             raise InputError(
                 f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}"
             )
-    return pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
+    values = pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
+    return values if coding.convert is None else converted(values, coding.convert, place)
+
+
+def converted(values: pa.Array, convert: Conversion, place: Place) -> pa.Array:
+    """Return the numbers of a file in the unit of the study; null where missing."""
+    encoded = encode(values)
+    numbers = [convert(value) for value in encoded.dictionary.to_pylist()]
+    if None in numbers:
+        raise InputError(
+            f"{place.file}, column `{place.column}`: `convert` of `{place.variable}` gives a number beyond the range "
+            "of doubles. Correct the factor."
+        )
+    return pa.array(numbers, pa.float64()).take(encoded.indices)
 
 
 def _not_a_number(text: str, coding: Coding, place: Place) -> str:
     """Return what is wrong with a text that is not a number, and what to do."""
+    if place.takes_decimal and grouped_form(",", ".").fullmatch(clean(text)) and coding.decimal == ".":
+        return (
+            'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for '
+            'the file; if it separates thousands, set `thousands: ","`; otherwise correct the file.'
+        )
     if coding.decimal == "," or not _COMMA.fullmatch(clean(text)):
         return "is not a number. Declare it as a missing code, recode it, or correct the file."
     problem = "is not a number, because it has a comma. "
@@ -160,4 +178,4 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
 def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return one key variable of one file, typed as by :func:`typed_codes`."""
     place = Place.of(source, variable.column, variable.name)
-    return typed_codes(text, variable.coding(source.decimal), place)
+    return typed_codes(text, variable.coding(*source.separators), place)

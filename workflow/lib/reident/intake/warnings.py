@@ -23,7 +23,7 @@ from reident.intake.severity import (
     named_frequent,
     of_share,
 )
-from reident.intake.undeclared import MISSING_WORDS, OTHER, Counts, look_missing
+from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing
 from reident.language.messages import Fields
 from reident.sections.codes import normaliser, number
 from reident.sections.linkage import Column
@@ -110,7 +110,7 @@ def value_warnings(
         if column.coding("puf").kind == "categorical":
             with guard():
                 warnings += _common_codes(part, column, fields, set(counts[0]), set(counts[1]))
-        elif any(len(values) == 1 < records[side].n for side, values in zip(OTHER, counts, strict=True)):
+        elif any(file.columns[column.name].is_single and file.n > 1 for file in records.values()):
             warnings.append(StudyWarning(NOTABLE, "single_value", fields))
     return warnings
 
@@ -150,10 +150,13 @@ class CodeGroup(NamedTuple):
         """The codes in a list."""
         return named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in self.codes))
 
-    def warning(self, part: Preparing, code: str, fields: Fields, *, harmless: bool = False) -> StudyWarning:
-        """Return the warning; it is grave if it is about a material share of the records, and of the true links."""
+    def warning(
+        self, part: Preparing, code: str, fields: Fields, *, harmless: bool = False, grave: bool = False
+    ) -> StudyWarning:
+        """Return the warning; it is grave, too, if it is about a material share of records and of true links."""
         share, links_share = self.rows / self.n, self.n_links / self.links if self.links else 0.0
         severity = NOTABLE if harmless else of_share(min(share, links_share) if self.links else share)
+        severity = UNDERSTATES if grave else severity
         own: Fields = {"file": part.file_name(self.side), "variable": self.column.name, "n": len(self.codes)}
         records = {"records": self.rows, "total": self.n, "share": share}
         links = {"links": self.n_links, "all_links": self.links, "links_share": links_share}
@@ -166,9 +169,17 @@ def _code_warnings(part: Preparing, column: Column, records: Records, links: int
     warnings = []
     for side, other in OTHER.items():
         codes, others = (records[name].counts(column.name) for name in (side, other))
-        looks = look_missing(codes, _declared(column, side))
-        if looks:
-            warnings.append(_undeclared(part, _code_group(records, links, side, column, looks), others))
+        reader, values = records[side].columns[column.name], _declared(column, side)
+        by_file = {code: n for code, n in codes.items() if reader.declared(code) and code not in values}
+        looks = by_file | look_missing(codes, values)
+        for code, found in (
+            ("undeclared_by_study", by_file),
+            ("undeclared_missing", {value: n for value, n in looks.items() if value not in by_file}),
+        ):
+            if found:
+                group = _code_group(records, links, side, column, found)
+                grave = reader.distortion(looks) > DISTORTS
+                warnings.append(_undeclared(part, code, group, others, grave=grave))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * records[side].n:
@@ -190,18 +201,21 @@ def _declared(column: Column, side: str) -> set[str | float | None]:
     return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
 
 
-def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> StudyWarning:
+def _undeclared(part: Preparing, code: str, group: CodeGroup, others: Counts, *, grave: bool) -> StudyWarning:
     """Return the warning of codes that look like missing ones.
 
-    A category that both files have does not keep records apart: two records that miss it agree on it.
+    A category that both files have does not keep records apart: two records that miss it agree on it. Numbers that
+    distort the standard deviation are grave however few they are, since all records are measured by it; the cut points
+    of bins move past no larger share of records than they hold.
     """
     categorical = group.column.coding(group.side).kind == "categorical"
     harmless = categorical and set(group.codes) <= set(others)
     rows = {value if isinstance(value, str) else f"{value:.15g}": n for value, n in group.codes.items()}
     # Other codes could be the value of a person.
     usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
+    usual |= set(rows) if code == "undeclared_by_study" else set()
     fields = {"names": named_frequent(rows, usual)}
-    return group.warning(part, "undeclared_missing", fields, harmless=harmless)
+    return group.warning(part, code, fields, harmless=harmless, grave=grave)
 
 
 def _single(part: Preparing, group: CodeGroup) -> StudyWarning:

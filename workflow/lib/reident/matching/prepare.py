@@ -164,10 +164,12 @@ def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> 
         start = stop
 
 
-def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".") -> Coding:
+def coding(
+    options: MatchedFiles, variable: MatchedVariable, decimal: str = ".", thousands: str = ""
+) -> Coding:
     """Return how a matched variable is read: a number if it has a radius, otherwise a category."""
     kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"
-    return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
+    return Coding(kind, variable.missing, {}, None, variable.integer_coded, decimal, thousands)
 
 
 def typed_variable(
@@ -175,7 +177,7 @@ def typed_variable(
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
     place = Place.of(source, variable.name, variable.name)
-    return typed_codes(text, coding(options, variable, source.decimal), place)
+    return typed_codes(text, coding(options, variable, *source.separators), place)
 
 
 def _typed(options: MatchedFiles, text: Source, order: np.ndarray | None = None) -> pa.Table:
@@ -235,7 +237,7 @@ def _meets(options: MatchedFiles, target: Target, text: Source) -> np.ndarray:
     integer_coded = declared.integer_coded and not target.numeric
     kind = coding(options, declared).kind if not target.numeric else "numeric"
     source = options.file()
-    target_coding = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=source.decimal)
+    target_coding = Coding(kind, declared.missing, {}, None, integer_coded, *source.separators)
     values = typed(text[name], target_coding, Place.of(source, name, name))
     if target.equals is not None:
         normal = normaliser(target_coding)
@@ -263,7 +265,7 @@ def exact(value: float) -> Fraction:
 def _population(options: MatchedFiles, name: str, confidential: Source, targets: np.ndarray) -> pa.Array:
     """Return the population counts, which must be positive for every target."""
     file, first_row = options.file().file_name, options.file().first_row
-    coding = Coding("numeric", missing=("",), decimal=options.file().decimal)
+    coding = Coding("numeric", ("",), {}, None, False, *options.file().separators)
     counts = typed(confidential[name], coding, Place.of(options.file(), name, name))
     wrong = targets & ~(counts.to_numpy(zero_copy_only=False) > 0)
     if wrong.any():

@@ -69,8 +69,9 @@ def read(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[
     InputError
         With the file, row and column, what is wrong and what to do; never with a value of the data.
     """
-    schema = pa.schema([(name, TEXT) for name in dict.fromkeys(columns)])
-    return pa.Table.from_batches(list(batches(path, source, columns, keys)), schema)
+    found = list(batches(path, source, columns, keys))
+    schema = found[0].schema if found else pa.schema([(name, TEXT) for name in dict.fromkeys(columns)])
+    return pa.Table.from_batches(found, schema)
 
 
 def batches(
@@ -105,7 +106,7 @@ def padded(batch: pa.RecordBatch, widths: Mapping[str, int]) -> pa.RecordBatch:
             text = batch.column(at)
             filled = pc.utf8_lpad(pc.utf8_trim_whitespace(text), width, "0")
             batch = batch.set_column(
-                at, name, pc.if_else(pc.match_substring_regex(text, _DIGITS), filled, text)
+                at, batch.schema.field(at), pc.if_else(pc.match_substring_regex(text, _DIGITS), filled, text)
             )
     return batch
 

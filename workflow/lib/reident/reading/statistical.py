@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyreadstat
 
 from reident.errors import InputError
+from reident.reading.declared import Declared
 from reident.reading.names import TEXT, check_header, incomplete
 from reident.reading.stored import Column, decoded_text, number_text
 from reident.sections.files import SourceFile
@@ -48,6 +49,7 @@ def batches(
     # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
     names = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
     plain = [names[about.column_names.index(name)] for name in wanted]
+    schema = pa.schema([_declared(about, source.kind, name).field(name) for name in wanted])
     n = size = 0
     while size == _BATCH or not n:
         cells, _ = _read(path, source, _PLAIN, usecols=plain, row_offset=n, row_limit=_BATCH)
@@ -57,10 +59,16 @@ def batches(
             _text(column, types[column.name], cells[name], codec, n)
             for column, name in zip(columns, plain, strict=True)
         ]
-        yield pa.record_batch(texts, names=list(wanted))
+        yield pa.record_batch(texts, schema=schema)
         n += size
     if about.number_rows is not None and 0 <= about.number_rows != n:
         raise incomplete(path, source.kind)
+
+
+def _declared(about: Any, kind: str, name: str) -> Declared:
+    """Return which codes of a column the file declares to be missing, by itself or by their labels."""
+    ranges, labels = about.missing_ranges.get(name, ()), about.variable_value_labels.get(name, {})
+    return Declared.by(ranges, labels, special=kind != "spss")
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:

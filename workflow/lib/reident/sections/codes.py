@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -59,6 +61,9 @@ _ZERO = re.compile(r"[+-]?[0.]+([eE].*)?", re.ASCII)
 _SWAP = str.maketrans(",.", ".,")
 _INTEGER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
 
+THOUSANDS = {",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'’"}
+"""The characters between thousands by how a study names them: a blank is of any width."""
+
 
 class Coding(NamedTuple):
     """How the texts of one column are read.
@@ -76,6 +81,10 @@ class Coding(NamedTuple):
         Whether ``1``, ``01`` and ``1.0`` are the same code.
     decimal : {'.', ','}
         The decimal separator of the file. Codes of the study file may use either separator.
+    thousands : str
+        The separator of thousands in the numbers of the file: a key of :data:`THOUSANDS`, or empty for none.
+    convert : Conversion or None
+        From the numbers of the file, after recoding, to those of the study.
     """
 
     kind: Literal["categorical", "numeric"]
@@ -84,6 +93,24 @@ class Coding(NamedTuple):
     order: tuple[str, ...] | None = None
     integer_coded: bool = False
     decimal: str = "."
+    thousands: str = ""
+    convert: Conversion | None = None
+
+
+class Conversion(NamedTuple):
+    """What a number of a file is in the unit of the study: `times` it, `plus` a constant, exact as decimals."""
+
+    times: Fraction
+    plus: Fraction
+
+    def __call__(self, value: float) -> float | None:
+        """Return the double nearest to the converted decimal; None beyond the range of doubles."""
+        exact = Fraction(repr(value)) * self.times + self.plus
+        try:
+            converted = float(exact)
+        except OverflowError:
+            return None
+        return None if exact and not converted else converted + 0.0
 
 
 def clean(text: str) -> str:
@@ -102,6 +129,9 @@ def normaliser(coding: Coding, *, stored: bool = False) -> Callable[[str], str]:
         written with either separator.
     """
     ways = [_unchanged] if coding.decimal == "." else [_swapped] if stored else [_unchanged, _swapped]
+    if coding.kind == "numeric" and coding.thousands:
+        grouped = partial(_ungrouped, thousands=coding.thousands, decimal=coding.decimal)
+        ways = [grouped] if stored else [*ways, grouped]
 
     def one_number(text: str) -> str:
         texts = [way(clean(text)) for way in ways]
@@ -128,6 +158,21 @@ def _unchanged(text: str) -> str:
 def _swapped(text: str) -> str:
     """Exchange commas and points: then 1,5 is a number, and 1.500 is not."""
     return text.translate(_SWAP)
+
+
+def _ungrouped(text: str, thousands: str, decimal: str) -> str:
+    """Return a number with a decimal point and nothing between its thousands; other texts as without separators."""
+    if grouped_form(thousands, decimal).fullmatch(text):
+        text = re.sub(f"[{THOUSANDS[thousands]}]", "", text)
+    return text if decimal == "." else _swapped(text)
+
+
+@cache
+def grouped_form(thousands: str, decimal: str) -> re.Pattern[str]:
+    """Return the pattern of a number whose thousands are separated, each group of three digits alike."""
+    return re.compile(
+        rf"[+-]?\d{{1,3}}([{THOUSANDS[thousands]}])\d{{3}}(\1\d{{3}})*({re.escape(decimal)}\d*)?", re.ASCII
+    )
 
 
 def number(text: str) -> float | None:

@@ -55,6 +55,7 @@ _FORMATS_WITH: dict[str, tuple[str, ...]] = {
     "quote": ("csv",),
     "layout": ("fixed-width",),
     "decimal": PACKED,
+    "thousands": PACKED,
     "encoding": tuple(name for name in get_args(Format) if name != "parquet"),
 }
 
@@ -79,6 +80,9 @@ class SourceFile(Section):
     mark is skipped."""
     decimal: Literal[".", ","] = "."
     """CSV and fixed width: the decimal separator."""
+    thousands: Literal["", ",", ".", " ", "'"] = Field("", exclude_if=operator.not_)
+    """CSV and fixed width: the separator between thousands in numbers, such as `,` in 25,661; a blank stands for one of
+    any width, `'` for ’ too. Numbers without it are read as well. If absent: none. Source: METHODS §1."""
     layout: dict[Name, Positions] = Field(default_factory=dict)
     """Fixed width: the first and last position of each column that the study reads, counted in characters from 1, for
     example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding."""
@@ -98,6 +102,11 @@ class SourceFile(Section):
             return "fixed-width"
         ending = "." + self.path.lower().rsplit(".", 1)[-1]
         return ENDINGS.get(ending, "csv")
+
+    @property
+    def separators(self) -> tuple[str, str]:
+        """The separators of decimals and of thousands."""
+        return self.decimal, self.thousands
 
     @property
     def file_name(self) -> str:
@@ -146,6 +155,12 @@ class SourceFile(Section):
             raise ValueError(
                 '`.quote` must not be a blank or a line end. Write another character, or `""` for none.'
             )
+        return self
+
+    @model_validator(mode="after")
+    def _separators_differ(self) -> SourceFile:
+        if self.thousands == self.decimal:
+            raise ValueError("`.thousands` must not be the decimal separator. Correct one of the two.")
         return self
 
     @model_validator(mode="after")

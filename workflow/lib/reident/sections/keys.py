@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb
@@ -11,6 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from reident.sections.base import Section, name_alone
 from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order
+from reident.sections.conversion import Convert, check_convert
 from reident.sections.files import Name
 from reident.sections.recodes import check_recodes, check_spans
 
@@ -41,6 +43,9 @@ class KeyVariable(Section):
     """The mapping from the codes of the file to those of the study. A key is a code; or a range of numbers, both ends
     included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: METHODS
     §1."""
+    convert: Convert | None = Field(None, exclude_if=operator.not_)
+    """Numeric: the mapping from the numbers of the file to those of the study, such as `{times: 0.01}` for two implied
+    decimals; after `missing` and `recode`, exact as decimals. Source: METHODS §1."""
     order: tuple[str, ...] | None = Field(None, min_length=2)
     """Categorical: all categories after recoding, from lowest to highest."""
     integer_coded: IntegerCoded = False
@@ -56,6 +61,7 @@ class KeyVariable(Section):
     @model_validator(mode="after")
     def _type_fits(self) -> KeyVariable:
         check_order(self.type, self.order, integer_coded=self.integer_coded)
+        check_convert(self.type, self.convert)
         return self
 
     @model_validator(mode="after")
@@ -63,9 +69,12 @@ class KeyVariable(Section):
         check_recodes(self.coding(), "recode", "missing")
         return self
 
-    def coding(self, decimal: str = ".") -> Coding:
-        """Return how its values are read, in a file with this decimal sign."""
-        return Coding(self.type, self.missing, self.recode, self.order, self.integer_coded, decimal)
+    def coding(self, decimal: str = ".", thousands: str = "") -> Coding:
+        """Return how its values are read, in a file with these separators."""
+        convert = None if self.convert is None else self.convert.conversion
+        return Coding(
+            self.type, self.missing, self.recode, self.order, self.integer_coded, decimal, thousands, convert
+        )
 
 
 KeyVariables = tuple[
@@ -131,6 +140,7 @@ def of_linking(variable: LinkingVariable, side: str) -> KeyVariable:
         type=variable.type,
         missing=getattr(variable.missing, side),
         recode=getattr(variable.recode, side),
+        convert=variable.convert_of(side),
         order=variable.order,
         integer_coded=variable.integer_coded,
         labels=variable.labels,

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from reident.sections.base import Section, name_alone, refuse_repeats
 from reident.sections.coarsening import Coarsening
 from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order, listed
+from reident.sections.conversion import Conversions, Convert, check_convert
 from reident.sections.files import Name, Names
 from reident.sections.recodes import check_recodes
 
@@ -75,8 +76,9 @@ class Column(Section):
             return {"puf": value["name"], "eif": value["name"], **value}
         return value
 
-    def coding(self, side: str, decimal: str = ".") -> Coding:
+    def coding(self, side: str, decimal: str = ".", thousands: str = "") -> Coding:
         """Return how one file's texts of this variable are read; a strata variable is categorical."""
+        convert = self.convert_of(side)
         return Coding(
             getattr(self, "type", "categorical"),
             getattr(self.missing, side),
@@ -84,7 +86,13 @@ class Column(Section):
             getattr(self, "order", None),
             self.integer_coded,
             decimal,
+            thousands,
+            None if convert is None else convert.conversion,
         )
+
+    def convert_of(self, side: str) -> Convert | None:  # noqa: ARG002 - a strata variable has none
+        """Return how the numbers of one file are converted to those of the study."""
+        return None
 
     @model_validator(mode="after")
     def _recodes_fit(self) -> Column:
@@ -109,6 +117,10 @@ class LinkingVariable(Column):
     """How values are read. An ordinal variable is categorical with a declared `order`."""
     order: tuple[str, ...] | None = Field(None, min_length=2)
     """Categorical: all categories after recoding, from lowest to highest."""
+    convert: Conversions | None = Field(None, exclude_if=operator.not_)
+    """Numeric: the mappings from the numbers of a file to those of the study, for each file: `{eif: {times: 1000}}` if
+    the file has thousands. Exact as decimals; after `missing` and `recode`, which are in the unit of the file, and
+    before `coarsen`. Source: METHODS §1."""
     coarsen: Coarsening | None = Field(None, exclude_if=operator.not_)
     """Coarser values of the variable in the attack, the same in both files, after `recode`. They are part of the
     protection: the file before protection does not have them. Source: METHODS §1."""
@@ -116,9 +128,14 @@ class LinkingVariable(Column):
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:
         check_order(self.type, self.order, integer_coded=self.integer_coded)
+        check_convert(self.type, self.convert)
         if self.coarsen is not None:
             self.coarsen.check(self.type, ".coarsen")
         return self
+
+    def convert_of(self, side: str) -> Convert | None:
+        """Return how the numbers of one file are converted to those of the study."""
+        return getattr(self.convert, side, None)
 
     @property
     def compared_order(self) -> tuple[str, ...]:

@@ -144,6 +144,10 @@ class Microaggregate(SourceFile):
             raise ValueError(
                 "`.decimal` must be `.`, as in the masked file. Write the original file with decimal points."
             )
+        if self.thousands:
+            raise ValueError(
+                "`.thousands` must not be given, as the masked file has none. Write the original file without them."
+            )
         if self.id and not self.path:
             raise ValueError(
                 "`.id` must not be given for a simulated file, which has its own key. Remove it, or add a `path`."

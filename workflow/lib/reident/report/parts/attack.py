@@ -18,6 +18,7 @@ from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
     count_cells,
+    digits,
     escape,
     label_cells,
     listed,
@@ -72,11 +73,18 @@ def variables(results: Results) -> str:
     n = {file: max(1, results.account("prepare", file)["used"]) for file in ("puf", "eif")}
     missing = {file: rates(lines[f"{file}_missing"] / n[file]) for file in n}
     distinct = {file: count_cells(lines[f"{file}_distinct"]) for file in n}
+    converted = _conversions(results)
     return paragraphs(
         TEXT("variables.text", variables=some(len(lines), "linking_variable")),
+        TEXT("variables.converted") if converted else "",
         table(
             TEXT("variables.caption"),
-            Column(HEADING("variable"), [_name(row) for row in lines.itertuples()], "l", "3.4fr"),
+            Column(
+                HEADING("variable"),
+                [_name(row) + converted.get(row.variable, "") for row in lines.itertuples()],
+                "l",
+                "3.4fr",
+            ),
             Column(HEADING("type"), [messages.label("type", kind) for kind in lines["type"]], "l", "1.3fr"),
             *(Column(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in n),
             *(Column(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in n),
@@ -85,6 +93,25 @@ def variables(results: Results) -> str:
             kind="sortable",
         ),
     )
+
+
+def _conversions(results: Results) -> dict[str, str]:
+    """Return the formula of each variable whose numbers are converted, such as "EIF × 1,000 + 5"."""
+    formulas = {}
+    for variable in results.study["linking_variables"]:
+        terms = []
+        for side, convert in (variable.get("convert") or {}).items():
+            if convert:
+                terms.append(side.upper())
+                terms[-1] += (
+                    f" × {digits(convert['times'].replace('-', '−'))}" if convert["times"] != "1" else ""
+                )
+                plus = convert["plus"]
+                sign, size = ("−", plus[1:]) if plus.startswith("-") else ("+", plus)
+                terms[-1] += f" {sign} {digits(size)}" if plus != "0" else ""
+        if terms:
+            formulas[variable["name"]] = f" [{escape(' · '.join(terms))}]{{.aside}}"
+    return formulas
 
 
 def _name(row: Any) -> str:
