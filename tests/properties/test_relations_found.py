@@ -110,16 +110,33 @@ class Known:
             found |= (found.astype(np.float32) @ found.astype(np.float32)) > 0
         return found
 
-    def follows(self, small, large):
-        """Whether Σ small ≤ Σ large wherever all relations hold."""
+    def against(self, small, large):
+        """Counts with Σ small > Σ large for which all relations hold; None if there are none."""
         objective = np.zeros(len(self.cells))
-        for place, factor in small.items():
-            objective[place] -= factor
-        for place, factor in large.items():
-            objective[place] += factor
-        return (
-            linprog(objective, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), bounds=(0, 1)).fun > -1e-9
-        )
+        for sign, form in ((-1, small), (1, large)):
+            for place, factor in form.items():
+                objective[place] += sign * factor
+        found = linprog(objective, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), bounds=(0, 1))
+        return None if found.fun > -1e-9 else found.x
+
+    def all_below(self, open_, below, forms):
+        """The same of those that are open, from all relations together: `below` with what follows of them."""
+        sums = sparse.csr_array(
+            (np.ones(sum(map(len, forms))), ([at for at, form in enumerate(forms) for _ in form],
+                                             [place for form in forms for place in form]))
+        )  # fmt: skip
+        pending, below = open_ & ~below, below.copy()
+        for one, other in zip(*np.nonzero(pending), strict=True):
+            if pending[one, other]:
+                point = self.against(forms[one], forms[other])
+                if point is None:
+                    below |= np.outer(below[:, one], below[other])
+                    pending &= ~below
+                else:
+                    values = sums @ point
+                    pending &= values[:, None] <= values[None] + 1e-7
+                    pending[one, other] = False
+        return below
 
 
 def chance(studies, seeds, further):
@@ -135,26 +152,19 @@ def chance(studies, seeds, further):
         assert known.broken(table[complete == all_known]) == []
         holds = holding(wide)
         holds &= np.array([[a[3] == b[3] or "ALL" in (a[3], b[3]) for b in every] for a in every])
-        below = known.below(forms)
+        below = known.all_below(holds, known.below(forms), forms)
         open_ = holds & ~below
-        for at, start in enumerate(range(0, further, 200)):
+        for start in range(0, further, 100):
             if not open_.any():
                 break
-            more = [10**6 + start + n for n in range(200)]
-            _, others, known_there = counted(studies, more)
-            assert known.broken(others[known_there == all_known]) == []
-            for seed, row in zip(
-                np.array(more)[known_there == all_known],
-                with_sums(names, others[known_there == all_known])[2],
-                strict=True,
-            ):
+            more = 10**6 + start + np.arange(100)
+            _, others, known_there = counted(studies, more.tolist())
+            own = known_there == all_known
+            assert known.broken(others[own]) == []
+            for seed, row in zip(more[own], with_sums(names, others[own])[2], strict=True):
                 if (open_ & (row[:, None] > row[None])).any():
                     refuting.append(int(seed))
                     open_ &= row[:, None] <= row[None]
-            if at == 1:
-                for one, other in zip(*np.nonzero(open_), strict=True):
-                    if known.follows(forms[one], forms[other]):
-                        open_[one, other], below[one, other] = False, True
         holding_, followed = holding_ + int(holds.sum()), followed + int((holds & below).sum())
         left += [(all_known, every[one], every[other]) for one, other in zip(*np.nonzero(open_), strict=True)]
     return left, holding_, followed, refuting

@@ -5,7 +5,7 @@ It follows from the options alone: what a pair can lose by each variable bounds 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import permutations, product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -67,7 +67,7 @@ def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
             how = "level" if how == "passing" and other.name in one_level else how
             contained.append(Contained(one.name, other.name, how))
     return Containments(
-        tuple(_shortest(contained)),
+        tuple(contained),
         tuple(one.name for one in made if one.losses.one_candidate),
         tuple(name for name, (_, all_pass) in ends.items() if all_pass),
         tuple(name for name, (can_pass, _) in ends.items() if not can_pass),
@@ -262,17 +262,3 @@ def _ranked(one: _Made, other: _Made) -> How | None:
             return None
     same = all(len(set(levels[level])) == 1 for level in passing)
     return "alike" if same and not few.sets else "found"
-
-
-def _shortest(contained: Iterable[Contained]) -> Iterator[Contained]:
-    """Yield the containments that do not follow from others."""
-    strength: tuple[How, ...] = ("passing", "level", "found", "alike")
-    known = {(one.smaller, one.larger): strength.index(one.how) for one in contained}
-    names = sorted({name for pair in known for name in pair})
-    for (smaller, larger), how in list(known.items()):
-        steps = ((known.get((smaller, name), -1), known.get((name, larger), -1)) for name in names)
-        # Through a `level`, which says nothing of candidates at other limits, nothing but what passes follows.
-        if any(min(step) >= how and (how == 0 or 1 not in step) for step in steps):
-            del known[smaller, larger]
-    for (smaller, larger), how in known.items():
-        yield Contained(smaller, larger, strength[how])
