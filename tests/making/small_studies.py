@@ -2,9 +2,9 @@
 
 import copy
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
-KEEP = 4
+KEEP, MOST = 4, 14
 STRATA = "AB"
 
 
@@ -104,9 +104,49 @@ def variant(draw: Random, study: dict[str, Any]) -> dict[str, Any]:
     return other
 
 
-def rows(
-    study: dict[str, Any], seed: int
-) -> tuple[list[dict[str, str]], list[dict[str, str]], list[dict[str, str]], list[int]]:
+Rows: TypeAlias = tuple[list[dict[str, str]], list[dict[str, str]], list[dict[str, str]], list[int]]
+"""The rows of both files, the links, and the cluster of each PUF record."""
+
+
+def changed(study: dict[str, Any], given: Rows, draw: Random) -> Rows:
+    """Return the rows of a small study with a few changes: other values, links and clusters, more or fewer records."""
+    puf, eif, iuf, clusters = copy.deepcopy(given)
+    for _ in range(draw.choice([1, 1, 2, 4])):
+        key, side = draw.choice([("p", puf), ("e", eif)])
+        own = draw.choice(side)
+        variable = draw.choice(study["linking_variables"])
+        how = draw.choice(
+            ["value", "value", "copy", "missing", "stratum", "link", "more", "fewer", "cluster"]
+        )
+        if how == "value":
+            own[variable["name"]] = str(draw.randrange(4))
+        elif how == "copy":  # another record's values
+            own |= {name: text for name, text in draw.choice([*puf, *eif]).items() if name not in "pe"}
+        elif how == "missing" and "missing" in variable:
+            own[variable["name"]] = ""
+        elif how == "stratum":
+            own["s"] = draw.choice(STRATA)
+        elif how == "link":
+            link = {"p": draw.choice(puf)["p"], "e": draw.choice(eif)["e"]}
+            iuf = [one for one in iuf if one != link] if link in iuf else [*iuf, link]
+        elif how == "more" and len(side) < MOST:
+            name = f"{key}{1 + max(int(one[key][1:]) for one in side)}"
+            side.append(own | {key: name})
+            iuf += [one | {key: name} for one in iuf if one[key] == own[key]]
+            if key == "p":
+                clusters.append(draw.choice([*clusters, 9]))
+        elif how == "fewer" and len(side) > 1:
+            at = side.index(own)
+            del side[at]
+            iuf = [one for one in iuf if one[key] != own[key]]
+            if key == "p":
+                del clusters[at]
+        elif how == "cluster":
+            clusters[draw.randrange(len(clusters))] = draw.randrange(9)
+    return puf, eif, iuf, clusters
+
+
+def rows(study: dict[str, Any], seed: int) -> Rows:
     """Return the rows of both files, the links, and the cluster of each PUF record, of a small study."""
     draw = Random(seed)  # noqa: S311 - made-up people
     values, change, unknown = (

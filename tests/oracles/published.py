@@ -17,7 +17,7 @@ def counts(studies, labels, puf, eif, iuf, clusters):
     `labels` are those of all strata, and `clusters` has the cluster of each PUF record. Variants are published of the
     whole study, at their rank limit alone.
     """
-    found = {}
+    found, known = {}, {}
     for variant, study in studies.items():
         records = prepare(study, "puf", puf), prepare(study, "eif", eif)
         links = distinct_links(study, *records, iuf)
@@ -30,7 +30,10 @@ def counts(studies, labels, puf, eif, iuf, clusters):
             in_force = 0 if metric == "unicity" else min(limits)
             if not variant and in_force:
                 limits |= set(range(1, int(study["rank_filter"]["keep"]) + 1))
-            passing = passing_pairs(metric, options, study, records, links)
+            told = repr((metric, options, [study[key] for key in ("strata", "linking_variables", "binning")]))
+            if told not in known:
+                known[told] = passing_pairs(metric, options, study, records, links)
+            passing = known[told]
             for limit in limits:
                 states = of_records(passing, options, links, limit, in_force)
                 is_whole = bool(variant) or limit != (in_force or limit)

@@ -5,6 +5,8 @@ every small study are found. Each follows from the relations of the audit, by a 
 further small study: it held by chance.
 """
 
+from random import Random
+
 import numpy as np
 import pytest
 from making import small_studies
@@ -18,7 +20,7 @@ from reident.study.model import Study
 from scipy import sparse
 from scipy.optimize import linprog
 
-COMBINATIONS, STUDIES, FURTHER = 60, 300, 4000
+COMBINATIONS, STUDIES, FURTHER, STEPS = 60, 300, 1000, 300
 
 
 def facts(studies, *, complete):
@@ -39,9 +41,13 @@ def facts(studies, *, complete):
 
 def counted(studies, seeds):
     """The names of all counts, and the counts of each small study, int64 (studies, counts), with what is complete."""
+    return counted_rows(studies, [small_studies.rows(studies[""], seed) for seed in seeds])
+
+
+def counted_rows(studies, several):
+    """The same of the rows of small studies."""
     names, table, complete = None, [], []
-    for seed in seeds:
-        rows = small_studies.rows(studies[""], seed)
+    for rows in several:
         found = published.counts(studies, small_studies.STRATA, *rows)
         names = names or list(found)
         table.append([found[name] for name in names])
@@ -110,24 +116,79 @@ class Known:
             found |= (found.astype(np.float32) @ found.astype(np.float32)) > 0
         return found
 
-    def follows(self, small, large):
-        """Whether Σ small ≤ Σ large wherever all relations hold."""
+    def against(self, small, large):
+        """Counts with Σ small > Σ large for which all relations hold; None if there are none."""
         objective = np.zeros(len(self.cells))
-        for place, factor in small.items():
-            objective[place] -= factor
-        for place, factor in large.items():
-            objective[place] += factor
-        return (
-            linprog(objective, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), bounds=(0, 1)).fun > -1e-9
-        )
+        for sign, form in ((-1, small), (1, large)):
+            for place, factor in form.items():
+                objective[place] += sign * factor
+        found = linprog(objective, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), bounds=(0, 1))
+        return None if found.fun > -1e-9 else found.x
+
+    def all_below(self, open_, below, forms):
+        """The same of those that are open, from all relations together: `below` with what follows of them."""
+        sums = sparse.csr_array(
+            (np.ones(sum(map(len, forms))), ([at for at, form in enumerate(forms) for _ in form],
+                                             [place for form in forms for place in form]))
+        )  # fmt: skip
+        # Of counts that follow to be equal, the first stands for all.
+        first = (below & below.T).argmax(axis=1) == np.arange(len(forms))
+        pending, below = open_ & ~below & np.outer(first, first), below.copy()
+        for one, other in zip(*np.nonzero(pending), strict=True):
+            if pending[one, other]:
+                point = self.against(forms[one], forms[other])
+                if point is None:
+                    below |= np.outer(below[:, one], below[other])
+                    pending &= ~below
+                else:
+                    values = sums @ point
+                    pending &= values[:, None] <= values[None] + 1e-7
+                    pending[one, other] = False
+        return below
+
+
+def climbed(studies, names, pair, start, *, complete, steps=STEPS):
+    """Yield the counts of ever more studies, each changed from one in which x − y of the pair was largest."""
+    one, other = pair
+    draw, most = Random(start), None  # noqa: S311 - made-up people
+    rows = small_studies.rows(studies[""], start)
+    for step in range(steps):
+        tried = small_studies.changed(studies[""], rows, draw) if step else rows
+        _, table, known = counted_rows(studies, [tried])
+        if known[0] != complete:
+            continue
+        wide = with_sums(names, table)[2][0]
+        excess = wide[one] - wide[other], wide[one]
+        if most is None or excess >= most:
+            most, rows = excess, tried
+        yield table, wide
+
+
+def refuted(studies, known, names, wide, open_, starts, *, complete):
+    """Which of the open pairs are not refuted by a search directed at each of them, from where it was nearest."""
+    searched = 0
+    for one, other in zip(*np.nonzero(open_), strict=True):
+        nearest = np.lexsort((wide[:, one], wide[:, one] - wide[:, other]))[::-1]
+        for start in starts[nearest[:3]].tolist():
+            if not open_[one, other]:
+                break
+            searched += 1
+            for table, row in climbed(studies, names, (one, other), start, complete=complete):
+                assert known.broken(table) == []
+                open_ &= row[:, None] <= row[None]
+                if not open_[one, other]:
+                    break
+    return searched
 
 
 def chance(studies, seeds, further):
     """The pairs of counts that hold in every small study, and neither follow nor are refuted by further studies.
 
-    Also returned are how many pairs hold, how many of them follow, and the numbers of the studies that refute others.
+    Also returned are how many pairs hold, how many of them follow, and the numbers of the studies that refute others,
+    with 0 for each that a directed search refutes.
     """
-    names, table, complete = counted(studies, seeds)
+    seeds = np.array(seeds)
+    names, table, complete = counted(studies, seeds.tolist())
     left, holding_, followed, refuting = [], 0, 0, []
     for all_known in sorted(set(complete.tolist())):
         known = Known(names, facts(studies, complete=all_known))
@@ -135,26 +196,23 @@ def chance(studies, seeds, further):
         assert known.broken(table[complete == all_known]) == []
         holds = holding(wide)
         holds &= np.array([[a[3] == b[3] or "ALL" in (a[3], b[3]) for b in every] for a in every])
-        below = known.below(forms)
-        open_ = holds & ~below
-        for at, start in enumerate(range(0, further, 200)):
+        below = known.all_below(holds, known.below(forms), forms)
+        first = (below & below.T).argmax(axis=1) == np.arange(len(every))
+        open_ = holds & ~below & np.outer(first, first)
+        for start in range(0, further, 100):
             if not open_.any():
                 break
-            more = [10**6 + start + n for n in range(200)]
-            _, others, known_there = counted(studies, more)
-            assert known.broken(others[known_there == all_known]) == []
-            for seed, row in zip(
-                np.array(more)[known_there == all_known],
-                with_sums(names, others[known_there == all_known])[2],
-                strict=True,
-            ):
+            more = 10**6 + start + np.arange(100)
+            _, others, known_there = counted(studies, more.tolist())
+            own = known_there == all_known
+            assert known.broken(others[own]) == []
+            for seed, row in zip(more[own], with_sums(names, others[own])[2], strict=True):
                 if (open_ & (row[:, None] > row[None])).any():
                     refuting.append(int(seed))
                     open_ &= row[:, None] <= row[None]
-            if at == 1:
-                for one, other in zip(*np.nonzero(open_), strict=True):
-                    if known.follows(forms[one], forms[other]):
-                        open_[one, other], below[one, other] = False, True
+        refuting += [0] * refuted(
+            studies, known, names, wide, open_, seeds[complete == all_known], complete=all_known
+        )
         holding_, followed = holding_ + int(holds.sum()), followed + int((holds & below).sum())
         left += [(all_known, every[one], every[other]) for one, other in zip(*np.nonzero(open_), strict=True)]
     return left, holding_, followed, refuting

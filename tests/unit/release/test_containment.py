@@ -20,7 +20,11 @@ def contained(metrics, variables=SIDES, *, complete=True, **variants):
 
 def test_unicity_on_all_variables_is_in_taxicab_and_that_in_euclidean():
     found, _ = contained({"unicity": {}, "taxicab": {}, "euclidean": {}})
-    assert found == {("unicity", "taxicab"): "found", ("taxicab", "euclidean"): "alike"}
+    assert found == {
+        ("unicity", "taxicab"): "found",
+        ("unicity", "euclidean"): "found",
+        ("taxicab", "euclidean"): "alike",
+    }
 
 
 def test_with_missing_values_only_what_passes_is_contained():
@@ -48,6 +52,18 @@ def test_numbers_are_compared_in_other_ways_than_bins():
     assert contained({"unicity": {}, "taxicab": {}, "euclidean": {}}, numeric)[0] == {
         ("unicity", "taxicab"): "found"
     }
+
+
+@pytest.mark.parametrize(("v", "within"), [(3, True), (2, False), (1, False)])
+def test_one_difference_of_numbers_can_be_all_that_a_pair_may_lose(v, within):
+    """With fewer of four variables a pair passes that is just below the limit, and is above with the largest others."""
+    numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(4)]
+    wide, narrow = ({"euclidean": {"norm": "rms", "alpha": alpha}} for alpha in ("1", "0.8"))
+    found, _ = contained(narrow, numeric, v={"metrics": narrow, "linking_variables": numeric[:3]})
+    assert ("veuclidean", "euclidean") not in found
+    # Three equal variables of which one may lose Σ < 3 · 0.32, and the fourth its all: 1.95 of 2 where α is 1.
+    found, _ = contained(wide, numeric, v={"metrics": narrow, "linking_variables": numeric[:v]})
+    assert (("veuclidean", "euclidean") in found) == within
 
 
 @pytest.mark.parametrize("number", range(4))

@@ -5,7 +5,8 @@ It follows from the options alone: what a pair can lose by each variable bounds 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from itertools import permutations, product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -18,6 +19,10 @@ How: TypeAlias = Literal["passing", "level", "found", "alike"]
 
 Name: TypeAlias = tuple[str, str]
 """A variant, empty for the study itself, and a metric."""
+
+
+ROUNDED = Fraction(1, 10**9)
+"""More than what rounding a score can change of its loss."""
 
 
 class Contained(NamedTuple):
@@ -67,7 +72,7 @@ def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
             how = "level" if how == "passing" and other.name in one_level else how
             contained.append(Contained(one.name, other.name, how))
     return Containments(
-        tuple(_shortest(contained)),
+        tuple(contained),
         tuple(one.name for one in made if one.losses.one_candidate),
         tuple(name for name, (_, all_pass) in ends.items() if all_pass),
         tuple(name for name, (can_pass, _) in ends.items() if not can_pass),
@@ -204,22 +209,34 @@ def _all_pass(one: _Made, other: _Made) -> bool:
     """Return whether every pair that one attack lets pass passes in another one: the worst of them there."""
     if not _same_where_common(one, other):
         return False
-    worst: dict[Any, Any] = {0: 0}  # the largest loss there, by the loss here
+    # The largest loss there, by the loss here and by how much differences of numbers can add to both.
+    worst: dict[tuple[Any, Any], Any] = {(0, 0): 0}
     alike = _measured_alike(one, other)
     for choices in _outcomes(one, other):
-        sums: dict[Any, Any] = {}
-        ends = {(low, high) for low, _, _, high in choices}
-        if alike:  # a small difference is small in both
-            ends = {end for low, high, least, most in choices for end in ((low, least), (high, most))}
-        for total, most in worst.items():
-            for low, high in ends:
-                sums[total + low] = max(sums.get(total + low, most + high), most + high)
-        worst = {}
-        for total in sorted(sums):  # a larger loss matters only if it can be worse there
-            if not worst or sums[total] > most:
-                worst[total] = most = sums[total]
+        sums: dict[tuple[Any, Any], Any] = {}
+        for (total, more), most in worst.items():
+            for low, high, least, greatest in choices:
+                shared = high - low if alike and greatest > least else 0
+                key = total + low, more + shared
+                there = most + (least if shared else greatest)
+                sums[key] = max(sums.get(key, there), there)
+        worst, seen = {}, {}
+        for total, more in sorted(sums):  # a larger loss matters only if it can be worse there
+            if more not in seen or sums[total, more] > seen[more]:
+                worst[total, more] = seen[more] = sums[total, more]
+    return all(_passes(one, other, *key, most) for key, most in worst.items())
+
+
+def _passes(one: _Made, other: _Made, total: Any, more: Any, most: Any) -> bool:
+    """Return whether pairs with the losses `total` and `most` pass there if they do here, with up to `more` in both."""
     few, many = one.losses, other.losses
-    return all(many.level(most) < many.limit for total, most in worst.items() if few.level(total) < few.limit)
+    if few.level(total) >= few.limit:
+        return True
+    if few.level(total + more) < few.limit:
+        return bool(many.level(most + more) < many.limit)
+    spare = (many.reach - most) - (few.reach - total)
+    same = few.limit == many.limit and few.reach == many.reach  # rounded alike
+    return spare > many.reach * ROUNDED or (spare == 0 and same)
 
 
 def _points(one: _Made, other: _Made) -> set[tuple[Any, Any]] | None:
@@ -262,17 +279,3 @@ def _ranked(one: _Made, other: _Made) -> How | None:
             return None
     same = all(len(set(levels[level])) == 1 for level in passing)
     return "alike" if same and not few.sets else "found"
-
-
-def _shortest(contained: Iterable[Contained]) -> Iterator[Contained]:
-    """Yield the containments that do not follow from others."""
-    strength: tuple[How, ...] = ("passing", "level", "found", "alike")
-    known = {(one.smaller, one.larger): strength.index(one.how) for one in contained}
-    names = sorted({name for pair in known for name in pair})
-    for (smaller, larger), how in list(known.items()):
-        steps = ((known.get((smaller, name), -1), known.get((name, larger), -1)) for name in names)
-        # Through a `level`, which says nothing of candidates at other limits, nothing but what passes follows.
-        if any(min(step) >= how and (how == 0 or 1 not in step) for step in steps):
-            del known[smaller, larger]
-    for (smaller, larger), how in known.items():
-        yield Contained(smaller, larger, strength[how])

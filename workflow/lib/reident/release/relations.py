@@ -15,7 +15,7 @@ from itertools import pairwise
 from reident.linkage.ranking import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
-from reident.release.containment import Contained
+from reident.release.containment import Contained, How
 from reident.release.facts import Facts, Limit
 from reident.release.linear import Relation, at_most, between, equal
 
@@ -33,6 +33,14 @@ CONTAINED = {
 }
 """The numbers of records that an attack has at most as many of as one with the same candidates and others, by their
 factors of the counts of :data:`ATTACK`. All relations between the counts of two such attacks follow from them."""
+
+SINGLE = {
+    "n_single": ((0, 0, 0, 1, 0), (1, 0, 0, 0, 0)),
+    "n_single_confirmed": ((0, 0, 0, 0, 1), (0, 1, 0, 0, 0)),
+    "a single candidate that is confirmed": ((0, 0, 0, 0, 1), (1, 0, 0, -1, 1)),
+    "a single candidate that is not confirmed": ((0, 0, 0, 1, -1), (1, 0, 0, 0, -1)),
+}
+"""The same at a lower rank limit of the other attack, at which a single candidate is still one."""
 
 MAX_RECORDS = 100
 """A stratum has at most records · records links; a relation where one of the two numbers is at most this."""
@@ -104,7 +112,7 @@ class _Edition:
             yield from self._attack(base)
         for base in sorted(self.limits):
             yield from self._limits(base, sorted(self.limits[base]))
-        for contained in self.facts.containments.contained:
+        for contained in self._shortest():
             yield from self._contained(contained)
         for base in self.bases(CLUSTERS):
             yield from self._clusters(base)
@@ -235,40 +243,75 @@ class _Edition:
                 [(1, suspected), (-1, single)],
             )
 
+    def _shortest(self) -> Iterator[Contained]:
+        """Yield the containments that do not follow from others, through an attack of which as much is published."""
+        counts = defaultdict(set)
+        for cell in self.cells:
+            if cell.file == RELEASED:
+                counts[cell.variant, cell.metric].add((cell.quantity, cell.stratum, cell.rank_limit))
+        strength: tuple[How, ...] = ("passing", "level", "found", "alike")
+        known = {
+            (one.smaller, one.larger): strength.index(one.how)
+            for one in self.facts.containments.contained
+            if self.lines[one.smaller] and self.lines[one.larger]
+        }
+        names = sorted({name for pair in known for name in pair})
+        for (smaller, larger), how in list(known.items()):
+            steps = (
+                (known.get((smaller, name), -1), known.get((name, larger), -1))
+                for name in names
+                if counts[name] in (counts[smaller], counts[larger])
+            )
+            # Through a `level`, which says nothing of the order of candidates, nothing but what passes follows.
+            if any(min(step) >= how and (how == 0 or 1 not in step) for step in steps):
+                del known[smaller, larger]
+        for (smaller, larger), how in known.items():
+            yield Contained(smaller, larger, strength[how])
+
     def _contained(self, contained: Contained) -> Iterator[Relation]:
         """Yield what holds between an attack and one that contains it, in each stratum and at each rank limit."""
         larger = {(line.stratum, line.rank_limit): line for line in self.lines[contained.larger]}
         for line in self.lines[contained.smaller]:
-            limits = sorted(
-                limit for stratum, limit in larger if stratum == line.stratum and limit >= line.rank_limit
-            )
             detailed = self.get(line, "n_single") is not None
             # A one-to-one assignment finds at every limit what it finds at the one in force.
             if contained.smaller in self.facts.containments.one_candidate and not detailed:
                 continue
-            with_single = [limit for limit in limits if self.get(larger[line.stratum, limit], "n_single")]
-            for limit in sorted({*limits[:1], *(with_single[:1] if detailed else ())}):
-                yield from self._within(contained.how, line, larger[line.stratum, limit])
+            limits = sorted(limit for stratum, limit in larger if stratum == line.stratum)
+            above = [limit for limit in limits if limit >= line.rank_limit]
+            with_single = [limit for limit in above if self.get(larger[line.stratum, limit], "n_single")]
+            chosen = {*above[:1], *(with_single[:1] if detailed else ())}
+            if contained.how == "level":
+                chosen |= {*above[-1:]}
+            if line.rank_limit not in chosen:
+                chosen |= {*limits[: len(limits) - len(above)][-1:]}
+            for limit in sorted(chosen):
+                yield from self._within(contained, line, larger[line.stratum, limit])
 
-    def _within(self, how: str, line: Cell, other: Cell) -> Iterator[Relation]:
-        """Yield what holds between a line of rates and one of an attack that contains it, at no lower rank limit."""
+    def _within(self, contained: Contained, line: Cell, other: Cell) -> Iterator[Relation]:
+        """Yield what holds between a line of rates and one of an attack that contains it."""
+        how, is_lower = contained.how, other.rank_limit < line.rank_limit
         few, many = ([self.get(base, name) for name in ATTACK] for base in (line, other))
-        parts = {"passing": (1, 0, 1, 0, 0)}
-        if how == "level":  # at one limit: all candidates, or ambiguous
-            parts |= {f"{name}, or ambiguous": (*of[:2], 1, *of[3:]) for name, of in CONTAINED.items()}
-        elif how != "passing":
-            parts |= CONTAINED
-        if how == "level" and line.rank_limit and line.rank_limit != other.rank_limit:
-            parts = {"passing": parts["passing"]}
+        parts = {"passing": ((1, 0, 1, 0, 0), (1, 0, 1, 0, 0))}
+        one_to_one = contained.smaller in self.facts.containments.one_candidate and line.rank_limit > 0
+        if how == "level":
+            # Who is ambiguous here may have all of his candidates at a higher limit there, none of them right.
+            several = is_lower or line.rank_limit in (0, other.rank_limit)
+            for name, of in CONTAINED.items():
+                here = int(several or bool(of[0]))
+                parts[f"{name}, or ambiguous"] = (*of[:2], here, *of[3:]), (*of[:2], 1, *of[3:])
+        elif how != "passing" and not is_lower:
+            parts |= {name: (of, of) for name, of in CONTAINED.items()}
+        elif how != "passing" and not one_to_one:
+            parts |= SINGLE
         for name, factors in parts.items():
             terms = [
-                [(factor, cell) for factor, cell in zip(factors, cells, strict=True) if factor]
-                for cells in (few, many)
+                [(factor, cell) for factor, cell in zip(of, cells, strict=True) if factor]
+                for of, cells in zip(factors, (few, many), strict=True)
             ]
             yield from at_most(f"{name}: contained in another attack", *terms)
-        if how in ("alike", "level") and line.rank_limit == other.rank_limit:
+        if how in ("alike", "level") and (is_lower or line.rank_limit == other.rank_limit):
             yield from at_most("n_ambiguous: contained in another attack", [(1, few[2])], [(1, many[2])])
-        if how in ("found", "alike"):
+        if how in ("found", "alike") and not is_lower:
             yield from self._clusters_within(line, other)
 
     def _clusters_within(self, line: Cell, other: Cell) -> Iterator[Relation]:
