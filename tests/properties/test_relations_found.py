@@ -20,7 +20,7 @@ from reident.study.model import Study
 from scipy import sparse
 from scipy.optimize import linprog
 
-COMBINATIONS, STUDIES, FURTHER, STEPS = 60, 300, 1000, 300
+COMBINATIONS, STUDIES, FURTHER, STEPS = 60, 300, 1000, 150
 
 
 def facts(studies, *, complete):
