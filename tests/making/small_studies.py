@@ -4,7 +4,7 @@ import copy
 from random import Random
 from typing import Any, TypeAlias
 
-KEEP, MOST = 4, 14
+KEEP, MOST = 4, 40
 STRATA = "AB"
 
 
@@ -110,39 +110,56 @@ Rows: TypeAlias = tuple[list[dict[str, str]], list[dict[str, str]], list[dict[st
 
 def changed(study: dict[str, Any], given: Rows, draw: Random) -> Rows:
     """Return the rows of a small study with a few changes: other values, links and clusters, more or fewer records."""
-    puf, eif, iuf, clusters = copy.deepcopy(given)
+    made = copy.deepcopy(given)
     for _ in range(draw.choice([1, 1, 2, 4])):
-        key, side = draw.choice([("p", puf), ("e", eif)])
-        own = draw.choice(side)
-        variable = draw.choice(study["linking_variables"])
-        how = draw.choice(
-            ["value", "value", "copy", "missing", "stratum", "link", "more", "fewer", "cluster"]
-        )
-        if how == "value":
-            own[variable["name"]] = str(draw.randrange(4))
-        elif how == "copy":  # another record's values
-            own |= {name: text for name, text in draw.choice([*puf, *eif]).items() if name not in "pe"}
-        elif how == "missing" and "missing" in variable:
-            own[variable["name"]] = ""
-        elif how == "stratum":
-            own["s"] = draw.choice(STRATA)
+        how = draw.choice(["records", "link", "cluster", "value", "value", "value"])
+        if how == "records":
+            made = _more_or_fewer(study, made, draw)
         elif how == "link":
-            link = {"p": draw.choice(puf)["p"], "e": draw.choice(eif)["e"]}
-            iuf = [one for one in iuf if one != link] if link in iuf else [*iuf, link]
-        elif how == "more" and len(side) < MOST:
-            name = f"{key}{1 + max(int(one[key][1:]) for one in side)}"
-            side.append(own | {key: name})
-            iuf += [one | {key: name} for one in iuf if one[key] == own[key]]
-            if key == "p":
-                clusters.append(draw.choice([*clusters, 9]))
-        elif how == "fewer" and len(side) > 1:
-            at = side.index(own)
-            del side[at]
-            iuf = [one for one in iuf if one[key] != own[key]]
-            if key == "p":
-                del clusters[at]
+            link = {"p": draw.choice(made[0])["p"], "e": draw.choice(made[1])["e"]}
+            iuf = [one for one in made[2] if one != link] if link in made[2] else [*made[2], link]
+            made = *made[:2], iuf, made[3]
         elif how == "cluster":
-            clusters[draw.randrange(len(clusters))] = draw.randrange(9)
+            made[3][draw.randrange(len(made[3]))] = draw.randrange(9)
+        else:
+            _other_values(study, made, draw)
+    return made
+
+
+def _other_values(study: dict[str, Any], made: Rows, draw: Random) -> None:
+    """Give a record another value, or all those of another record, or another stratum."""
+    own = draw.choice(draw.choice(made[:2]))
+    variable = draw.choice(study["linking_variables"])
+    how = draw.choice(["value", "value", "copy", "missing", "stratum"])
+    if how == "copy":
+        own |= {name: text for name, text in draw.choice([*made[0], *made[1]]).items() if name not in "pe"}
+    elif how == "stratum":
+        own["s"] = draw.choice(STRATA)
+    else:
+        gone = how == "missing" and "missing" in variable
+        own[variable["name"]] = "" if gone else str(draw.randrange(4))
+
+
+def _more_or_fewer(study: dict[str, Any], made: Rows, draw: Random) -> Rows:
+    """Return the rows with some further records, copies of one or new ones, or without one."""
+    puf, eif, iuf, clusters = made
+    key, side = draw.choice([("p", puf), ("e", eif)])
+    own = draw.choice(side)
+    how = draw.choice(["copies", "new", "fewer"])
+    if how == "fewer" and len(side) > 1:
+        at = side.index(own)
+        del side[at]
+        if key == "p":
+            del clusters[at]
+        return puf, eif, [one for one in iuf if one[key] != own[key]], clusters
+    links = [one for one in iuf if one[key] == own[key]] if how == "copies" and draw.random() < 0.5 else []
+    for _ in range(min(draw.choice([1, 1, 5]), MOST - len(side))):
+        name = f"{key}{1 + max(int(one[key][1:]) for one in side)}"
+        other = {x["name"]: str(draw.randrange(8)) for x in study["linking_variables"]}
+        side.append(own | (other if how == "new" else {}) | {key: name})
+        iuf = [*iuf, *(one | {key: name} for one in links)]
+        if key == "p":
+            clusters.append(draw.choice([*clusters, 9]))
     return puf, eif, iuf, clusters
 
 

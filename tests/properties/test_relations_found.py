@@ -20,7 +20,7 @@ from reident.study.model import Study
 from scipy import sparse
 from scipy.optimize import linprog
 
-COMBINATIONS, STUDIES, FURTHER, STEPS = 60, 300, 1000, 300
+COMBINATIONS, STUDIES, FURTHER, STEPS = 60, 300, 1000, 150
 
 
 def facts(studies, *, complete):
@@ -165,7 +165,7 @@ def climbed(studies, names, pair, start, *, complete, steps=STEPS):
 
 
 def refuted(studies, known, names, wide, open_, starts, *, complete):
-    """Which of the open pairs are not refuted by a search directed at each of them, from where it was nearest."""
+    """Take out the open pairs that a search from where each was nearest refutes, and return the number of searches."""
     searched = 0
     for one, other in zip(*np.nonzero(open_), strict=True):
         nearest = np.lexsort((wide[:, one], wide[:, one] - wide[:, other]))[::-1]
@@ -185,7 +185,7 @@ def chance(studies, seeds, further):
     """The pairs of counts that hold in every small study, and neither follow nor are refuted by further studies.
 
     Also returned are how many pairs hold, how many of them follow, and the numbers of the studies that refute others,
-    with 0 for each that a directed search refutes.
+    with 0 for each directed search that was begun.
     """
     seeds = np.array(seeds)
     names, table, complete = counted(studies, seeds.tolist())

@@ -220,7 +220,7 @@ def _all_pass(one: _Made, other: _Made) -> bool:
                 key = total + low, more + shared
                 there = most + (least if shared else greatest)
                 sums[key] = max(sums.get(key, there), there)
-        worst, seen = {}, {}
+        worst, seen = {}, dict[Any, Any]()
         for total, more in sorted(sums):  # a larger loss matters only if it can be worse there
             if more not in seen or sums[total, more] > seen[more]:
                 worst[total, more] = seen[more] = sums[total, more]

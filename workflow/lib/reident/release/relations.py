@@ -15,7 +15,7 @@ from itertools import pairwise
 from reident.linkage.ranking import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
-from reident.release.containment import Contained, How
+from reident.release.containment import Contained, How, Name
 from reident.release.facts import Facts, Limit
 from reident.release.linear import Relation, at_most, between, equal
 
@@ -112,6 +112,7 @@ class _Edition:
             yield from self._attack(base)
         for base in sorted(self.limits):
             yield from self._limits(base, sorted(self.limits[base]))
+        yield from self._limits_of_others()
         for contained in self._shortest():
             yield from self._contained(contained)
         for base in self.bases(CLUSTERS):
@@ -191,15 +192,7 @@ class _Edition:
     def _limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
         """Yield what holds between the rank limits of a metric (METHODS §5)."""
         lines = [[self.get(base._replace(rank_limit=limit), name) for name in ATTACK] for limit in limits]
-        for name, (at, sign) in {
-            "n_suspected does not fall with the rank limit": (0, 1),
-            "n_confirmed does not fall with the rank limit": (1, 1),
-            "n_ambiguous does not rise with the rank limit": (2, -1),
-            "n_single does not rise with the rank limit": (3, -1),
-            "n_single_confirmed does not rise with the rank limit": (4, -1),
-        }.items():
-            for one, other in pairwise([line[at] for line in lines if line[at]]):
-                yield from at_most(name, [(sign, one)], [(sign, other)])
+        yield from self._of_limits(lines)
         if base.file == RELEASED and (base.variant, base.metric) in self.facts.containments.one_candidate:
             for at in range(3):
                 for one, other in pairwise([line[at] for line in lines if line[at]]):
@@ -216,6 +209,34 @@ class _Edition:
                         [(1, lines[0][at])],
                         [(1, line[only])],
                     )
+
+    def _limits_of_others(self) -> Iterator[Relation]:
+        """Yield what holds between the rank limits of attacks that rank the same pairs alike."""
+        alike = {(one.smaller, one.larger) for one in self.facts.containments.contained if one.how == "alike"}
+        same = sorted({*alike} & {(larger, smaller) for smaller, larger in alike})
+        names: dict[Name, Name] = {}
+        for one, other in same:
+            names[other] = min(one, other, names.get(one, one), names.get(other, other))
+        grouped = defaultdict(list)
+        for name, first in sorted(names.items()):
+            for line in self.lines[name]:
+                grouped[first, line.stratum].append(line)
+        for lines in grouped.values():
+            if len({(line.variant, line.metric) for line in lines}) > 1:
+                ordered = sorted(lines, key=lambda line: (line.rank_limit, line))
+                yield from self._of_limits([[self.get(line, name) for name in ATTACK] for line in ordered])
+
+    def _of_limits(self, lines: Sequence[Sequence[Cell | None]]) -> Iterator[Relation]:
+        """Yield what holds between lines of rates whose rank limits rise, of the same pairs and ranks."""
+        for name, (at, sign) in {
+            "n_suspected does not fall with the rank limit": (0, 1),
+            "n_confirmed does not fall with the rank limit": (1, 1),
+            "n_ambiguous does not rise with the rank limit": (2, -1),
+            "n_single does not rise with the rank limit": (3, -1),
+            "n_single_confirmed does not rise with the rank limit": (4, -1),
+        }.items():
+            for one, other in pairwise([line[at] for line in lines if line[at]]):
+                yield from at_most(name, [(sign, one)], [(sign, other)])
         for before, after in pairwise([line for line in lines if line[0] and line[2]]):
             yield from equal(
                 "n_suspected + n_ambiguous is the same at every rank limit",
@@ -278,12 +299,14 @@ class _Edition:
                 continue
             limits = sorted(limit for stratum, limit in larger if stratum == line.stratum)
             above = [limit for limit in limits if limit >= line.rank_limit]
-            with_single = [limit for limit in above if self.get(larger[line.stratum, limit], "n_single")]
-            chosen = {*above[:1], *(with_single[:1] if detailed else ())}
-            if contained.how == "level":
-                chosen |= {*above[-1:]}
+            chosen = {*above[:1]}
             if line.rank_limit not in chosen:
                 chosen |= {*limits[: len(limits) - len(above)][-1:]}
+            if detailed:
+                chosen |= {limit for limit in limits if self.get(larger[line.stratum, limit], "n_single")}
+                chosen |= {*limits[:1]}
+            if contained.how == "level":
+                chosen |= {*above[-1:]}
             for limit in sorted(chosen):
                 yield from self._within(contained, line, larger[line.stratum, limit])
 
@@ -293,15 +316,19 @@ class _Edition:
         few, many = ([self.get(base, name) for name in ATTACK] for base in (line, other))
         parts = {"passing": ((1, 0, 1, 0, 0), (1, 0, 1, 0, 0))}
         one_to_one = contained.smaller in self.facts.containments.one_candidate and line.rank_limit > 0
-        if how == "level":
+        # All candidates of the larger attack are then equally good, at whatever limit.
+        is_level = (
+            contained.larger in self.facts.containments.one_level and line.rank_limit != other.rank_limit
+        )
+        if how == "level" or (how != "passing" and is_level and line.rank_limit):
             # Who is ambiguous here may have all of his candidates at a higher limit there, none of them right.
             several = is_lower or line.rank_limit in (0, other.rank_limit)
             for name, of in CONTAINED.items():
                 here = int(several or bool(of[0]))
                 parts[f"{name}, or ambiguous"] = (*of[:2], here, *of[3:]), (*of[:2], 1, *of[3:])
-        elif how != "passing" and not is_lower:
+        if how in ("found", "alike") and not is_lower:
             parts |= {name: (of, of) for name, of in CONTAINED.items()}
-        elif how != "passing" and not one_to_one:
+        elif how in ("found", "alike") and not one_to_one:
             parts |= SINGLE
         for name, factors in parts.items():
             terms = [
