@@ -33,7 +33,7 @@ ALGORITHMS = (
 SHORTEST = 8
 """Hexadecimal digits that are taken for a digest, or its beginning."""
 
-_HEX = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4})*[0-9a-fA-F]*(?![0-9a-zA-Z])")
+_HEX = re.compile(r"(?<![0-9a-zA-Z])(?<!\d\.)[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4})*[0-9a-fA-F]*(?![0-9a-zA-Z])")
 _LETTER = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
     rf"(?<!{_LETTER}){_LETTER}{{27}}(?:{_LETTER}{{16}}(?:{_LETTER}{{43}})?)?={{1,2}}(?![=A-Za-z0-9+/_-])"

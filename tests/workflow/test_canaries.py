@@ -303,6 +303,8 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "prepare",
         "stratify",
         "bin",
+        "check_description",
+        "leave_out",
         "score",
         "rank",
         "confirm",

@@ -325,6 +325,8 @@ def test_every_file_of_the_small_study_has_the_declared_columns(finished):
         "prepare",
         "stratify",
         "bin",
+        "check_description",
+        "leave_out",
         "score",
         "rank",
         "confirm",

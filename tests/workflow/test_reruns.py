@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "rate": 1}
 EVERYTHING = {"stratify": 1, "bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}
 REPORT = {"report": 1}
+WITHOUT = {"leave_out": 1}
+DESCRIBED = {"check_description": 1, **WITHOUT}
 VERDICT = {"judge": 1, **REPORT}
 
 
@@ -77,31 +79,31 @@ CHANGES = [
         {"resolve": 1, "checklist": 1, **REPORT},
     ),
     ("the title", lambda study: study.update(title="A survey"), {"resolve": 1, **REPORT}),
-    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **VERDICT}),
+    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **WITHOUT, **VERDICT}),
     (
         "the level of the interval",
         lambda study: study.update(rates={"level": 0.9}),
-        {"resolve": 1, "rate": 1, **VERDICT},
+        {"resolve": 1, "rate": 1, **WITHOUT, **VERDICT},
     ),
     (
         "the rank limit",
         lambda study: study.update(rank_filter={"max_pairs": 3}),
-        {"resolve": 1, "confirm": 4, "rate": 1, **VERDICT},
+        {"resolve": 1, "confirm": 4, "rate": 1, **WITHOUT, **VERDICT},
     ),
     (
         "a metric less",
         lambda study: study["metrics"].pop("adhoc"),
-        {"resolve": 1, "rate": 1, **VERDICT},
+        {"resolve": 1, "rate": 1, **WITHOUT, **VERDICT},
     ),
     (
         "the file that cuts the bins",
         lambda study: study.update(binning={"cutpoints": "eif"}),
-        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "rate": 1, **VERDICT},
+        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "rate": 1, **WITHOUT, **VERDICT},
     ),
     (
         "a missing code",
         lambda study: study["linking_variables"][0].update(missing=["-9", "99"]),
-        {"resolve": 1, "prepare": 1, **EVERYTHING, **VERDICT},
+        {"resolve": 1, "prepare": 1, **EVERYTHING, **DESCRIBED, **VERDICT},
     ),
 ]  # fmt: skip
 

@@ -131,7 +131,7 @@ def other(study):
 
 
 def one_metric(number):
-    return dict.fromkeys(("score", "rank", "confirm", "rate", "judge"), number)
+    return dict.fromkeys(("score", "rank", "confirm", "rate", "leave_out", "judge"), number)
 
 
 CHANGES = [
