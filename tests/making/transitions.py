@@ -105,6 +105,12 @@ def _forms(section: str, name: str, path: str = "path") -> list[Change]:
     layout = {column: f"{8 * at + 1}-{8 * at + 8}" for at, column in enumerate(columns)}
     return [
         {f"{section}.{path}": f"{name}.txt", f"{section}.delimiter": ";", f"{section}.decimal": ","},
+        {
+            f"{section}.{path}": f"{name}.txt",
+            f"{section}.delimiter": ";",
+            f"{section}.decimal": ",",
+            f"{section}.thousands": ".",
+        },
         {f"{section}.{path}": f"{name}.utf16.csv", f"{section}.encoding": "utf-16"},
         {f"{section}.{path}": f"{name}.fwf", f"{section}.layout": layout},
         {f"{section}.{path}": f"{name}.parquet", f"{section}.format": "parquet"},
@@ -202,6 +208,12 @@ LINKED: list[Change] = [
     {"linking_variables.3.recode": {"eif": {"2": "1"}}},
     {"linking_variables.3.order": ["1", "2", "3", "-9"]},
     {"linking_variables.0.missing": ["33", "40"]},
+    {
+        "linking_variables.0.convert": {
+            "puf": {"times": "2", "plus": "1"},
+            "eif": {"times": "1/2", "plus": "-1"},
+        }
+    },
     {"linking_variables.0.type": "categorical"},
     {"linking_variables.0.name": "years", "linking_variables.0.puf": "age", "linking_variables.0.eif": "age"},
     {"linking_variables.1.eif": "weight"},
@@ -370,6 +382,8 @@ LEARNT: list[Change] = [
     _labels("attribute_disclosure.keys.1"),
     _labels("attribute_disclosure.targets.1"),
     {"attribute_disclosure.keys.0.type": "numeric"},
+    {"attribute_disclosure.keys.0.type": "numeric",
+     "attribute_disclosure.keys.0.convert": {"times": "2", "plus": "1"}},
     {"attribute_disclosure.keys.0.name": "years", "attribute_disclosure.keys.0.column": "age"},
     {"attribute_disclosure.keys.1.recode": {"3": "2"}},
     {"attribute_disclosure.keys.1.order": ["1", "2", "3", "-9"]},
@@ -382,6 +396,7 @@ LEARNT: list[Change] = [
     {"attribute_disclosure.sets": [["sex"], ["sex", "region"]]},
     {"attribute_disclosure.missing": "category"},
     {"attribute_disclosure.targets.0.within": {"absolute": "1000"}},
+    {"attribute_disclosure.targets.0.convert": {"times": "2", "plus": "1"}},
     {"attribute_disclosure.released": [{"path": "synthetic.csv", "id": "id"}, {"path": "people.csv"}]},
     {"attribute_disclosure.holdout": {"path": "synthetic.csv"}},
     *(
@@ -406,6 +421,10 @@ RISK: list[Change] = [
     {"file_risk.key_variables.1.recode": {"3": "2"}},
     {"file_risk.key_variables.1.order": ["1", "2", "3", "-9"]},
     {"file_risk.key_variables.0.type": "numeric"},
+    {
+        "file_risk.key_variables.0.type": "numeric",
+        "file_risk.key_variables.0.convert": {"times": "2", "plus": "1"},
+    },
     {"file_risk.key_variables.0.name": "years", "file_risk.key_variables.0.column": "age"},
     {"file_risk.missing": "category"},
     {"file_risk.missing": "wildcard"},
@@ -448,8 +467,10 @@ RISK: list[Change] = [
         ],
     },
     {"file_risk.key_sets": {"up_to": "1"},
-     "file_risk.sensitive": [{"name": "income", "type": "numeric", "distance": "ordered"},
-                             {"name": "weight", "missing": ["4"]}]},
+     "file_risk.sensitive": [
+         {"name": "income", "type": "numeric", "distance": "ordered", "convert": {"times": "2", "plus": "1"}},
+         {"name": "weight", "missing": ["4"]},
+     ]},
     {"file_risk.population": {"file": {"path": "people.csv"}}},
     {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
     {
