@@ -33,7 +33,10 @@ ALGORITHMS = (
 SHORTEST = 8
 """Hexadecimal digits that are taken for a digest, or its beginning."""
 
-_HEX = re.compile(r"(?<![0-9a-zA-Z])(?<!\d\.)[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4})*[0-9a-fA-F]*(?![0-9a-zA-Z])")
+_HEX = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4})*[0-9a-fA-F]*(?![0-9a-zA-Z])")
+_DECIMAL = re.compile(r"(?<![\w.])\d\.\d+e[-+]\d{2}(?!\w)")
+"""A number such as 3.333333333333333e-05, whose digits look like a digest."""
+
 _LETTER = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
     rf"(?<!{_LETTER}){_LETTER}{{27}}(?:{_LETTER}{{16}}(?:{_LETTER}{{43}})?)?={{1,2}}(?![=A-Za-z0-9+/_-])"
@@ -62,7 +65,7 @@ def _text(name: str, content: bytes) -> str:
 
 def digests(text: str) -> set[str]:
     """Everything in a text that may be a digest, in hexadecimal."""
-    found = {match.replace("-", "").lower() for match in _HEX.findall(text)}
+    found = {match.replace("-", "").lower() for match in _HEX.findall(_DECIMAL.sub(" ", text))}
     found = {digits for digits in found if not digits.isdecimal() or len(digits) >= 32}
     for match in _BASE64.findall(text):
         letters = match.rstrip("=").replace("+", "-").replace("/", "_")

@@ -143,10 +143,11 @@ def secrets(run: Run) -> dict[str, set[str]]:
 
 def test_trying_every_digest_finds_no_link(run):
     hidden = secrets(run)
-    assert len(hidden) > 5
+    least = 15 if (run.results / "rates.csv").is_file() else 5  # the study of synthetic files has few tables
+    assert len(hidden) > least
     assert digests.told(run.texts, hidden) == set()
     ledger = {"ledger": "".join(file.read_text() for file in (run.results / "ledger").glob("*.json"))}
-    assert len(digests.told(ledger, hidden)) > 5, (
+    assert len(digests.told(ledger, hidden)) > least, (
         "the ledger in the results has these digests, so the attack works"
     )
 
