@@ -76,9 +76,7 @@ def page(path: str, text: str, files: dict[str, str]) -> str:
     for prose, block in parts(text):
         made.append(LINK.sub(link, COMMENT.sub("", prose)))
         if block and block[3] == "math":
-            made.append(
-                f'{block[1]}<span class="formula">{convert(block[4].strip(), display="block")}</span>'
-            )
+            made.append(f'{block[1]}<span class="formula">{convert(block[4].strip(), display="block")}</span>')
         elif block:
             made.append(block[0])
     return nested("".join(made))
@@ -111,9 +109,7 @@ def nested(text: str) -> str:
 def summary(text: str) -> str:
     """Return the first paragraph of a page."""
     plain = COMMENT.sub("", text)
-    paragraphs = [
-        part for part in plain.split("\n\n") if part.strip() and not re.match(r"#|<|!|```|\|", part)
-    ]
+    paragraphs = [part for part in plain.split("\n\n") if part.strip() and not re.match(r"#|<|!|```|\|", part)]
     return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", " ".join(paragraphs[0].split()))
 
 
@@ -157,9 +153,7 @@ def assemble(folder: Path) -> None:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(page(path, text, files), encoding="utf-8")
     with (folder / SUMMARY).open("a", encoding="utf-8") as summarised:
-        summarised.write(
-            f"\n[This page as a PDF]({PurePosixPath(SUMMARY_PDF).name}), one A4 page to print.\n"
-        )
+        summarised.write(f"\n[This page as a PDF]({PurePosixPath(SUMMARY_PDF).name}), one A4 page to print.\n")
     (folder / SUMMARY_PDF).write_bytes(pdf(texts[SUMMARY]))
     listed = re.findall(r"[\w/-]+\.md", str(nav))
     if sorted(listed) != sorted(texts):
@@ -170,9 +164,7 @@ def assemble(folder: Path) -> None:
     for path, place in files.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / path).is_dir():
-            contents = [
-                f"# {file.name}\n\n{file.read_text('utf-8')}" for file in sorted((ROOT / path).iterdir())
-            ]
+            contents = [f"# {file.name}\n\n{file.read_text('utf-8')}" for file in sorted((ROOT / path).iterdir())]
             (folder / place).write_text("\n".join(contents), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / path, folder / place)

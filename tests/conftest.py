@@ -19,12 +19,8 @@ os.environ["MPLBACKEND"] = "Agg"
 # The first example of a kernel's test waits for numba to compile, which is no slowness of the kernel.
 _COMPILING = [HealthCheck.too_slow]
 # The same examples in every run, so that a red test is red again; `nightly` looks for new ones.
-settings.register_profile(
-    "default", max_examples=10, deadline=None, derandomize=True, suppress_health_check=_COMPILING
-)
-settings.register_profile(
-    "many", max_examples=50, deadline=None, derandomize=True, suppress_health_check=_COMPILING
-)
+settings.register_profile("default", max_examples=10, deadline=None, derandomize=True, suppress_health_check=_COMPILING)
+settings.register_profile("many", max_examples=50, deadline=None, derandomize=True, suppress_health_check=_COMPILING)
 settings.register_profile(
     "nightly", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_COMPILING
 )

@@ -63,9 +63,7 @@ def draw(work: Work, folder: Path) -> None:
     if (folder / "holdout.parquet").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    for seed, (name, n) in enumerate(
-        {"confidential": work.n, "synthetic": work.n, "holdout": work.held}.items()
-    ):
+    for seed, (name, n) in enumerate({"confidential": work.n, "synthetic": work.n, "holdout": work.held}.items()):
         pq.write_table(people(np.random.default_rng([work.n, seed]), n), folder / f"{name}.parquet")
 
 
@@ -77,9 +75,7 @@ def process(folder: str, threads: str) -> None:
     names = tuple(f"v{at}" for at in range(10))
     at = Path(folder)
     tables = [pq.read_table(at / f"{name}.parquet") for name in ("confidential", "synthetic", "holdout")]
-    found = closest.measure(
-        ClosestRules(names, frozenset(names[:5]), (), 0.95), *tables, threads=int(threads)
-    )
+    found = closest.measure(ClosestRules(names, frozenset(names[:5]), (), 0.95), *tables, threads=int(threads))
     pq.write_table(found.records, at / "closest.parquet")
     found.closest.to_csv(at / "closest.csv", index=False)
     line = found.closest.iloc[0]
@@ -104,15 +100,7 @@ def peers(n: int) -> None:
 
     def library() -> np.ndarray:
         found = euclidean.two_nearest(
-            codes,
-            codes,
-            copy,
-            own,
-            copy.std(axis=0, ddof=1),
-            numeric=numeric,
-            alpha=0.5,
-            scale=10**12,
-            threads=2,
+            codes, codes, copy, own, copy.std(axis=0, ddof=1), numeric=numeric, alpha=0.5, scale=10**12, threads=2
         )
         return found[1]
 
@@ -121,9 +109,7 @@ def peers(n: int) -> None:
         spread = copy.std(axis=0, ddof=1)
         for start in range(0, n, block):
             apart = np.abs(copy[start : start + block, None] - own[None]) / spread
-            nearest[start : start + block] = (
-                (np.tanh(np.minimum(apart, 6) / 2) ** 2).sum(axis=2).argmin(axis=1)
-            )
+            nearest[start : start + block] = (np.tanh(np.minimum(apart, 6) / 2) ** 2).sum(axis=2).argmin(axis=1)
         return nearest
 
     def flat() -> np.ndarray:

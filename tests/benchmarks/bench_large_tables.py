@@ -75,11 +75,7 @@ def draw(folder: Path, n: int, pairs: int) -> None:
     pq.write_table(
         pa.table({"puf": links, "eif": rng.permutation(n)[: n // 2].astype(np.int32)}), folder / "iuf.parquet"
     )
-    manifest = {
-        "stratum": [f"s{at + 1:04d}" for at in range(STRATA)],
-        "n_puf": counts["puf"],
-        "n_eif": counts["eif"],
-    }
+    manifest = {"stratum": [f"s{at + 1:04d}" for at in range(STRATA)], "n_puf": counts["puf"], "n_eif": counts["eif"]}
     pd.DataFrame(manifest | {"n_links": counts["puf"] // 2}).to_csv(folder / "manifest.csv", index=False)
     cluster = rng.integers(0, max(2 * n // 5, 1), n)
     pq.write_table(pa.table({"cluster": cluster}), folder / "clusters.parquet")
@@ -159,9 +155,7 @@ def run(folder: Path, step: str) -> None:
         rates.rate(parts.rating(of), files, iuf, strata, manifest, pairs, limits, numbers)
         if step == "clusters":
             clusters.rate(parts.rating(of), numbers, strata["puf"], manifest, pairs)
-    peak = next(
-        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
-    )
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     print(f"{step:8} {time.process_time() - begin:8.1f} s {int(peak.split()[1]) / 1e3:8,.0f} MB", flush=True)
 
 

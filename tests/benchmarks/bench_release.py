@@ -52,11 +52,7 @@ def counts(n: int) -> dict[Cell, int]:
         put("n_single_confirmed", metric, limit, correct)
         for at in range(1, KEEP + 1) if limit else ():
             base = Cell("", metric=metric, rank_limit=at)
-            candidates, many, few = (
-                int((suspected + ambiguous).sum()),
-                int(suspected.sum()),
-                int(confirmed.sum()),
-            )
+            candidates, many, few = (int((suspected + ambiguous).sum()), int(suspected.sum()), int(confirmed.sum()))
             if at > LIMIT:
                 more = (candidates - many) * (at - LIMIT) // KEEP
                 many, few = many + more, few + more // 10

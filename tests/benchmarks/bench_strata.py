@@ -45,25 +45,15 @@ def tables(n_strata: int, records: int) -> dict[str, pd.DataFrame]:
     for name, (mean, spread) in AMOUNTS.items():
         values[name] = np.maximum(0, np.rint(mean + spread * rng.standard_normal(n))).astype(int)
     place = np.arange(n) % people
-    held = {
-        "puf": np.flatnonzero(place < records),
-        "eif": np.flatnonzero((place < shared) | (place >= records)),
-    }
-    files = {
-        side: _file(rng, side, area[rows], {k: v[rows] for k, v in values.items()})
-        for side, rows in held.items()
-    }
+    held = {"puf": np.flatnonzero(place < records), "eif": np.flatnonzero((place < shared) | (place >= records))}
+    files = {side: _file(rng, side, area[rows], {k: v[rows] for k, v in values.items()}) for side, rows in held.items()}
     _, puf, eif = np.intersect1d(held["puf"], held["eif"], return_indices=True)
     return files | {
-        "iuf": pd.DataFrame(
-            {"puf": files["puf"]["id"].to_numpy()[puf], "eif": files["eif"]["id"].to_numpy()[eif]}
-        )
+        "iuf": pd.DataFrame({"puf": files["puf"]["id"].to_numpy()[puf], "eif": files["eif"]["id"].to_numpy()[eif]})
     }
 
 
-def _file(
-    rng: np.random.Generator, side: str, area: np.ndarray, values: dict[str, np.ndarray]
-) -> pd.DataFrame:
+def _file(rng: np.random.Generator, side: str, area: np.ndarray, values: dict[str, np.ndarray]) -> pd.DataFrame:
     """Return the records of one file, with keys in random order, some values changed and some missing."""
     n = len(area)
     keys = np.char.add(side, np.char.zfill(rng.permutation(n).astype(str), 7))

@@ -39,9 +39,7 @@ def main(n: int = 1_000_000, files: int = 2) -> None:
     """Join the attacks of so many files, and print the seconds and the largest memory of the process."""
     own = [drawn(n, seed) for seed in range(files)]
     stratum = np.sort(np.random.default_rng(9).integers(0, STRATA, n)).astype(np.int32)
-    manifest = pd.DataFrame(
-        {"stratum": [f"s{at:04d}" for at in range(STRATA)], "n_puf": np.bincount(stratum)}
-    )
+    manifest = pd.DataFrame({"stratum": [f"s{at:04d}" for at in range(STRATA)], "n_puf": np.bincount(stratum)})
     part = Joining(tuple(map(str, range(files))), {"adhoc": False}, (), person=True, rates=Rates())
     before = time.perf_counter()
     table = together.join(
@@ -55,9 +53,7 @@ def main(n: int = 1_000_000, files: int = 2) -> None:
     seconds = time.perf_counter() - before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     pairs = sum(pairs.num_rows for pairs, _ in own)
-    print(
-        f"{n:,} records, {files} files, {pairs:,} pairs: {seconds:.1f} s, {peak:.2f} GiB, {len(table)} lines"
-    )
+    print(f"{n:,} records, {files} files, {pairs:,} pairs: {seconds:.1f} s, {peak:.2f} GiB, {len(table)} lines")
 
 
 if __name__ == "__main__":

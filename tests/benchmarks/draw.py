@@ -47,9 +47,7 @@ def masked(n: int, numeric: int, released: int, folder: Path) -> Path:
         held = np.exp(rng.standard_normal((n, numeric)))
         sample = rng.permutation(n)[:released]
         puf = np.stack([_threes(column)[sample] for column in held.T], axis=1)
-        codes = {
-            f"{side}_codes": np.full(own.shape, -1, np.int32) for side, own in (("puf", puf), ("eif", held))
-        }
+        codes = {f"{side}_codes": np.full(own.shape, -1, np.int32) for side, own in (("puf", puf), ("eif", held))}
         aside = path.with_suffix(".part.npz")
         np.savez(aside, puf_values=puf, eif_values=held, **codes)
         aside.replace(path)
@@ -91,9 +89,7 @@ def sides(n: int, categorical: int, numeric: int) -> Iterator[tuple[str, np.ndar
             column = np.where(rng.random(n) < FLIPPED, rng.integers(0, size, n), column)
             own_codes[:, at] = np.where(rng.random(n) < MISSING, -1, column)
         for at, amounts in enumerate(values, start=len(sizes)):
-            column = np.where(
-                rng.random(n) < 0.5, np.round(amounts[people] * rng.normal(1, 0.05, n)), amounts[people]
-            )
+            column = np.where(rng.random(n) < 0.5, np.round(amounts[people] * rng.normal(1, 0.05, n)), amounts[people])
             own_values[:, at] = np.where(rng.random(n) < MISSING, np.nan, column)
         yield side, own_codes, own_values, people
 

@@ -32,9 +32,7 @@ PARTIAL = ("x2", "x5", "x8")
 N_KEPT = 40
 
 
-def weighed(
-    data: dict[str, np.ndarray], options: Options, keep: int, threads: int = 1
-) -> tuple[Estimates, Scored]:
+def weighed(data: dict[str, np.ndarray], options: Options, keep: int, threads: int = 1) -> tuple[Estimates, Scored]:
     """The model that a blind intruder estimates from all pairs, and the pairs by their weights."""
     codes = [data[f"{side}_codes"].astype(np.int32) for side in ("puf", "eif")]
     names = [f"x{at}" for at in range(codes[0].shape[1])]
@@ -42,9 +40,7 @@ def weighed(
         side: pa.table({name: pa.array(own[:, at], mask=own[:, at] < 0) for at, name in enumerate(names)})
         for side, own in zip(("puf", "eif"), codes, strict=True)
     }
-    strata = {
-        side: pa.table({"stratum": pa.array(np.zeros(t.num_rows, np.int32))}) for side, t in tables.items()
-    }
+    strata = {side: pa.table({"stratum": pa.array(np.zeros(t.num_rows, np.int32))}) for side, t in tables.items()}
     n = [table.num_rows for table in tables.values()]
     manifest = pd.DataFrame({"stratum": ["s0001"], "n_puf": n[:1], "n_eif": n[1:], "pairs": [n[0] * n[1]]})
     variables = tuple(OrderedVariable(name, "numeric") for name in names)

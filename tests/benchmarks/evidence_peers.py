@@ -44,9 +44,7 @@ def splink(data: dict[str, np.ndarray], model: dict) -> tuple[np.ndarray, np.nda
     }
     api, frames = DuckDBAPI(), []
     for side in ("puf", "eif"):
-        frame = pd.DataFrame(data[side], columns=[f"x{at}" for at in range(data[side].shape[1])]).astype(
-            "Int64"
-        )
+        frame = pd.DataFrame(data[side], columns=[f"x{at}" for at in range(data[side].shape[1])]).astype("Int64")
         frame = frame.mask(frame < 0).assign(i=np.arange(len(frame)))
         frames.append(api.register(frame, dataset_display_name=side[0]))
     scored = Linker(frames, settings).inference.predict().as_pandas_dataframe()

@@ -44,21 +44,12 @@ def write(folder: Path, n: int) -> None:
         rows[at, people] = np.arange(n)
         _write(folder / f"{side}.csv", n, partial(_records, side, codes, values, state[people]))
     puf, eif = rows[:, (rows >= 0).all(axis=0)]
-    _write(
-        folder / "iuf.csv",
-        len(puf),
-        lambda piece: {"puf": keys("puf", puf[piece]), "eif": keys("eif", eif[piece])},
-    )
+    _write(folder / "iuf.csv", len(puf), lambda piece: {"puf": keys("puf", puf[piece]), "eif": keys("eif", eif[piece])})
 
 
-def _records(
-    side: str, codes: np.ndarray, values: np.ndarray, state: np.ndarray, piece: slice
-) -> dict[str, pa.Array]:
+def _records(side: str, codes: np.ndarray, values: np.ndarray, state: np.ndarray, piece: slice) -> dict[str, pa.Array]:
     """The columns of some records of a file, as text."""
-    columns = {
-        "id": keys(side, np.arange(piece.start, piece.stop)),
-        "state": _zero_filled(state[piece], 2),
-    }
+    columns = {"id": keys(side, np.arange(piece.start, piece.stop)), "state": _zero_filled(state[piece], 2)}
     for at in range(CATEGORICAL):
         columns[f"c{at}"] = _text(codes[piece, at], codes[piece, at] < 0)
     for at in range(CATEGORICAL, CATEGORICAL + NUMERIC):

@@ -22,9 +22,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
     if work.metric == "taxicab":
         from reident.kernels import taxicab
 
-        found = taxicab.nearest(
-            *codes, different=2, missing=1, limit=limit(work), keep=KEEP, threads=int(threads)
-        )
+        found = taxicab.nearest(*codes, different=2, missing=1, limit=limit(work), keep=KEEP, threads=int(threads))
         answer(work, *found[:3])
     elif work.metric == "unicity":
         from reident.kernels import unicity
@@ -61,9 +59,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
 
         within, score = np.array(BANDS).T
         bands = adhoc.Bands(np.zeros(len(BANDS)), within, (score * SCALE).astype(np.int64))
-        rules = [
-            adhoc.Exact() if work.norm != "tables" else table(at, *codes) for at in range(work.categorical)
-        ]
+        rules = [adhoc.Exact() if work.norm != "tables" else table(at, *codes) for at in range(work.categorical)]
         puf, eif, total, _ = adhoc.nearest(
             *codes,
             data["puf_values"],
@@ -108,9 +104,7 @@ def table(at: int, *codes: np.ndarray) -> Table:
     return Table(np.select([apart == 0, apart == 1], [MAX_SCORE, NEIGHBOURS], 0).astype(np.int64) * SCALE)
 
 
-def by_functions(
-    work: Work, data: dict[str, np.ndarray], threads: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_functions(work: Work, data: dict[str, np.ndarray], threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Score by a function of the study where a numeric variable has few values, and by the default bands elsewhere."""
     from reident.linkage.metrics.adhoc import METRIC, Options
     from reident.linkage.metrics.contract import Setting

@@ -75,9 +75,7 @@ def adhoc_levels(data: dict[str, np.ndarray], work: Work, rows: slice) -> np.nda
     for at in range(work.categorical, work.categorical + work.numeric):
         p, e = data["puf_values"][rows, at][:, None], data["eif_values"][:, at][None, :]
         apart = np.abs(e - p)
-        total -= np.select(
-            [apart <= within * np.abs(p) for within, _ in BANDS], [score for _, score in BANDS]
-        )
+        total -= np.select([apart <= within * np.abs(p) for within, _ in BANDS], [score for _, score in BANDS])
     return total
 
 
@@ -134,11 +132,7 @@ def faiss_pairs(
     v = puf.shape[1]
     for rows in blocks(len(puf), len(eif)):
         ends, equal, found = index.range_search(left[rows], v - at_most - 1e-3)
-        yield (
-            rows.start + np.repeat(np.arange(len(ends) - 1), np.diff(ends.astype(np.int64))),
-            found,
-            v - equal,
-        )
+        yield (rows.start + np.repeat(np.arange(len(ends) - 1), np.diff(ends.astype(np.int64))), found, v - equal)
 
 
 def faiss_taxicab(data: dict[str, np.ndarray], work: Work) -> None:
@@ -178,19 +172,12 @@ def polars_cross(data: dict[str, np.ndarray], work: Work) -> None:
     import polars as pl
 
     puf, eif = (pl.from_pandas(frame) for frame in frames(data))
-    one = [
-        pl.when(pl.col(f"c{k}").is_null() | pl.col(f"c{k}_e").is_null()).then(1)
-        for k in range(work.categorical)
-    ]
-    parts = [
-        x.otherwise(2 * (pl.col(f"c{k}") != pl.col(f"c{k}_e")).cast(pl.Int32)) for k, x in enumerate(one)
-    ]
+    one = [pl.when(pl.col(f"c{k}").is_null() | pl.col(f"c{k}_e").is_null()).then(1) for k in range(work.categorical)]
+    parts = [x.otherwise(2 * (pl.col(f"c{k}") != pl.col(f"c{k}_e")).cast(pl.Int32)) for k, x in enumerate(one)]
     found = []
     for rows in blocks(len(puf), len(eif)):
         cross = puf[rows].lazy().join(eif.lazy(), how="cross", suffix="_e")
-        left = (
-            cross.select("i", "i_e", h=pl.sum_horizontal(parts)).filter(pl.col("h") <= limit(work)).collect()
-        )
+        left = cross.select("i", "i_e", h=pl.sum_horizontal(parts)).filter(pl.col("h") <= limit(work)).collect()
         found.append(tuple(left[name].to_numpy() for name in ("i", "i_e", "h")))
     finish(work, found)
 
@@ -238,9 +225,7 @@ def duckdb_cross(data: dict[str, np.ndarray], work: Work) -> None:
     )
     found = []
     for rows in blocks(len(puf), len(eif)):
-        query = (
-            f"select p.i, e.i, {level} as h from puf p, eif e where p.i >= {rows.start} and p.i < {rows.stop}"
-        )
+        query = f"select p.i, e.i, {level} as h from puf p, eif e where p.i >= {rows.start} and p.i < {rows.stop}"
         left = base.execute(f"from ({query}) where h <= {limit(work)}").fetchnumpy()
         found.append(tuple(np.asarray(column) for column in left.values()))
     finish(work, found)
@@ -259,14 +244,7 @@ def recordlinkage_full(data: dict[str, np.ndarray], work: Work) -> None:
     level = np.rint(2 * (work.categorical - agree.sum(axis=1))).to_numpy(np.int64)
     kept = level <= limit(work)
     finish(
-        work,
-        [
-            (
-                pairs.get_level_values(0).to_numpy()[kept],
-                pairs.get_level_values(1).to_numpy()[kept],
-                level[kept],
-            )
-        ],
+        work, [(pairs.get_level_values(0).to_numpy()[kept], pairs.get_level_values(1).to_numpy()[kept], level[kept])]
     )
 
 
@@ -277,9 +255,7 @@ def splink_all(data: dict[str, np.ndarray], work: Work, blocked: bool = False) -
 
     names = [f"c{at}" for at in range(work.categorical)]
     rules = (
-        [block_on("c4", "c5"), block_on("c5", "c8"), block_on("c4", "c8"), block_on("c5", "c9")]
-        if blocked
-        else ["1=1"]
+        [block_on("c4", "c5"), block_on("c5", "c8"), block_on("c4", "c8"), block_on("c5", "c9")] if blocked else ["1=1"]
     )
     settings = SettingsCreator(
         link_type="link_only",
@@ -364,9 +340,7 @@ def duckdb_groups(data: dict[str, np.ndarray], work: Work) -> None:
             f"select {names}, min(i) as {side}_i from {side} where {present} group by {names} having count(*) = 1"
             for side in ("puf", "eif")
         ]
-        both = base.execute(
-            f"select puf_i, eif_i from ({alone[0]}) join ({alone[1]}) using ({names})"
-        ).fetchnumpy()
+        both = base.execute(f"select puf_i, eif_i from ({alone[0]}) join ({alone[1]}) using ({names})").fetchnumpy()
         found.append((np.asarray(both["puf_i"]), np.asarray(both["eif_i"]), len(chosen)))
     finish_unicity(work, found)
 
@@ -382,9 +356,7 @@ def polars_uniques(data: dict[str, np.ndarray], work: Work) -> None:
     for chosen in told(sets_of(work.categorical)):
         names = [f"c{at}" for at in chosen]
         present = table.lazy().filter(pl.all_horizontal(pl.col(names) >= 0))
-        groups = (
-            present.group_by(names).agg(pl.len().alias("n"), pl.col("i").first()).filter(pl.col("n") == 1)
-        )
+        groups = present.group_by(names).agg(pl.len().alias("n"), pl.col("i").first()).filter(pl.col("n") == 1)
         alone = np.zeros(len(codes), bool)
         alone[groups.select("i").collect()["i"].to_numpy()] = True
         unique[chosen] = np.packbits(alone)

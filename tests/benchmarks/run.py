@@ -183,9 +183,7 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
     Below, the second that a program takes to start hides how it grows.
     """
     found = []
-    for (work, program), own in table[(table["ended"] == "") & (table["n"] >= 10_000)].groupby(
-        ["work", "program"]
-    ):
+    for (work, program), own in table[(table["ended"] == "") & (table["n"] >= 10_000)].groupby(["work", "program"]):
         last = own.sort_values("n").tail(2)
         if len(last) == 2:
             slope = np.diff(np.log(last["seconds"].astype(float)))[0] / np.diff(np.log(last["n"]))[0]
@@ -195,9 +193,7 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(table: pd.DataFrame, grown: pd.DataFrame) -> str:
     """The table of a work for each size: seconds, and peak memory in brackets."""
-    parts = [
-        f"{machine()}, {os.cpu_count()} processors. Seconds of wall time (peak memory in GB), medians.\n"
-    ]
+    parts = [f"{machine()}, {os.cpu_count()} processors. Seconds of wall time (peak memory in GB), medians.\n"]
     for work, own in table.groupby("work", sort=False):
         sizes = sorted(own["n"].unique())
         parts.append(f"\n**{work}**\n\n| program | " + " | ".join(f"{n:,}" for n in sizes) + " | exponent |")
@@ -205,9 +201,7 @@ def markdown(table: pd.DataFrame, grown: pd.DataFrame) -> str:
         for program in own["program"].unique():
             cells = [_cell(own[(own["program"] == program) & (own["n"] == n)]) for n in sizes]
             slope = grown[(grown["work"] == work) & (grown["program"] == program)]["exponent"]
-            parts.append(
-                f"| {program} | " + " | ".join(cells) + f" | {slope.iloc[0] if len(slope) else '–'} |"
-            )
+            parts.append(f"| {program} | " + " | ".join(cells) + f" | {slope.iloc[0] if len(slope) else '–'} |")
     return "\n".join(parts) + "\n"
 
 
@@ -221,9 +215,7 @@ def _cell(found: pd.DataFrame) -> str:
 def machine() -> str:
     """The processor's name."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next(
-        (text.split(": ")[1] for text in lines if text.startswith("model name")), platform.processor()
-    )
+    return next((text.split(": ")[1] for text in lines if text.startswith("model name")), platform.processor())
 
 
 def figure(table: pd.DataFrame) -> None:
@@ -235,20 +227,12 @@ def figure(table: pd.DataFrame) -> None:
     columns = min(len(works), 4)
     rows = -(-len(works) // columns)
     _, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(3 * columns, 3 * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
+        rows, columns, figsize=(3 * columns, 3 * rows), sharex=True, sharey=True, squeeze=False, layout="constrained"
     )
     for ax in axes.flat[len(works) :]:
         ax.remove()
     for ax, work in zip(axes.flat, works, strict=False):
-        for program, own in table[(table["work"] == work) & (table["ended"] == "")].groupby(
-            "program", sort=False
-        ):
+        for program, own in table[(table["work"] == work) & (table["ended"] == "")].groupby("program", sort=False):
             ours = program == OURS
             ax.loglog(
                 own["n"], own["seconds"].astype(float), "o-", lw=2.5 if ours else 1, ms=5 if ours else 3,

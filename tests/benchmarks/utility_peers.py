@@ -87,10 +87,7 @@ def main() -> None:
     sides = {"original": original, "released": released}
     kept = {
         "source": f"statsmodels {statsmodels.__version__}, scikit-learn {sklearn.__version__}",
-        **{
-            side: {name: [None if pd.isna(v) else v for v in own[name]] for name in own}
-            for side, own in sides.items()
-        },
+        **{side: {name: [None if pd.isna(v) else v for v in own[name]] for name in own} for side, own in sides.items()},
         "pmse": found,
         "coefficients": {side: coefficients(own) for side, own in sides.items()},
     }

@@ -71,9 +71,7 @@ def limit(work: Work) -> int:
     return int(np.rint((0.25 if work.norm == "primer" else 0.5 / np.sqrt(2)) * 1e12)) - 1
 
 
-def rank_rule(
-    puf: np.ndarray, eif: np.ndarray, level: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rank_rule(puf: np.ndarray, eif: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each PUF record the levels (lowest first) with at most KEEP pairs, cumulated."""
     order = np.lexsort((eif, level, puf))
     puf, eif, level = puf[order], eif[order], level[order]

@@ -105,11 +105,7 @@ def write_together(
     )
     write_table(folder / "together/rates.csv", table)
     varied = {label: {"files.eif.path": f"{label}.csv"} for label in files}
-    amend(
-        folder,
-        together="file",
-        variants=[{"name": "file", "combinations": varied, "set": None, "values": None}],
-    )
+    amend(folder, together="file", variants=[{"name": "file", "combinations": varied, "set": None, "values": None}])
     if decision is not None:
         amend(folder, decision=decision)
         write_verdict(folder, prepared=warnings_table([]))
@@ -148,10 +144,7 @@ def measured(variables: tuple[Variable, ...], utility: Utility, changed: float, 
 
 
 def write_why(
-    folder: Path,
-    prevented: Sequence[int] = (30, 12, 0),
-    n_confirmed: int = 40,
-    new: Sequence[int] = (4, 13, 0),
+    folder: Path, prevented: Sequence[int] = (30, 12, 0), n_confirmed: int = 40, new: Sequence[int] = (4, 13, 0)
 ) -> Path:
     """Add tables to the results in a folder: each change of the first variable prevents as many records as given.
 

@@ -141,9 +141,7 @@ def deflated(stream, content):
     raw = f"{TOP}/a".encode()
     numbers = (zlib.crc32(content), len(stream), len(content), len(raw), 0)
     local = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 8, 0, 0x21, *numbers)
-    line = struct.pack(
-        "<4s6H3L5H2L", b"PK\1\2", 3 << 8 | 20, 20, 0, 8, 0, 0x21, *numbers, 0, 0, 0, 0o100600 << 16, 0
-    )
+    line = struct.pack("<4s6H3L5H2L", b"PK\1\2", 3 << 8 | 20, 20, 0, 8, 0, 0x21, *numbers, 0, 0, 0, 0o100600 << 16, 0)
     return rebuilt(local + raw + stream, line + raw, 1)
 
 
@@ -259,10 +257,7 @@ HOSTILE = {
     "a zip after the zip": (WRITTEN, lambda: zipped() + zipped(("c", b"third"))),
     "one part of several": (WRITTEN, lambda: at_end(4, "<H", 1)),
     "fewer files in the end": (WRITTEN, lambda: at_end(8, "<2H", 1, 1)),
-    "more files in the end": (
-        WRITTEN,
-        lambda: at_end(8, "<2H", 3, 3),
-    ),
+    "more files in the end": (WRITTEN, lambda: at_end(8, "<2H", 3, 3)),
     "another place of the table": (WRITTEN, lambda: at_end(16, "<L", 0)),
     "a table of another length": (WRITTEN, lambda: at_end(12, "<L", 100)),
     "an extra field in the header": (WRITTEN, lambda: with_extra(b"UP\2\0ab", b"", where="local")),
@@ -276,23 +271,11 @@ HOSTILE = {
     "an end of 64 bits with more": (WRITTEN, lambda: wide_end(sizes=1)),
     "another number in 64 bits": (WRITTEN, lambda: wide_end(n=3)),
     "an end of 64 bits without need": (WRITTEN, wide_end),
-    "files in another order": (
-        ORDER,
-        lambda: zipped(("b", b"first"), ("a", b"second")),
-    ),
-    "a tag file before the payload": (
-        ORDER,
-        lambda: zipped(("a", b"first"), ("data/b", b"second")),
-    ),
-    "a signature before the payload": (
-        ORDER,
-        lambda: zipped(("signatures/a", b"first"), ("data/b", b"second")),
-    ),
+    "files in another order": (ORDER, lambda: zipped(("b", b"first"), ("a", b"second"))),
+    "a tag file before the payload": (ORDER, lambda: zipped(("a", b"first"), ("data/b", b"second"))),
+    "a signature before the payload": (ORDER, lambda: zipped(("signatures/a", b"first"), ("data/b", b"second"))),
     "a billion files": (WRITTEN, lambda: wide_end(n=10**9)),
-    "an end of 64 bits that was cut": (
-        WRITTEN,
-        lambda: b"PK\3\4" + wide_end()[-42:],
-    ),
+    "an end of 64 bits that was cut": (WRITTEN, lambda: b"PK\3\4" + wide_end()[-42:]),
     "a bomb": (LIMITS, lambda: zipped(("a", ZEROS * 65))),
     "a bomb in parts": (LIMITS, lambda: zipped(("a", ZEROS * 40), ("b", ZEROS * 40))),
     "no file": ("must have at least one file", lambda: rebuilt(b"", b"", 0)),

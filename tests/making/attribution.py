@@ -17,10 +17,7 @@ LEARNT = {
     "released": [{"path": "released_1.csv", "id": "person"}, {"path": "released_2.csv", "id": "person"}],
     "original": {"path": "original.csv", "id": "person"},
     "keys": ["sex", {"name": "age", "type": "numeric"}, "region"],
-    "targets": [
-        "job",
-        {"name": "income", "type": "numeric", "missing": ["-9"], "within": {"relative": "0.1"}},
-    ],
+    "targets": ["job", {"name": "income", "type": "numeric", "missing": ["-9"], "within": {"relative": "0.1"}}],
 }
 WITHOUT_ID = {
     **LEARNT,
@@ -71,6 +68,4 @@ def write_learnt(folder: Path, options: dict[str, Any] = LEARNT, *, n: int = 300
     assessed = assessment.assess(parts.attribution_rules(spec), *prepared[:4])
     tables = {**prepared._asdict(), **assessed._asdict()}
     step = "assess_attribution"
-    return write_computed(
-        folder, "attribution", step, study.canonical_json(spec), tables, attributed=prepared.warnings
-    )
+    return write_computed(folder, "attribution", step, study.canonical_json(spec), tables, attributed=prepared.warnings)

@@ -150,12 +150,7 @@ def signed_off(files: dict[str, bytes], key: Path, name: str | None = None, **ch
         for file, content in files.items()
         if file.startswith("data/report/")
     }
-    content = {
-        **DECISION,
-        "report": report,
-        "tag_manifest": sha512(files["tagmanifest-sha512.txt"]),
-        **changes,
-    }
+    content = {**DECISION, "report": report, "tag_manifest": sha512(files["tagmanifest-sha512.txt"]), **changes}
     decision = text(content)
     name = f"signatures/{name or key_id(key)}"
     return {**files, f"{name}.json": decision, f"{name}.sig": signature(decision, key)}
@@ -164,10 +159,7 @@ def signed_off(files: dict[str, bytes], key: Path, name: str | None = None, **ch
 def key_id(key: Path) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of a public key."""
     listed = subprocess.run(
-        ["ssh-keygen", "-l", "-E", "sha256", "-f", str(key)],
-        check=True,
-        capture_output=True,
-        encoding="ascii",
+        ["ssh-keygen", "-l", "-E", "sha256", "-f", str(key)], check=True, capture_output=True, encoding="ascii"
     )
     digest = listed.stdout.split()[1].removeprefix("SHA256:")
     return b64decode(digest + "=").hex()[:16]

@@ -17,9 +17,7 @@ def populations(seed: int, n: int, people: int, levels: Sequence[int] = LEVELS) 
 
 def by_earlier_variables(rng: np.random.Generator, people: int, levels: Sequence[int]) -> np.ndarray:
     """Draw each variable from a distribution that one or two earlier variables choose."""
-    columns = [
-        rng.choice(levels[0], people, p=rng.dirichlet(np.full(levels[0], rng.choice([1.0, 5.0, 50.0]))))
-    ]
+    columns = [rng.choice(levels[0], people, p=rng.dirichlet(np.full(levels[0], rng.choice([1.0, 5.0, 50.0]))))]
     evenness = rng.choice([0.3, 1.0, 3.0, 10.0])
     for n in levels[1:]:
         parents = rng.choice(len(columns), min(len(columns), rng.integers(1, 3)), replace=False)

@@ -21,9 +21,7 @@ class Described:
     eif: pd.DataFrame
     links: np.ndarray  # int (n, 2)
     types: dict[str, str]
-    extra: dict[str, pd.DataFrame] = field(
-        default_factory=dict
-    )  # columns that are not linking variables, by side
+    extra: dict[str, pd.DataFrame] = field(default_factory=dict)  # columns that are not linking variables, by side
 
     def of(self, kind: str) -> list[str]:
         """The linking variables of a type."""
@@ -51,16 +49,10 @@ def draw(rng: np.random.Generator, n_links: int | None = None) -> Described:
     regions = rng.integers(0, int(rng.integers(1, 6)), people)
     frame = pd.DataFrame(truth)
     frame["stratum"] = regions
-    frame["other_number"], frame["other_code"] = (
-        rng.normal(size=people),
-        rng.integers(1, 6, people).astype(float),
-    )
+    frame["other_number"], frame["other_code"] = (rng.normal(size=people), rng.integers(1, 6, people).astype(float))
     puf, eif = frame.iloc[:n_puf].copy(), frame.iloc[n_puf - n :].copy()
     heavy = rng.uniform(0, 1)
-    puf, eif = (
-        _protected(rng, puf, types, heavy),
-        _protected(rng, eif, types, 0.25 * rng.uniform(0, 1), exact=True),
-    )
+    puf, eif = (_protected(rng, puf, types, heavy), _protected(rng, eif, types, 0.25 * rng.uniform(0, 1), exact=True))
     rows = [rng.permutation(len(side)) for side in (puf, eif)]
     places = [np.argsort(order) for order in rows]
     links = np.column_stack([places[0][n_puf - n :], places[1][:n]])
@@ -103,9 +95,7 @@ def _protected(
             spread = np.subtract(*np.quantile(values, [0.75, 0.25])) or values.std() or 1
             values = values + rng.normal(0, 0.4 * heavy * spread, n)
         elif way == 1 and not exact:
-            step = max(
-                1.0, np.round(values.std() * 0.3 * heavy, -int(np.floor(np.log10(max(values.std(), 1)))))
-            )
+            step = max(1.0, np.round(values.std() * 0.3 * heavy, -int(np.floor(np.log10(max(values.std(), 1))))))
             values = np.round(values / step) * step
         elif way == 2 and not exact:
             values = np.minimum(values, np.quantile(values, 1 - 0.1 * heavy))
@@ -138,23 +128,14 @@ def checked(described: Described) -> Checked:
     account = pd.DataFrame(
         [
             ("stratify", "iuf", "in", len(inside)),
-            (
-                "stratify",
-                "iuf",
-                "lost to stratification: the records are in different strata",
-                int((~inside).sum()),
-            ),
+            ("stratify", "iuf", "lost to stratification: the records are in different strata", int((~inside).sum())),
         ],
         columns=["step", "file", "cause", "rows"],
     )
-    iuf = pa.table(
-        {"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)}
-    )
+    iuf = pa.table({"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)})
     variables = tuple(Variable(name, kind) for name, kind in described.types.items())  # type: ignore[arg-type]
     part = Checking(variables, {"puf": ("key",), "eif": ("key",)})
-    return check(
-        part, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account
-    )
+    return check(part, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account)
 
 
 def warned(described: Described) -> list[tuple[str, str]]:
@@ -313,9 +294,7 @@ KINDS.update(
         "fahrenheit": _numbers(lambda _, x: 1.8 * x + 32),
         "logarithm": _numbers(lambda _, x: np.round(np.log1p(np.abs(x)), 3)),
         "lower_bounds": _numbers(lambda _, x: np.floor(x / _spread(x)) * _spread(x)),
-        "class_numbers": _numbers(
-            lambda _, x: np.where(np.isnan(x), np.nan, pd.Series(x).rank(pct=True) // 0.1)
-        ),
+        "class_numbers": _numbers(lambda _, x: np.where(np.isnan(x), np.nan, pd.Series(x).rank(pct=True) // 0.1)),
         "part_in_thousands": _numbers(lambda rng, x: _some(rng, x, 0.3, x / 1000)),
         "part_without_point": _numbers(lambda rng, x: _some(rng, x, 0.25, x * 10)),
         "zero_for_not_stated": _numbers(lambda rng, x: _some(rng, x, 0.25, 0.0), "puf"),

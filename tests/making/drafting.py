@@ -35,18 +35,14 @@ def housing(folder: Path, n: int = 240, seed: int = 3) -> tuple[list[Path], dict
         if person % 3 != 1:
             known = round(income * draw.choice([1, 1, 0.95, 1.1]))
             learnt = school if draw.random() > 0.08 else ""
-            eif.append(
-                [f"a{person:03d}", region, age + draw.choice([0, 0, 1]), "MF"[sex - 1], learnt, tenure, known]
-            )
+            eif.append([f"a{person:03d}", region, age + draw.choice([0, 0, 1]), "MF"[sex - 1], learnt, tenure, known])
         if person % 3 == 2:
             links.append([1000 + person, f"a{person:03d}"])
     for rows in (puf, eif, links):
         draw.shuffle(rows)
     paths = [
         saved(folder / "puf.csv", [["pufid", "region", "age", "sex", "education", "tenure", "income"], *puf]),
-        saved(
-            folder / "eif.csv", [["person", "area", "age", "gender", "school", "home", "income_est"], *eif]
-        ),
+        saved(folder / "eif.csv", [["person", "area", "age", "gender", "school", "home", "income_est"], *eif]),
         saved(folder / "links.csv", [["pufid", "person"], *links]),
     ]
     variables = [

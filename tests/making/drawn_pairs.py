@@ -12,12 +12,7 @@ from typing import Any
 from making.drafting import saved
 
 WORDS = {
-    "sex": {
-        "en": ["male", "female"],
-        "de": ["männlich", "weiblich"],
-        "fr": ["homme", "femme"],
-        "nl": ["man", "vrouw"],
-    },
+    "sex": {"en": ["male", "female"], "de": ["männlich", "weiblich"], "fr": ["homme", "femme"], "nl": ["man", "vrouw"]},
     "marital": {
         "en": ["single", "married", "separated", "divorced", "widowed"],
         "de": ["ledig", "verheiratet", "getrennt", "geschieden", "verwitwet"],
@@ -101,11 +96,7 @@ class DrawnPair:
                 first = coding.codes.index(code)
                 old, new = category[one], category[first]
                 category = [new if own == old else own for own in category]
-        return {
-            (side, code): category[at]
-            for side, coding in codings.items()
-            for at, code in enumerate(coding.codes)
-        }
+        return {(side, code): category[at] for side, coding in codings.items() for at, code in enumerate(coding.codes)}
 
 
 def draw(folder: Path, seed: int) -> DrawnPair:

@@ -27,10 +27,7 @@ FILE_RISK = {
 }
 MODELLED = {
     **FILE_RISK,
-    "population_models": {
-        "log_linear": ["main", "two-way", [["age", "sex"], ["job", "region"]]],
-        "household": "pid",
-    },
+    "population_models": {"log_linear": ["main", "two-way", [["age", "sex"], ["job", "region"]]], "household": "pid"},
 }
 SEVERAL = {
     **FILE_RISK,
@@ -97,23 +94,16 @@ def prepared(
 def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: Any) -> Path:
     """Write the results of a study of `file_risk` alone, computed by the library, and return their folder."""
     spec, files = prepared(section, **keys)
-    assessed = assessment.assess(
-        parts.assessment(spec), files.file, files.population, files.original, files.categories
-    )
+    assessed = assessment.assess(parts.assessment(spec), files.file, files.population, files.original, files.categories)
     tables = {**assessed._asdict(), "categories": files.categories}
     tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
         tables |= numerical_study.run(parts.sampling(spec), files.population)._asdict()
     if spec.risk.population_models:
         modelled = modelling.model(parts.modelling(spec), files.file, files.population)
-        tables |= {
-            "population": modelled.population_models,
-            "individual_classes": modelled.individual_classes,
-        }
+        tables |= {"population": modelled.population_models, "individual_classes": modelled.individual_classes}
     if spec.risk.scenarios or spec.risk.key_sets:
         tables |= scenarios.assess(parts.intruder_rules(spec), files.file, files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
-    return write_computed(
-        folder, "filerisk", "assess_file", study.canonical_json(spec), tables, risk=files.warnings
-    )
+    return write_computed(folder, "filerisk", "assess_file", study.canonical_json(spec), tables, risk=files.warnings)

@@ -73,9 +73,7 @@ def source(side: str, **fields: Any) -> dict[str, Any]:
 def variables(**fields: Any) -> dict[str, Any]:
     """The study with other fields of age or of trade (those that begin with trade_)."""
     age = {name: value for name, value in fields.items() if not name.startswith("trade_")}
-    trade = {
-        name.removeprefix("trade_"): value for name, value in fields.items() if name.startswith("trade_")
-    }
+    trade = {name.removeprefix("trade_"): value for name, value in fields.items() if name.startswith("trade_")}
     first, second = STUDY["linking_variables"]
     return {"linking_variables": [{**first, **age}, {**second, **trade}]}
 
@@ -91,14 +89,11 @@ def unreadable(path: Path) -> None:
     path.chmod(0)
 
 
-TEN = "".join(
-    f"KEY-P{at},ZONE-1,{age},TRADE-a\n" for at, age in enumerate([7050.5] * 7 + [7051.5, 7052.5, 7053.5])
-)
+TEN = "".join(f"KEY-P{at},ZONE-1,{age},TRADE-a\n" for at, age in enumerate([7050.5] * 7 + [7051.5, 7052.5, 7053.5]))
 TEN_LINKS = "pufid,eifid\nKEY-P1,KEY-E1\n"
 COMPOSITE = {"files": keyed_by(["house", "person"], "eifid")}
 TWO_PARTS = (
-    "house,person,region,age,trade\n"
-    "8000000001,23,ZONE-1,7041.625,TRADE-a\n80000000012,3,ZONE-2,7063.375,TRADE-c\n"
+    "house,person,region,age,trade\n8000000001,23,ZONE-1,7041.625,TRADE-a\n80000000012,3,ZONE-2,7063.375,TRADE-c\n"
 )
 LONG = "8007199254740993"
 PARQUET = {

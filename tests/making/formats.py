@@ -67,8 +67,7 @@ def _fixed_width(rows: pd.DataFrame, path: Path) -> dict[str, str]:
     widths = {name: max(1, *map(len, cells)) for name, cells in rows.items()}
     ends = dict(zip(widths, np.cumsum(list(widths.values())).tolist(), strict=True))
     lines = (
-        "".join(cell.rjust(width) for cell, width in zip(row, widths.values(), strict=True))
-        for row in rows.to_numpy()
+        "".join(cell.rjust(width) for cell, width in zip(row, widths.values(), strict=True)) for row in rows.to_numpy()
     )
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return {name: f"{ends[name] - width + 1}-{ends[name]}" for name, width in widths.items()}

@@ -32,18 +32,14 @@ class Records(NamedTuple):
     """The released records of a study."""
 
     stratum: np.ndarray  # int64 (n,)
-    suspected: (
-        np.ndarray
-    )  # int64 (n, metrics): the smallest rank limit with which each metric suspects the record
+    suspected: np.ndarray  # int64 (n, metrics): the smallest rank limit with which each metric suspects the record
     confirmed: np.ndarray  # int64 (n, metrics): that with which it confirms the record
     single: np.ndarray  # bool (n, metrics): whether the record has one candidate with the limit in force
     n_eif: np.ndarray  # int64 (strata,)
     n_links: np.ndarray  # int64 (strata,)
     metrics: tuple[str, ...] = METRICS
     cluster: np.ndarray | None = None  # int64 (n,), in a study that has clusters
-    codes: np.ndarray | None = (
-        None  # int32 (n, k), -1 for missing, in a study of the risk of the released file
-    )
+    codes: np.ndarray | None = None  # int32 (n, k), -1 for missing, in a study of the risk of the released file
     keep: int = KEEP  # the largest rank limit that is counted
     limit: int = LIMIT  # the one in force
 
@@ -82,9 +78,9 @@ def draw_wide(generator: np.random.Generator, smallest: int = 50, largest: int =
     sizes = np.bincount(stratum)
     n_eif = generator.integers(0, 2 * n // n_strata + 2, size=len(sizes))
     n_eif *= generator.random(len(sizes)) < 0.95
-    none = (generator.random(shape) < generator.choice([0.05, 0.3, 0.6], size=len(metrics))) | (
-        n_eif[stratum] == 0
-    )[:, None]
+    none = (generator.random(shape) < generator.choice([0.05, 0.3, 0.6], size=len(metrics))) | (n_eif[stratum] == 0)[
+        :, None
+    ]
     suspected = np.where(none, NEVER, np.minimum(generator.geometric(0.25, size=shape), keep + 2))
     unranked = np.array(metrics) == "unicity"
     suspected = np.where(unranked & ~none, 1, suspected)
@@ -109,9 +105,7 @@ def contained(records: Records, generator: np.random.Generator) -> Records:
 
     A shared sample unique is the only best candidate of taxicab; what passes taxicab is ranked alike by euclidean.
     """
-    suspected, confirmed, single = (
-        getattr(records, name).copy() for name in ("suspected", "confirmed", "single")
-    )
+    suspected, confirmed, single = (getattr(records, name).copy() for name in ("suspected", "confirmed", "single"))
     place = {name: at for at, name in enumerate(records.metrics)}
     if "unicity" in place:
         at = place["unicity"]
@@ -125,13 +119,9 @@ def contained(records: Records, generator: np.random.Generator) -> Records:
             inside, right = suspected[:, one] < NEVER, confirmed[:, one] < NEVER
             suspected[:, other] = np.where(inside, suspected[:, one], suspected[:, other])
             later = np.maximum(confirmed[:, other], suspected[:, other] + 1)
-            confirmed[:, other] = np.where(
-                right, confirmed[:, one], np.where(inside, later, confirmed[:, other])
-            )
+            confirmed[:, other] = np.where(right, confirmed[:, one], np.where(inside, later, confirmed[:, other]))
             stays = single[:, one] & (right | (confirmed[:, other] > records.limit))
-            single[:, other] = np.where(
-                inside, stays & (generator.random(len(stays)) < 0.7), single[:, other]
-            )
+            single[:, other] = np.where(inside, stays & (generator.random(len(stays)) < 0.7), single[:, other])
     linked = np.bincount(records.stratum[(confirmed < NEVER).any(axis=1)], minlength=len(records.n_eif))
     n_links = np.maximum(records.n_links, linked)
     return records._replace(suspected=suspected, confirmed=confirmed, single=single, n_links=n_links)
@@ -167,17 +157,11 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
         metric = records.metrics[at]
         for stratum in range(-1, n_strata):
             chosen = everything if stratum < 0 else records.stratum == stratum
-            of = (
-                (lambda values: int(values.sum()))
-                if stratum < 0
-                else (lambda values, s=stratum: int(values[s]))
-            )
+            of = (lambda values: int(values.sum())) if stratum < 0 else (lambda values, s=stratum: int(values[s]))
             line = counts(records, at, records.limit, chosen)
             label = "ALL" if stratum < 0 else f"s{stratum + 1:04d}"
             whole = {"n_puf": sizes, "n_eif": records.n_eif, "n_links": records.n_links}
-            rates.append(
-                {"metric": metric, "stratum": label, **{name: of(v) for name, v in whole.items()}, **line}
-            )
+            rates.append({"metric": metric, "stratum": label, **{name: of(v) for name, v in whole.items()}, **line})
         all_limits = [] if metric == "unicity" else range(1, records.keep + 1)
         limits[metric] = pd.DataFrame(
             [{"stratum": "ALL", "max_pairs": k, **counts(records, at, k, everything)} for k in all_limits],

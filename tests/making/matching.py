@@ -23,10 +23,7 @@ MATCHING = {
     "confidential": {"path": "confidential.csv"},
     "synthetic": [{"path": f"synthetic_{file}.csv"} for file in (1, 2, 3)],
     "known": ["sex", "region"],
-    "scenarios": [
-        {"name": "neighbour", "known": ["sex", "age", "region"]},
-        {"name": "stranger", "known": []},
-    ],
+    "scenarios": [{"name": "neighbour", "known": ["sex", "age", "region"]}, {"name": "stranger", "known": []}],
     "synthesized": ["job", {"name": "income", "missing": ["-9"]}],
     "radius": {"income": {"relative": "0.1"}, "age": {"absolute": "1"}},
 }
@@ -88,9 +85,7 @@ def write_matching(
         files = prepared.confidential, prepared.synthetic, prepared.holdout
         made |= closest.measure(parts.closest_rules(spec), *files)._asdict()
     every_warning = pd.concat([prepared.warnings, warning_table(warnings)])
-    return write_computed(
-        folder, "matching", "match", study.canonical_json(spec), made, matched=every_warning
-    )
+    return write_computed(folder, "matching", "match", study.canonical_json(spec), made, matched=every_warning)
 
 
 TRUE = people(np.random.default_rng(4), 300)

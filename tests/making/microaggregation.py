@@ -14,13 +14,7 @@ FIRST = {"half gap": (0.601, 0.894), "midpoint": (0.712, 0.931), "closest 3": (0
 
 
 def write_masked(
-    folder: Path,
-    *,
-    variants: bool = True,
-    v: int = 3,
-    rules: tuple[str, ...] = (),
-    rule: str = "half gap",
-    **options,
+    folder: Path, *, variants: bool = True, v: int = 3, rules: tuple[str, ...] = (), rule: str = "half gap", **options
 ) -> results.Results:
     """Write the tables that the report reads; rules without numbers of their own have those of the half gap."""
     names = [f"x{at}" for at in range(1, v + 1)]
@@ -62,9 +56,7 @@ def write_masked(
              "set_rule": rule, **line}
             for k in (3, 10) for rule in rules or CONFIRMED for line in range_of(rule, v)
         ]  # fmt: skip
-        pd.DataFrame(compared).drop(columns="stratum").to_csv(
-            folder / "comparison/agreements.csv", index=False
-        )
+        pd.DataFrame(compared).drop(columns="stratum").to_csv(folder / "comparison/agreements.csv", index=False)
         every = [
             {"variant": f"k-{k}_{rule}", "reference": "no", "set_k": k, "set_rule": rule, "metric": metric,
              "confirmed_rate": rate}

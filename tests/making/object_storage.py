@@ -37,9 +37,7 @@ class Server:
     def _ask(self, *arguments: str) -> str:
         keys = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "only for tests"}
         command = [PYTHON, "-c", CLIENT, self._address, *arguments]
-        return subprocess.run(
-            command, env={**os.environ, **keys}, stdout=subprocess.PIPE, text=True, check=True
-        ).stdout
+        return subprocess.run(command, env={**os.environ, **keys}, stdout=subprocess.PIPE, text=True, check=True).stdout
 
     def create(self) -> None:
         """Make the bucket."""

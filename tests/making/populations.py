@@ -54,9 +54,7 @@ def draw(kind: Kind, seed: int, times: int = TIMES) -> Population:
     released, known = ({**_with_errors(values, kind, rng, by)} for by in (0.0, kind.changed))
     order = rng.permutation(kind.people)
     puf = np.sort(rng.choice(kind.people, kind.n_puf, replace=False))
-    study, larger = (
-        _tables(released, known, puf, np.sort(order[: kind.n_eif * size])) for size in (1, times)
-    )
+    study, larger = (_tables(released, known, puf, np.sort(order[: kind.n_eif * size])) for size in (1, times))
     names = [name for name in values if name != "region"]
     types = ["categorical" if values[name].dtype == object else "numeric" for name in names]
     variables = tuple(OrderedVariable(*pair) for pair in zip(names, types, strict=True))
@@ -88,18 +86,14 @@ def _with_errors(
         missing = rng.random(kind.people) < (0 if name == "region" else kind.missing)
         if column.dtype == object:
             other = rng.random(kind.people) < (0 if name == "region" else changed)
-            columns[name] = pa.array(
-                np.where(other, rng.permutation(column), column), pa.string(), mask=missing
-            )
+            columns[name] = pa.array(np.where(other, rng.permutation(column), column), pa.string(), mask=missing)
         else:
             noisy = np.round(column * np.exp(kind.noise * rng.normal(size=kind.people)), 1)
             columns[name] = pa.array(noisy, pa.float64(), mask=missing)
     return columns
 
 
-def _tables(
-    released: dict[str, pa.Array], known: dict[str, pa.Array], puf: np.ndarray, eif: np.ndarray
-) -> AttackFiles:
+def _tables(released: dict[str, pa.Array], known: dict[str, pa.Array], puf: np.ndarray, eif: np.ndarray) -> AttackFiles:
     files = {
         side: pa.table({name: column.take(pa.array(rows)) for name, column in source.items()})
         for side, source, rows in (("puf", released, puf), ("eif", known, eif))

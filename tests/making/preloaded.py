@@ -36,9 +36,7 @@ with socket.socket(socket.AF_UNIX) as caller:
     sys.exit((caller.recv(1) or b"\\1")[0])
 """
 
-LIBRARIES = os.pathsep.join(
-    str(Path(__file__).resolve().parents[2] / name) for name in ("workflow/lib", "tests")
-)
+LIBRARIES = os.pathsep.join(str(Path(__file__).resolve().parents[2] / name) for name in ("workflow/lib", "tests"))
 SEED = {"PYTHONHASHSEED": "0"}
 VARIABLES = {**SEED, **os.environ, "PYTHONPATH": LIBRARIES}
 """Those under which :func:`python` imports."""

@@ -23,13 +23,7 @@ from reident.study import rounding
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "releasable.ipynb"
 
-TITLES = {
-    "unicity": "Unicity",
-    "taxicab": "Taxicab",
-    "euclidean": "Euclidean",
-    "adhoc": "Ad hoc",
-    "winkler": "Winkler",
-}
+TITLES = {"unicity": "Unicity", "taxicab": "Taxicab", "euclidean": "Euclidean", "adhoc": "Ad hoc", "winkler": "Winkler"}
 STRENGTH = {
     "unicity": (0.11, 0.17),
     "taxicab": (0.31, 0.02),
@@ -38,19 +32,9 @@ STRENGTH = {
     "winkler": (0.6, 0.93),
 }
 FOUR = ("unicity", "taxicab", "euclidean", "adhoc")
-REGIONS = (
-    "Northport",
-    "Lakeland",
-    "Middleton",
-    "Eastmarch",
-    "Westwold",
-    "Highmoor",
-    "Southdale",
-    "Far Isles",
-)
+REGIONS = ("Northport", "Lakeland", "Middleton", "Eastmarch", "Westwold", "Highmoor", "Southdale", "Far Isles")
 LONG = tuple(
-    f"Administrative district of {name}, outer parts and islands | {at}"
-    for at, name in enumerate(REGIONS[:4] * 3)
+    f"Administrative district of {name}, outer parts and islands | {at}" for at, name in enumerate(REGIONS[:4] * 3)
 )
 
 
@@ -146,9 +130,7 @@ def write_released(folder: Path, sample: Sample = SAMPLES["example"]) -> Path:
     for name, lines in tables.items():
         form = FORMS[name]
         with (folder / name).open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(
-                [[*form.labels, *form.counts, *form.shares], *lines]
-            )
+            csv.writer(stream, lineterminator="\n").writerows([[*form.labels, *form.counts, *form.shares], *lines])
     (folder / "release.json").write_text(json.dumps(_record(sample), indent=1), encoding="utf-8")
     return folder
 
@@ -202,8 +184,7 @@ def _clusters(writer: _Writer) -> list[list[str]]:
         for stratum in ("ALL", *writer.sample.strata):
             counts = [writer.count(n) for n in (2400, 500, 60)]
             rates = [
-                writer.rate(*pair)
-                for pair in ((counts[1], counts[0]), (counts[2], counts[0]), (counts[2], counts[1]))
+                writer.rate(*pair) for pair in ((counts[1], counts[0]), (counts[2], counts[0]), (counts[2], counts[1]))
             ]
             lines.append(_line([metric, stratum], counts, rates))
     return lines

@@ -40,9 +40,7 @@ from reident.verdict.parts import Judging
 from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
 
-MODULES = {
-    module.name: import_module(f"{parts.__name__}.{module.name}") for module in iter_modules(parts.__path__)
-}
+MODULES = {module.name: import_module(f"{parts.__name__}.{module.name}") for module in iter_modules(parts.__path__)}
 """The modules of the parts of the report."""
 
 PARTS = {
@@ -161,8 +159,7 @@ def _make_results(folder: Path, shape: Shape) -> None:
         table = by_limit[metric] if ranked else by_limit[metric].iloc[:0]
         write_table(folder / f"confirmed/{metric}.limits.csv", table)
         write_table(
-            folder / f"suspected/{metric}.distribution.csv",
-            _distribution(shape, metric, by_limit[metric], rng),
+            folder / f"suspected/{metric}.distribution.csv", _distribution(shape, metric, by_limit[metric], rng)
         )
     if "fellegi_sunter" in shape.metrics:
         for name, table in _weights(shape, manifest).items():
@@ -267,12 +264,7 @@ def _study(shape: Shape) -> dict:
             "puf": {"path": "puf.csv", "id": ["pufid"]},
             "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
             "original": {"path": "full.csv"} if shape.original else None,
-            "iuf": {
-                "path": "iuf.csv",
-                "puf_id": ["pufid"],
-                "eif_id": ["broker", "serial"],
-                "unknown_links_at_most": 5,
-            },
+            "iuf": {"path": "iuf.csv", "puf_id": ["pufid"], "eif_id": ["broker", "serial"], "unknown_links_at_most": 5},
         },
         "simulate": None if shape.files else {"kind": "household-survey", "seed": 1},
         "strata": []
@@ -290,8 +282,7 @@ def _study(shape: Shape) -> dict:
             "level": 0.95,
             "cluster": list(shape.cluster) or None,
         },
-        "decision": shape.decision
-        or (None if shape.limit is None else {"conditional_rate_at_most": shape.limit}),
+        "decision": shape.decision or (None if shape.limit is None else {"conditional_rate_at_most": shape.limit}),
     }
 
 
@@ -341,12 +332,7 @@ def _strata_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
     links = int(manifest["n_links"].sum())
     lines += [
         ("stratify", "iuf", "in", links + shape.lost * (LOST["iuf"] + 7)),
-        (
-            "stratify",
-            "iuf",
-            "lost to stratification: a record of the link is in no stratum",
-            shape.lost * LOST["iuf"],
-        ),
+        ("stratify", "iuf", "lost to stratification: a record of the link is in no stratum", shape.lost * LOST["iuf"]),
         ("stratify", "iuf", "lost to stratification: the records are in different strata", shape.lost * 7),
         ("stratify", "iuf", "used", links),
     ]
@@ -362,9 +348,7 @@ def _limits(shape: Shape, metric: str, manifest: pd.DataFrame, rng: np.random.Ge
     for row in manifest.itertuples():
         size = row.n_puf if row.n_eif else 0
         size = 0 if metric in shape.nothing_suspected else size
-        n_suspected = np.minimum(size, np.round(size * suspected * growth * rng.uniform(0.8, 1.2))).astype(
-            int
-        )
+        n_suspected = np.minimum(size, np.round(size * suspected * growth * rng.uniform(0.8, 1.2))).astype(int)
         best = 0 if metric in shape.nothing_confirmed else confirmed * rng.uniform(0.5, 1.5)
         n_confirmed = np.minimum(n_suspected, np.round(n_suspected * best * growth**-0.4)).astype(int)
         n_confirmed = np.maximum.accumulate(n_confirmed)
@@ -457,18 +441,11 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return weights of variables that tell less and less, the first with partial agreement, and their calibration."""
     n, prior, lines = int(manifest["pairs"].sum()), 0.0004, []
     for at, (name, *_) in enumerate(shape.variables):
-        u = (
-            {"agree": (at + 1) / (len(shape.variables) + 2), "partial": 0.01}
-            if at == 0
-            else {"agree": 0.05 * (at + 1)}
-        )
+        u = {"agree": (at + 1) / (len(shape.variables) + 2), "partial": 0.01} if at == 0 else {"agree": 0.05 * (at + 1)}
         m = {"agree": 0.9, "partial": 0.05} if at == 0 else {"agree": 0.95}
         for own in (m, u):
             own["differ"] = 1 - sum(own.values())
-        lines += [
-            (name, level, round(n * u[level]), m[level], u[level], np.log2(m[level] / u[level]))
-            for level in m
-        ]
+        lines += [(name, level, round(n * u[level]), m[level], u[level], np.log2(m[level] / u[level])) for level in m]
         lines.append((name, "missing", n // 50, None, None, 0.0))
     edges = np.linspace(0.5, 1, len(shape.calibration) + 1)
     classes = [
@@ -529,24 +506,13 @@ def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) ->
     checks += [Finding("iuf", "few_links", n, n=n, severity="notable")] if n < 10 else []
     names = list(variables["variable"])
     sets = [(name,) for name in names] + list(itertools.combinations(names, 2))
-    exact = [
-        ("+".join(of), len(of), n_puf, n, len(of) * n // 10, len(of) * n // 200, 0.03, 0.08) for of in sets
-    ]
+    exact = [("+".join(of), len(of), n_puf, n, len(of) * n // 10, len(of) * n // 200, 0.03, 0.08) for of in sets]
     without = [
         (name, metric, n, n_puf, int(line["n_suspected"]), int(line["n_confirmed"]) // 2)
         for name in names
         for metric, line in whole.iterrows()
     ]
-    exact_columns = [
-        "variables",
-        "n_variables",
-        "n_puf",
-        "n_linked",
-        "n_suspected",
-        "n_confirmed",
-        "low",
-        "high",
-    ]
+    exact_columns = ["variables", "n_variables", "n_puf", "n_linked", "n_suspected", "n_confirmed", "low", "high"]
     columns = ["variable", "metric", "n_linked", "n_puf", "n_suspected", "n_confirmed"]
     return {
         "plausibility.csv": findings.table(checks),
@@ -630,10 +596,7 @@ def _ledger(folder: Path) -> None:
     files = {file: f"source:{file}.csv" for file in ("puf", "eif", "iuf")}
     steps = {
         "resolve": ({}, ["study.json"]),
-        "prepare": (
-            {"resolved": "study.json", **files},
-            ["prepared/puf.parquet", "prepared/account.csv"],
-        ),
+        "prepare": ({"resolved": "study.json", **files}, ["prepared/puf.parquet", "prepared/account.csv"]),
         "stratify": ({"puf": "prepared/puf.parquet"}, ["strata/manifest.csv"]),
         "rate": ({"manifest": "strata/manifest.csv", "puf": "prepared/puf.parquet"}, ["rates.csv"]),
         "report": ({"rates": "rates.csv"}, ["reports/disclosure-review.html"]),
@@ -693,6 +656,4 @@ def _cutpoints(shape: Shape, manifest: pd.DataFrame, rng: np.random.Generator) -
                 above, up_to = (edges[min(place, len(edges) - 1)] for place in (at, at + 1))
                 counts = round(row.n_puf * share), round(row.n_eif * share)
                 lines.append((row.stratum, name, "puf", at + 1, above, up_to, *counts))
-    return pd.DataFrame(
-        lines, columns=["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"]
-    )
+    return pd.DataFrame(lines, columns=["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"])

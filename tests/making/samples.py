@@ -56,11 +56,7 @@ def drawn(people: np.ndarray, fraction: float, incomplete: float, draw: np.rando
     in_cells = dis.of_cells(fraction, float((sizes > 0).mean()))
     estimate, error = dis.general(u, p, in_cells), dis.sampling_error(u, p, t, in_cells)
     return Drawn(
-        estimate,
-        dis.general(u, p, fraction),
-        error,
-        *dis.interval(u, p, in_cells),
-        true_probability(codes, people),
+        estimate, dis.general(u, p, fraction), error, *dis.interval(u, p, in_cells), true_probability(codes, people)
     )
 
 

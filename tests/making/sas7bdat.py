@@ -68,9 +68,7 @@ def _number(cell: Cell) -> bytes:
     return special(".") if cell != cell else struct.pack("<d", cell)
 
 
-def _described(
-    names: list[str], formats: Mapping[str, str], texts: list[bool], widths: list[int]
-) -> list[bytes]:
+def _described(names: list[str], formats: Mapping[str, str], texts: list[bool], widths: list[int]) -> list[bytes]:
     """What describes the columns, after the first description; each finds its name in a text."""
     starts = np.cumsum([0, *widths]).tolist()
     kinds = [

@@ -91,8 +91,7 @@ class Cluster:
         # The executor of Snakemake takes this variable away from what it starts in a job.
         srun = self.folder / "bin" / "srun"
         srun.write_text(
-            f'#!/bin/sh\nSLURM_CONF="{self.folder}/slurm.conf" exec {program("srun")} "$@"\n',
-            encoding="utf-8",
+            f'#!/bin/sh\nSLURM_CONF="{self.folder}/slurm.conf" exec {program("srun")} "$@"\n', encoding="utf-8"
         )
         srun.chmod(0o700)
         # Daemons and commands of the user alone: the folders above are closed to others.
@@ -116,14 +115,7 @@ class Cluster:
         munge = {name: self.folder / "munge" / name for name in ("socket", "pid", "log", "seed")}
         files = [f"--{name}-file={path}" for name, path in munge.items() if name != "socket"]
         try:
-            self._start(
-                "munged",
-                "--foreground",
-                "--force",
-                f"--key-file={key}",
-                f"--socket={munge['socket']}",
-                *files,
-            )
+            self._start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={munge['socket']}", *files)
             wait(munge["socket"].exists, "munged")
             self._start("slurmctld", "-D")
             for node in self.nodes:
@@ -162,8 +154,7 @@ class Cluster:
         """End a node as a loss of power would: its daemon and all of its jobs, at once and without a word."""
         assert node in self.nodes, node
         self._kill(
-            {MARK: f"{self.folder}/{node}"},
-            {"SLURM_CONF": str(self.folder / "slurm.conf"), "SLURMD_NODENAME": node},
+            {MARK: f"{self.folder}/{node}"}, {"SLURM_CONF": str(self.folder / "slurm.conf"), "SLURMD_NODENAME": node}
         )
 
     def ask(self, *command: str) -> str:
@@ -174,9 +165,7 @@ class Cluster:
     def states(self) -> dict[str, str]:
         """The state of each node that the controller knows; empty while it does not answer."""
         try:
-            lines = self.ask(
-                "sinfo", "--noheader", "--Node", "--partition=main", "--format=%N %T"
-            ).splitlines()
+            lines = self.ask("sinfo", "--noheader", "--Node", "--partition=main", "--format=%N %T").splitlines()
         except subprocess.CalledProcessError:
             return {}
         return dict(line.split() for line in lines)
@@ -184,9 +173,7 @@ class Cluster:
     def jobs(self) -> list[dict[str, str]]:
         """The fields of all jobs since the cluster started, as `scontrol show job` names them."""
         lines = self.ask("scontrol", "--oneliner", "show", "job").splitlines()
-        return [
-            dict(field.partition("=")[::2] for field in line.split(" ") if "=" in field) for line in lines
-        ]
+        return [dict(field.partition("=")[::2] for field in line.split(" ") if "=" in field) for line in lines]
 
     def _end(self) -> None:
         with contextlib.suppress(subprocess.CalledProcessError, OSError):
@@ -205,9 +192,7 @@ class Cluster:
         """Kill the processes whose environment has all variables of one of the marks."""
         wanted = [{f"{name}={value}".encode() for name, value in mark.items()} for mark in marks]
         # Again, since a process may have started another while this looked.
-        while found := [
-            pid for pid, variables in environments() if any(mark <= variables for mark in wanted)
-        ]:
+        while found := [pid for pid, variables in environments() if any(mark <= variables for mark in wanted)]:
             for pid in found:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

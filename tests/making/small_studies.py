@@ -17,9 +17,7 @@ def combination(seed: int) -> dict[str, dict[str, Any]]:
         {"name": f"x{at}", "type": {"c": "categorical", "n": "numeric"}[kind], **missing}
         for at, kind in enumerate(kinds)
     ]
-    names = draw.sample(
-        ["unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"], k=draw.randint(2, 4)
-    )
+    names = draw.sample(["unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"], k=draw.randint(2, 4))
     study = {
         "id": "drawn",
         "files": {
@@ -63,9 +61,7 @@ def options(draw: Random, name: str, variables: list[dict[str, Any]]) -> dict[st
         threshold = draw.choice([None, "half_of_maximum", str(5 * v - 5), str(5 * v - 1), "0"])
         return {"scores": rules, **({"threshold": threshold} if threshold else {})}
     if name == "winkler":
-        agreement = draw.choice(
-            ["half_gap", "midpoint", {"nearest": "2"}, {"closest": str(draw.randint(1, v))}]
-        )
+        agreement = draw.choice(["half_gap", "midpoint", {"nearest": "2"}, {"closest": str(draw.randint(1, v))}])
         least = {} if "closest" in agreement else {"min_agree": str(draw.randint(1, v))}
         return {"agreement": agreement, **least}
     threshold = draw.choice([{"probability": "0.5"}, {"weight": "0"}, {"weight": "2"}])
@@ -76,9 +72,7 @@ def variant(draw: Random, study: dict[str, Any]) -> dict[str, Any]:
     """Return a study with one change."""
     other = copy.deepcopy(study)
     how = draw.choice(["options", "options", "options", "bins", "limit", "fewer", "strata", "plain"])
-    names = [name for name in other["metrics"] if how != "plain" or name == "fellegi_sunter"] or [
-        *other["metrics"]
-    ]
+    names = [name for name in other["metrics"] if how != "plain" or name == "fellegi_sunter"] or [*other["metrics"]]
     name = draw.choice(names)
     variables = other["linking_variables"]
     if how == "options":
@@ -193,8 +187,7 @@ def rows(study: dict[str, Any], seed: int) -> Rows:
         ][:12]
 
     people = [
-        (at, {"s": draw.choice(strata), **{x["name"]: value(x) for x in variables}})
-        for at in range(draw.randint(1, 6))
+        (at, {"s": draw.choice(strata), **{x["name"]: value(x) for x in variables}}) for at in range(draw.randint(1, 6))
     ]
     puf, eif, linked, wrong = (
         held(people, 12),
@@ -208,9 +201,6 @@ def rows(study: dict[str, Any], seed: int) -> Rows:
         for k, (other, _) in enumerate(eif)
         if draw.random() < (linked if one == other else wrong)
     ]
-    sides = (
-        [{key: f"{key}{at}", **one} for at, (_, one) in enumerate(side)]
-        for key, side in (("p", puf), ("e", eif))
-    )
+    sides = ([{key: f"{key}{at}", **one} for at, (_, one) in enumerate(side)] for key, side in (("p", puf), ("e", eif)))
     clusters = draw.choice([1, 3, 9])
     return *sides, iuf, [draw.randrange(clusters) for _ in puf]

@@ -135,9 +135,7 @@ def pairs(*rows: str) -> pa.Table:
     """Return pairs ``puf eif`` by row number, from 0; an ambiguous record has the EIF record ``~``."""
     cells = [row.split() for row in rows]
     columns = [[None if row[at] == "~" else int(row[at]) for row in cells] for at in range(2)]
-    return pa.table(
-        {side: pa.array(column, pa.int32()) for side, column in zip(("puf", "eif"), columns, strict=True)}
-    )
+    return pa.table({side: pa.array(column, pa.int32()) for side, column in zip(("puf", "eif"), columns, strict=True)})
 
 
 def in_strata(*lines: int | None) -> pa.Table:

@@ -64,10 +64,7 @@ def rows() -> dict[str, list[list[str]]]:
     return {
         "puf": [key, *([name, *person] for name, person in zip(names[:30], people[:30], strict=True))],
         "eif": [["broker", "serial", *header], *eif],
-        "iuf": [
-            ["id", "broker", "serial"],
-            *([names[at], f"e{at:02d}", f"s{at:02d}"] for at in range(10, 30)),
-        ],
+        "iuf": [["id", "broker", "serial"], *([names[at], f"e{at:02d}", f"s{at:02d}"] for at in range(10, 30))],
         "people": [key, *([name, *person] for name, person in zip(names, people, strict=True))],
         "synthetic": [key, *synthetic],
         "amounts": [
@@ -125,11 +122,7 @@ def _under(form: Change, section: str) -> dict[str, Any]:
 
 def _typing(section: str) -> list[Change]:
     """How the texts of a variable are read."""
-    return [
-        {f"{section}.missing": ["-9"]},
-        {f"{section}.missing": ["2", "-9"]},
-        {f"{section}.integer_coded": True},
-    ]
+    return [{f"{section}.missing": ["-9"]}, {f"{section}.missing": ["2", "-9"]}, {f"{section}.integer_coded": True}]
 
 
 def _labels(section: str) -> Change:
@@ -590,10 +583,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
                 "original": {"path": "people.csv", "id": "id"},
                 "released": [{"path": "synthetic.csv", "id": "id"}],
                 "keys": [{"name": "age"}, {"name": "sex"}, {"name": "region"}],
-                "targets": [
-                    {"name": "income", "type": "numeric", "within": {"relative": "0.2"}},
-                    {"name": "school"},
-                ],
+                "targets": [{"name": "income", "type": "numeric", "within": {"relative": "0.2"}}, {"name": "school"}],
             }
         },
         LEARNT,

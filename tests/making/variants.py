@@ -11,12 +11,7 @@ from reident.pipeline.comparison import compare
 from reident.pipeline.family import Compared
 from reident.pipeline.steps import COMPARED
 
-ALPHA = {
-    "set": ["metrics.taxicab.alpha"],
-    "values": ["0.25", "0.5", "0.75"],
-    "combinations": None,
-    "name": None,
-}
+ALPHA = {"set": ["metrics.taxicab.alpha"], "values": ["0.25", "0.5", "0.75"], "combinations": None, "name": None}
 PROTECTION = {
     "set": None,
     "values": None,
@@ -26,11 +21,7 @@ PROTECTION = {
 
 
 def add_variants(
-    folder: Path,
-    varied: list[dict],
-    labels: Iterable[dict[str, str]],
-    reference: int = 0,
-    same: tuple[str, ...] = (),
+    folder: Path, varied: list[dict], labels: Iterable[dict[str, str]], reference: int = 0, same: tuple[str, ...] = ()
 ) -> Path:
     """Add the comparison of variants with these labels to the results of a study; metrics in `same` do not vary.
 
@@ -38,9 +29,7 @@ def add_variants(
     """
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     (folder / "study.json").write_text(json.dumps({**study, "variants": varied}), encoding="utf-8")
-    variants = [
-        Compared(variant=f"v{at}", labels=own, reference=at == reference) for at, own in enumerate(labels)
-    ]
+    variants = [Compared(variant=f"v{at}", labels=own, reference=at == reference) for at, own in enumerate(labels)]
     for name, table in COMPARED.items():
         if (folder / table.path).is_file():
             own = read_csv(folder / table.path)

@@ -79,9 +79,7 @@ class Attacker:
             for name in (*FREE, *OF_METRIC):
                 if line[name]:
                     cell = self.cell(line, name)
-                    assert self.texts.setdefault(cell, line[name]) == line[name], (
-                        "one number is published twice"
-                    )
+                    assert self.texts.setdefault(cell, line[name]) == line[name], "one number is published twice"
         for line in self.clusters:
             for name in ("n_clusters", "n_suspected", "n_confirmed"):
                 self.texts[self.group(line, name)] = line[name]
@@ -145,9 +143,7 @@ class Attacker:
                 self.at_most({c[small]: 1, c[large]: -1})
             self.at_most({c["n_suspected"]: 1, c["n_ambiguous"]: 1, c["n_puf"]: -1})
             # Suspected records with more than one candidate: the confirmed ones are at most all of them.
-            self.at_most(
-                {c["n_confirmed"]: 1, c["n_single_confirmed"]: -1, c["n_suspected"]: -1, c["n_single"]: 1}
-            )
+            self.at_most({c["n_confirmed"]: 1, c["n_single_confirmed"]: -1, c["n_suspected"]: -1, c["n_single"]: 1})
             if (pairs := self.high[self.cells[c["n_puf"]]] * self.high[self.cells[c["n_eif"]]]) < MOST:
                 for name in ("n_links", "n_suspected", "n_ambiguous"):
                     self.at_most({c[name]: 1}, pairs)
@@ -185,9 +181,7 @@ class Attacker:
                 b = {name: self.cell(other, name) for name in OF_METRIC}
                 self.at_most({a["n_suspected"]: 1, b["n_suspected"]: -1})
                 self.at_most({a["n_confirmed"]: 1, b["n_confirmed"]: -1})
-                self.equal(
-                    {a["n_suspected"]: 1, a["n_ambiguous"]: 1, b["n_suspected"]: -1, b["n_ambiguous"]: -1}
-                )
+                self.equal({a["n_suspected"]: 1, a["n_ambiguous"]: 1, b["n_suspected"]: -1, b["n_ambiguous"]: -1})
         unranked = [cell for cell in self.cells if cell[0] == "n_ambiguous" and cell[1] == "unicity"]
         for cell in unranked:
             self.equal({cell: 1})
@@ -199,11 +193,7 @@ class Attacker:
             for line in self.lines:
                 for other in self.lines:
                     same = few == "unicity" or line["rank_limit"] == other["rank_limit"]
-                    if (line["metric"], other["metric"], line["stratum"]) == (
-                        few,
-                        many,
-                        other["stratum"],
-                    ) and same:
+                    if (line["metric"], other["metric"], line["stratum"]) == (few, many, other["stratum"]) and same:
                         pairs.append((line, other))
         return pairs
 
@@ -232,15 +222,10 @@ class Attacker:
             record = next(
                 other
                 for other in self.lines
-                if (other["metric"], other["stratum"]) == (line["metric"], line["stratum"])
-                and other["n_single"] != ""
+                if (other["metric"], other["stratum"]) == (line["metric"], line["stratum"]) and other["n_single"] != ""
             )
-            many, some, few = (
-                self.group(line, name) for name in ("n_clusters", "n_suspected", "n_confirmed")
-            )
-            whole, claimed, right = (
-                self.cell(record, name) for name in ("n_puf", "n_suspected", "n_confirmed")
-            )
+            many, some, few = (self.group(line, name) for name in ("n_clusters", "n_suspected", "n_confirmed"))
+            whole, claimed, right = (self.cell(record, name) for name in ("n_puf", "n_suspected", "n_confirmed"))
             for small, large in ((few, some), (some, many), (many, whole), (some, claimed), (few, right)):
                 self.at_most({small: 1, large: -1})
             self.at_most({right: 1, few: -1, claimed: -1, some: 1})
@@ -267,8 +252,7 @@ class Attacker:
                 if convention != "wildcard":
                     self.equal({below[more]: 1, below[few]: -1, **{sizes[size]: -size for size in those}})
         complete, category, wild = (
-            [self.below(convention, name) for name in BELOW]
-            for convention in ("excluded", "category", "wildcard")
+            [self.below(convention, name) for name in BELOW] for convention in ("excluded", "category", "wildcard")
         )
         for few, all_of_them, fewer in zip(complete, category, wild, strict=True):
             self.at_most({few: 1, all_of_them: -1})
@@ -276,9 +260,7 @@ class Attacker:
         for at, later in pairwise(range(4)):
             self.at_most({complete[later]: 1, complete[at]: -1, category[later]: -1, category[at]: 1})
         for size in (2, 3, 4):
-            few, more = (
-                self.below(convention, f"cells_of_{size}") for convention in ("excluded", "category")
-            )
+            few, more = (self.below(convention, f"cells_of_{size}") for convention in ("excluded", "category"))
             self.at_most({few: 1, more: -1})
         everyone = ("n_puf", "", "ALL", "")
         self.equal({wild[3]: 1, category[3]: -1})

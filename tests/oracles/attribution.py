@@ -68,8 +68,7 @@ def measures(reach, original, released, holdout=(), linked=False):
         "matched": mean(len(s) > 0 for s in found),
         "disclosive": mean(told(reach, s)[0] for s in found),
         "disclosive_guess": mean(
-            guessed(reach, t, guess) if told(reach, s)[0] else 0
-            for (_, _, t), s in zip(used, found, strict=True)
+            guessed(reach, t, guess) if told(reach, s)[0] else 0 for (_, _, t), s in zip(used, found, strict=True)
         ),
         "disco": mean(one[0] for one in hits),
         "disdio": mean(one[0] and two[0] for one, two in zip(hits, known, strict=True)),

@@ -79,9 +79,7 @@ def variances(study, puf, eif):
     variables, found = study["linking_variables"], {}
     for stratum, (inside, _) in by_stratum(puf, eif).items():
         scope = puf if study.get("binning", {}).get("scope", "stratum") == "study" else inside
-        found[stratum] = [
-            variance(present(scope, j)) if is_numeric(x) else None for j, x in enumerate(variables)
-        ]
+        found[stratum] = [variance(present(scope, j)) if is_numeric(x) else None for j, x in enumerate(variables)]
     return found
 
 

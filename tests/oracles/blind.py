@@ -18,9 +18,7 @@ def estimate(strata, near):
     for j, own in enumerate(levels_used(near)):
         links = expected(level[:, j], g, own) + 0.5
         others = expected(level[:, j], 1 - g, own) + 0.5
-        for at, weight in zip(
-            own, np.log2(links / links.sum()) - np.log2(others / others.sum()), strict=True
-        ):
+        for at, weight in zip(own, np.log2(links / links.sum()) - np.log2(others / others.sum()), strict=True):
             weights[j][LEVELS[at]] = weight
     return weights, prior, largest, rounds
 

@@ -26,16 +26,7 @@ def bounds(metric, index, puf, buffers, low, high, box):
                     for s in range(64):
                         mask = one << np.uint64(s) if together == 0 else present
                         if (present >> np.uint64(s)) & one != zero:
-                            leaf_costs(
-                                metric,
-                                buffers.queries,
-                                0,
-                                index.leaves,
-                                leaf,
-                                mask,
-                                some_low,
-                                some_high,
-                            )
+                            leaf_costs(metric, buffers.queries, 0, index.leaves, leaf, mask, some_low, some_high)
                             r = index.leaves.eif[leaf, s]
                             low[together, i, r], high[together, i, r] = some_low[s], some_high[s]
                             box[0, i, r], box[1, i, r] = outer, inner

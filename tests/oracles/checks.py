@@ -48,17 +48,12 @@ def by_keys(tables, table):
         columns |= {name: records[name] for name in names}
     line = tables.strata["puf"]["stratum"].take(table["puf"])
     columns["stratum"] = pa.array(tables.manifest["stratum"]).take(line)
-    return pa.table(
-        columns | {name: table[name] for name in table.column_names if name not in ("puf", "eif")}
-    )
+    return pa.table(columns | {name: table[name] for name in table.column_names if name not in ("puf", "eif")})
 
 
 def keyed(tables, table, *columns):
     """{(pufid, eifid): the columns' values, a stratum as the values of its variables}; no pair stands twice."""
-    sides = [
-        list(zip(*(table[name].to_pylist() for name in own), strict=True))
-        for own in tables.study.keys.values()
-    ]
+    sides = [list(zip(*(table[name].to_pylist() for name in own), strict=True)) for own in tables.study.keys.values()]
     pairs, strata = list(zip(*sides, strict=True)), strata_of(tables)
     assert len(set(pairs)) == len(pairs)
     values = [table[column].to_pylist() for column in columns]

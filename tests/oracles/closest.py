@@ -98,9 +98,7 @@ def measure(numeric, confidential, synthetic, holdout):
     distances = [own[0] / 1e12 for own in near]
     line = {
         "distance_confidential": percentile(distances, 5),
-        "ratio_confidential": None
-        if len(confidential) < 2
-        else percentile([ratio(*own[:2]) for own in near], 5),
+        "ratio_confidential": None if len(confidential) < 2 else percentile([ratio(*own[:2]) for own in near], 5),
         "n_identical": sum(row in confidential for row in synthetic),
         "n_identical_unique": sum(confidential.count(row) == 1 for row in synthetic),
     }
@@ -111,9 +109,7 @@ def measure(numeric, confidential, synthetic, holdout):
     expected = Fraction(len(confidential), len(confidential) + len(holdout))
     share = nearness(numeric, spreads, confidential, synthetic, holdout, 100)[2]
     everyone = confidential + holdout
-    alone = [
-        sum(everyone.count(row) == 1 and row in synthetic for row in file) for file in (confidential, holdout)
-    ]
+    alone = [sum(everyone.count(row) == 1 and row in synthetic for row in file) for file in (confidential, holdout)]
     return line | {
         "distance_holdout": percentile(held, 5),
         "ratio_holdout": None if len(holdout) < 2 else percentile([ratio(*own[:2]) for own in other], 5),

@@ -18,18 +18,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pypdf
 
-ALGORITHMS = (
-    "md5",
-    "sha1",
-    "sha224",
-    "sha256",
-    "sha384",
-    "sha512",
-    "sha3_256",
-    "sha3_512",
-    "blake2b",
-    "blake2s",
-)
+ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512", "blake2b", "blake2s")
 SHORTEST = 8
 """Hexadecimal digits that are taken for a digest, or its beginning."""
 
@@ -93,9 +82,7 @@ def told(texts: dict[str, str], secrets: dict[str, set[str]]) -> set[tuple[str, 
 def guesses(path: Path) -> set[str]:
     """The digests of all forms of a file, and the digests of these."""
     first = {digest for form in _forms(path) for digest in _all(form)}
-    return first | {
-        digest for value in first for digest in (*_all(value.encode()), *_all(bytes.fromhex(value)))
-    }
+    return first | {digest for value in first for digest in (*_all(value.encode()), *_all(bytes.fromhex(value)))}
 
 
 def _all(content: bytes) -> set[str]:

@@ -14,9 +14,7 @@ def intervals(folder: Path) -> list[tuple[str, str, str, str]]:
     for path in sorted(folder.glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
             for line in csv.DictReader(stream):
-                ends = {
-                    name: text for name, text in line.items() if name.endswith(("_low", "_high", "_bound"))
-                }
+                ends = {name: text for name, text in line.items() if name.endswith(("_low", "_high", "_bound"))}
                 if any(ends.values()):
                     assert set(ends) == {"conditional_low", "conditional_high"}, path.name
                     found.append((*ends.values(), line["n_confirmed"], line["n_suspected"]))

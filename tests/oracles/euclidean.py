@@ -31,9 +31,7 @@ def threshold(alpha, norm):
     return round((alpha / 2 if norm == "primer" else alpha / math.sqrt(2)) * 1e12)
 
 
-def nearest(
-    puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep, whole_steps=False
-):
+def nearest(puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep, whole_steps=False):
     """The pairs of each PUF record, as `pairs.kept` gives them."""
     highest = threshold(alpha, norm)
     columns, suspected = list(zip(numeric.tolist(), spread.tolist(), strict=True)), []

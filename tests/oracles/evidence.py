@@ -17,9 +17,7 @@ class Evidence:
 
 def levels(variables, partial, p, e):
     """The level of each variable of a pair of binned records."""
-    return [
-        level(x, x["name"] in partial, a, b) for x, a, b in zip(variables, p.values, e.values, strict=True)
-    ]
+    return [level(x, x["name"] in partial, a, b) for x, a, b in zip(variables, p.values, e.values, strict=True)]
 
 
 def level(variable, partly, a, b):
@@ -102,10 +100,7 @@ def tolerance(evidence, complete):
         (
             sum(differs)
             for differs in product((False, True), repeat=len(best))
-            if sum(
-                own["differ"] if d else top
-                for own, top, d in zip(evidence.weights, best, differs, strict=True)
-            )
+            if sum(own["differ"] if d else top for own, top, d in zip(evidence.weights, best, differs, strict=True))
             >= evidence.least
         ),
         default=-1,

@@ -53,10 +53,7 @@ def halves(records, coarse, wildcard):
 
     ``coarse`` are the records on the coarser key.
     """
-    n, totals = (
-        len(records),
-        {(kind, still): Fraction(0) for kind in (True, False) for still in (True, False)},
-    )
+    n, totals = (len(records), {(kind, still): Fraction(0) for kind in (True, False) for still in (True, False)})
     whole = match_counts(records, records, wildcard)
     for taken in product([True, False], repeat=n):
         at = [i for i in range(n) if taken[i]]

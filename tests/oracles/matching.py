@@ -64,9 +64,7 @@ def is_target(study, row):
             if found not in [value(study, condition["variable"], code) for code in condition["equals"]]:
                 return False
         elif not (
-            Fraction(condition.get("at_least", found))
-            <= Fraction(found)
-            <= Fraction(condition.get("at_most", found))
+            Fraction(condition.get("at_least", found)) <= Fraction(found) <= Fraction(condition.get("at_most", found))
         ):
             return False
     return True
@@ -116,9 +114,7 @@ def posterior(study, known, target, files, population=None, fraction=None):
     for file in files:
         matching = []
         for j in range(len(file)):
-            pairs = [
-                (v, value(study, v, target[v]), value(study, v, file[j][v])) for v in known + synthesized
-            ]
+            pairs = [(v, value(study, v, target[v]), value(study, v, file[j][v])) for v in known + synthesized]
             if all(equal(study, *pair) for pair in pairs):
                 matching.append(j)
         if population is None and fraction is None and not matching:

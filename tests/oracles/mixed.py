@@ -9,9 +9,7 @@ SHAPES = {
     "continuous": lambda generator, n: generator.normal(size=n),
     "skewed": lambda generator, n: np.round(np.exp(generator.normal(0, 3, n)), 2),
     "outlying": lambda generator, n: np.where(
-        generator.random(n) < 0.9,
-        generator.normal(size=n) / 1e4,
-        generator.choice([30.0, 41.0, 42.0, 90.0], n),
+        generator.random(n) < 0.9, generator.normal(size=n) / 1e4, generator.choice([30.0, 41.0, 42.0, 90.0], n)
     ),
     "constant": lambda _, n: np.full(n, 7.5),
     "huge": lambda generator, n: generator.choice([-1e308, -1e16, 0.0, 1e16, 1e16 + 2, 1e308], n),
@@ -33,9 +31,7 @@ def records(generator, n, kinds, missing):
 
 
 CATEGORIES = [1, 2, 3, 30, 63, 64, 65, 200]
-KINDS = st.lists(
-    st.one_of(st.sampled_from(CATEGORIES), st.sampled_from(sorted(SHAPES))), min_size=1, max_size=20
-)
+KINDS = st.lists(st.one_of(st.sampled_from(CATEGORIES), st.sampled_from(sorted(SHAPES))), min_size=1, max_size=20)
 # Sizes at which leaves, groups of leaves, sorted parts and records that search together are full or not.
 SIZES = st.one_of(
     st.tuples(st.integers(0, 6), st.integers(0, 12)),

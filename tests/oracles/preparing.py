@@ -42,9 +42,7 @@ def value_of(variable, file, cell):
     """The value of a cell: first the missing codes, then the recode table, then the type."""
     code = code_of(variable, cell)
     missing = variable.get("missing", [])
-    if code in [
-        code_of(variable, m) for m in (missing.get(file, []) if isinstance(missing, dict) else missing)
-    ]:
+    if code in [code_of(variable, m) for m in (missing.get(file, []) if isinstance(missing, dict) else missing)]:
         return None
     recode = variable.get("recode", {}).get(file, {})
     code = {code_of(variable, old): code_of(variable, new) for old, new in recode.items()}.get(code, code)
@@ -57,9 +55,7 @@ def coarser(variable, code):
     """The middle of the interval of a number, within its limits; the coarser code of a category."""
     how = variable.get("coarsen") or {}
     if "recode" in how:
-        return {code_of(variable, old): code_of(variable, new) for old, new in how["recode"].items()}.get(
-            code, code
-        )
+        return {code_of(variable, old): code_of(variable, new) for old, new in how["recode"].items()}.get(code, code)
     if not how:
         return code
     code = min(code, Fraction(how.get("top", code)))

@@ -46,9 +46,7 @@ def counts(studies, labels, puf, eif, iuf, clusters):
                     if not is_whole:
                         for name in ("suspected", "confirmed"):
                             cell = f"clusters_{name}", variant, metric, stratum, limit if in_force else 0
-                            found[cell] = len(
-                                {cluster[key] for key, state in own.items() if f"n_{name}" in state}
-                            )
+                            found[cell] = len({cluster[key] for key, state in own.items() if f"n_{name}" in state})
     return found
 
 
@@ -56,9 +54,7 @@ def of_files(labels, records, links, strata, cluster):
     """Records, links and clusters of the whole study and of each stratum."""
     found = {}
     for label in (ALL, *labels):
-        puf, eif = (
-            {record.key for record in side if label in (ALL, strata.get(record.key))} for side in records
-        )
+        puf, eif = ({record.key for record in side if label in (ALL, strata.get(record.key))} for side in records)
         inside = sum(label == ALL or (p in puf and e in eif) for p, e in links)
         groups = len({cluster[key] for key in puf})
         for name, n in zip(
@@ -99,9 +95,7 @@ def of_records(passing, options, links, limit, in_force):
     for key, right in candidates.items():
         states[key] = {"n_suspected"} | ({"n_confirmed"} if any(right) else set())
         if len(right) == 1:
-            states[key] |= {
-                name.replace("n_", "n_single_").removesuffix("_suspected") for name in states[key]
-            }
+            states[key] |= {name.replace("n_", "n_single_").removesuffix("_suspected") for name in states[key]}
     return states
 
 

@@ -19,9 +19,7 @@ def points(intervals, relations):
 def widest(intervals, relations):
     """The smallest and the largest value of each cell."""
     found = points(intervals, relations)
-    return {
-        cell: (int(found[:, at].min()), int(found[:, at].max())) for at, cell in enumerate(sorted(intervals))
-    }
+    return {cell: (int(found[:, at].min()), int(found[:, at].max())) for at, cell in enumerate(sorted(intervals))}
 
 
 def suppressed(intervals, pattern, largest):

@@ -78,9 +78,7 @@ def of_households(risks, households):
 
 def ordered_t(records, places):
     """The largest distance of a cell from all cells, by the cumulated shares at each place that occurs; -1: missing."""
-    inside = [
-        (record, at) for record, at in zip(records, places, strict=True) if min(record) >= 0 and at >= 0
-    ]
+    inside = [(record, at) for record, at in zip(records, places, strict=True) if min(record) >= 0 and at >= 0]
     every = sorted({at for _, at in inside})
     if len(every) < 2:
         return 0.0 if inside else None

@@ -176,9 +176,7 @@ def declared_bands(declared):
             (exact(band["within"]) * (abs(p) if str(band.get("relative")).lower() == "true" else 1), band)
             for band in declared["bands"]
         ]
-        holding = [
-            (exact(band["within"]), exact(band["score"])) for width, band in widths if abs(e - p) <= width
-        ]
+        holding = [(exact(band["within"]), exact(band["score"])) for width, band in widths if abs(e - p) <= width]
         return min(holding)[1] if holding else beyond
 
     return score

@@ -40,9 +40,7 @@ ALPHAS = ["0.5", "1/3", "0.25", "1", "0.1", "0.999", "2/3"]
 
 def options(**choices):
     """A mapping in which each key is absent (the default holds) or has one of its values."""
-    return st.fixed_dictionaries(
-        {}, optional={key: st.sampled_from(values) for key, values in choices.items()}
-    )
+    return st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in choices.items()})
 
 
 class Column(NamedTuple):
@@ -95,9 +93,7 @@ def coarsenings(draw, column):
     if not draw(st.sampled_from([True, False, False])):
         return None
     if column.variable["type"] == "numeric":
-        found = draw(
-            options(width=["1", "0.5", "2", "10", "0.1", "1/3"], bottom=["-1", "0.5"], top=["2", "7.5"])
-        )
+        found = draw(options(width=["1", "0.5", "2", "10", "0.1", "1/3"], bottom=["-1", "0.5"], top=["2", "7.5"]))
         return found or {"width": "3"}
     codes = list(column.spelled["puf"])
     return {"recode": {draw(st.sampled_from(codes)): draw(st.sampled_from([*codes, "new"]))}}
@@ -148,9 +144,7 @@ def adhoc_scores(draw, column):
         return rule | draw(options(beyond=SCORES))
     code = st.sampled_from([*column.spelled["puf"], "unheard of"])
     pairs = draw(st.lists(st.tuples(code, code), min_size=1, max_size=6, unique=True))
-    return {"table": [{"puf": p, "eif": e, "score": draw(score)} for p, e in pairs]} | draw(
-        options(otherwise=SCORES)
-    )
+    return {"table": [{"puf": p, "eif": e, "score": draw(score)} for p, e in pairs]} | draw(options(otherwise=SCORES))
 
 
 @st.composite
@@ -183,9 +177,7 @@ def studies(draw, fewest=0, most=14):
             {key: value for key, value in c.variable.items() if key not in ("type", "order")} for c in strata
         ]
     study |= draw(settings(linking))
-    named = {
-        file: [dict(zip(study["files"][file]["id"], key, strict=True)) for key in own[file]] for file in own
-    }
+    named = {file: [dict(zip(study["files"][file]["id"], key, strict=True)) for key in own[file]] for file in own}
     rows = [
         [named[file][i] | written(strata + linking, file, i, record) for i, record in enumerate(side)]
         for file, side in sides.items()
@@ -273,14 +265,8 @@ def true_links(draw, n_puf, n_eif, origins):
 @st.composite
 def settings(draw, linking):
     """The sections of a study file that choose how: bins, metrics, rank filter, intervals."""
-    scores = {
-        column.variable["name"]: rule
-        for column in linking
-        if (rule := draw(adhoc_scores(column))) is not None
-    }
-    unicity = draw(
-        options(interactions=["auto", "all", "full", "jointly_observed"], max_order=["1", "2", "3"])
-    )
+    scores = {column.variable["name"]: rule for column in linking if (rule := draw(adhoc_scores(column))) is not None}
+    unicity = draw(options(interactions=["auto", "all", "full", "jointly_observed"], max_order=["1", "2", "3"]))
     if unicity.get("interactions") in ("full", "jointly_observed"):
         unicity.pop("max_order", None)
     v = len(linking)
@@ -294,9 +280,7 @@ def settings(draw, linking):
         for column in linking
         if column.variable["type"] == "numeric" or "order" in column.variable
     ]
-    limits = [{"probability": p} for p in ("0.5", "0.02", "0.9", "1e-9")] + [
-        {"weight": w} for w in ("0", "-3.5")
-    ]
+    limits = [{"probability": p} for p in ("0.5", "0.02", "0.9", "1e-9")] + [{"weight": w} for w in ("0", "-3.5")]
     found = {
         "metrics": {
             "unicity": unicity,
@@ -304,8 +288,7 @@ def settings(draw, linking):
             "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"], whole_steps=["true", "false"])),
             "adhoc": draw(adhoc_options(linking, scores)),
             "winkler": winkler,
-            "fellegi_sunter": {"m": "informed"}
-            | draw(options(partial=[neighbours, neighbours[:1]], threshold=limits)),
+            "fellegi_sunter": {"m": "informed"} | draw(options(partial=[neighbours, neighbours[:1]], threshold=limits)),
         },
         "binning": draw(
             options(

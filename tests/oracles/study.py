@@ -67,9 +67,7 @@ def run(study, puf, eif, iuf):
 
 def high_is_best(name, options):
     """Scores and agreements are best where they are high, distances where they are low."""
-    return name in ("adhoc", "fellegi_sunter") or (
-        name == "winkler" and "closest" not in options.get("agreement", "")
-    )
+    return name in ("adhoc", "fellegi_sunter") or (name == "winkler" and "closest" not in options.get("agreement", ""))
 
 
 def scored_pairs(name, study, options, puf, eif):
@@ -77,9 +75,7 @@ def scored_pairs(name, study, options, puf, eif):
     variables, variance = study["linking_variables"], variances(study, puf, eif)
     alpha = Fraction(str(options.get("alpha", "0.5")))
     pairs = []
-    for stratum, (p, e) in by_stratum(
-        *(bin_records(study, puf, eif) if name == "taxicab" else (puf, eif))
-    ).items():
+    for stratum, (p, e) in by_stratum(*(bin_records(study, puf, eif) if name == "taxicab" else (puf, eif))).items():
         if name == "taxicab":
             scores = scoring.taxicab(p, e, len(variables), alpha)
         elif name == "euclidean":
@@ -127,14 +123,8 @@ def unicity_pairs(study, options, puf, eif):
     binned = bin_records(study, puf, eif)
     anything_missing = any_missing(puf, eif)
     option, pairs = options.get("interactions", "auto"), []
-    sets = scoring.variable_sets(
-        option, options.get("max_order"), len(study["linking_variables"]), anything_missing
-    )
+    sets = scoring.variable_sets(option, options.get("max_order"), len(study["linking_variables"]), anything_missing)
     for stratum, (p, e) in by_stratum(*binned).items():
-        found = (
-            scoring.unicity_jointly_observed(p, e)
-            if option == "jointly_observed"
-            else scoring.unicity(p, e, sets)
-        )
+        found = scoring.unicity_jointly_observed(p, e) if option == "jointly_observed" else scoring.unicity(p, e, sets)
         pairs += [Pair(p[i].key, e[k].key, stratum, order=len(s), variables=s) for (i, k), s in found.items()]
     return pairs

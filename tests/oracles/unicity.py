@@ -28,9 +28,7 @@ def shared_uniques(puf, eif, sets="all", max_order=None):
             of_puf, of_eif = sample_uniques(puf, variables), sample_uniques(eif, variables)
             for cell, p in of_puf.items():
                 e = of_eif.get(cell)
-                if e is None or (
-                    sets == "jointly_observed" and jointly_observed(puf[p], eif[e]) != variables
-                ):
+                if e is None or (sets == "jointly_observed" and jointly_observed(puf[p], eif[e]) != variables):
                     continue
                 first.setdefault((p, e), (order, sum(1 << j for j in variables)))
     return sorted(((p, e, *best) for (p, e), best in first.items()), key=lambda row: (row[0], row[2], row[1]))

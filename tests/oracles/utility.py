@@ -31,9 +31,7 @@ def kolmogorov_smirnov(original, released):
         return sum(value is None or (point is not None and value <= point) for value in values)
 
     points = {None, *original, *released}
-    return max(
-        Fraction(abs(at_most(original, point) - at_most(released, point)), len(original)) for point in points
-    )
+    return max(Fraction(abs(at_most(original, point) - at_most(released, point)), len(original)) for point in points)
 
 
 def cut(values, cuts):
@@ -118,9 +116,7 @@ def pmse(variables, interactions=1):
         p = 1 / (1 + np.exp(-x @ b))
         return (x.T * (p * (1 - p))) @ x + np.diag([0, *[1e-6] * (x.shape[1] - 1)])
 
-    found = minimize(
-        loss, np.zeros(x.shape[1]), jac=slope, hess=curve, method="trust-exact", options={"gtol": 1e-9}
-    )
+    found = minimize(loss, np.zeros(x.shape[1]), jac=slope, hess=curve, method="trust-exact", options={"gtol": 1e-9})
     p = 1 / (1 + np.exp(-x @ found.x))
     terms = np.linalg.matrix_rank(x, tol=1e-6)
     return ((p - 0.5) ** 2).mean(), (terms - 1) / (8 * len(x))

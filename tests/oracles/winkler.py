@@ -102,9 +102,7 @@ def levels_of_many(puf, eif, m):
 
 def kept(counts, n_puf, min_agree, keep):
     """Rows (puf, eif, agreements), sorted by puf, most agreements, eif, and whether each PUF record is ambiguous."""
-    return pairs.highest_kept(
-        by_record({pair: n for pair, n in counts.items() if n >= min_agree}, n_puf), keep
-    )
+    return pairs.highest_kept(by_record({pair: n for pair, n in counts.items() if n >= min_agree}, n_puf), keep)
 
 
 def lowest(distances, n_puf, keep):

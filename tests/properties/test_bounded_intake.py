@@ -47,9 +47,7 @@ def outcome(part, sources, folder=None, threads=1):
     """The prepared tables, or the message of the error."""
     tables = {name: [] for name in PREPARED}
     try:
-        lines = intake.prepare_files(
-            part, sources, {name: own.append for name, own in tables.items()}, folder, threads
-        )
+        lines = intake.prepare_files(part, sources, {name: own.append for name, own in tables.items()}, folder, threads)
     except InputError as error:
         return str(error), error.args[1:]
     found = {name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}
@@ -88,12 +86,7 @@ def test_bounded_memory_and_threads_give_what_one_batch_gives(
     described = {
         "puf": {"path": "puf.csv", "id": ["a", "b"]},
         "eif": {"path": "eif.csv", "id": ["d", "e"]},
-        "iuf": {
-            "path": "iuf.csv",
-            "puf_id": ["pa", "pb"],
-            "eif_id": ["ed", "ee"],
-            "unknown_links_at_most": allowed,
-        },
+        "iuf": {"path": "iuf.csv", "puf_id": ["pa", "pb"], "eif_id": ["ed", "ee"], "unknown_links_at_most": allowed},
     }
     known = dict(zip(names, rows, strict=True))
     if known["original"] is None:
@@ -101,9 +94,7 @@ def test_bounded_memory_and_threads_give_what_one_batch_gives(
     else:
         described["original"] = {"path": "original.csv"}
     model = study(
-        files=described,
-        linking_variables=linking,
-        **({"rates": {"cluster": list(cluster)}} if cluster else {}),
+        files=described, linking_variables=linking, **({"rates": {"cluster": list(cluster)}} if cluster else {})
     )
     part = parts.preparing(model)
     tables = {side: table(names[side], own) for side, own in known.items()}
@@ -117,10 +108,7 @@ def test_bounded_memory_and_threads_give_what_one_batch_gives(
     with ExitStack() as stack:
         for module, name, value in small:
             stack.enter_context(patch.object(module, name, value))
-        pieces = {
-            side: [pa.Table.from_batches([one]) for one in own.to_batches(batch)]
-            for side, own in tables.items()
-        }
+        pieces = {side: [pa.Table.from_batches([one]) for one in own.to_batches(batch)] for side, own in tables.items()}
         folder = tmp_path_factory.mktemp("scratch", numbered=True)
         bounded = outcome(part, pieces, folder, threads)
         assert not list(folder.iterdir())

@@ -20,9 +20,7 @@ def studies(draw):
     numeric = draw(st.lists(st.booleans(), min_size=1, max_size=4))
     cells = {
         True: draw(
-            st.sampled_from(
-                [[None, 0.0, 1.0, 3.0], [1.0], [None, 0.1, 0.2, 0.3, 1e6], [-2.5, 2.5, 1e-9], [None]]
-            )
+            st.sampled_from([[None, 0.0, 1.0, 3.0], [1.0], [None, 0.1, 0.2, 0.3, 1e6], [-2.5, 2.5, 1e-9], [None]])
         ),
         False: draw(st.sampled_from([["a"], ["a", "b", "c"], [None, "a", "b"], [None]])),
     }
@@ -59,9 +57,7 @@ def test_every_number_is_that_of_all_pairs(drawn):
             assert shown == pytest.approx(oracle.percentile(values, percent), abs=1e-15)
     spreads = oracle.spreads_of(numeric, synthetic)
     for tail in found.nearness.itertuples():
-        n, cut, share, deviation, _ = oracle.nearness(
-            numeric, spreads, confidential, synthetic, holdout, tail.percent
-        )
+        n, cut, share, deviation, _ = oracle.nearness(numeric, spreads, confidential, synthetic, holdout, tail.percent)
         assert (tail.n_records, tail.distance) == (n, cut / 1e12)
         assert (tail.share, tail.deviation) == pytest.approx((float(share), deviation), rel=1e-9, abs=1e-12)
         assert tail.nearer == (tail.probability <= (1 - LEVEL) / 2)
@@ -115,9 +111,7 @@ def test_of_several_nearest_records_the_first_counts_in_files_of_many_leaves(see
     for at, row in enumerate(puf):
         scores = [oracle.score(numeric, spread, [float(x) for x in row], other) for other in rows]
         first, second = (
-            sorted((own, k) for k, own in enumerate(scores))[:2]
-            if len(scores) > 1
-            else ((scores[0], 0), (-1, 0))
+            sorted((own, k) for k, own in enumerate(scores))[:2] if len(scores) > 1 else ((scores[0], 0), (-1, 0))
         )
         assert (levels[at].tolist(), place[at]) == ([first[0], second[0]], first[1])
 
@@ -155,10 +149,7 @@ def test_weights_of_very_many_kinds_are_rounded():
 
 def test_memory_is_seen_with_many_files_as_with_one():
     """More files need more relabellings, since the level of each test is lower."""
-    weights, times = (
-        np.full(400, 2**20),
-        np.stack([np.arange(400) < 200, np.arange(400) >= 200]).astype(np.int64),
-    )
+    weights, times = (np.full(400, 2**20), np.stack([np.arange(400) < 200, np.arange(400) >= 200]).astype(np.int64))
     for n_tests in (3, 3000):
         found = relabelling.judge(weights * times[0], times, float(200 * 2**20), LEVEL, n_tests, [1, 1])
         assert found.beyond, n_tests

@@ -106,9 +106,7 @@ def coverage(studies, households, correlation, seed):
         tables = pairs(), {"puf": in_strata(*[0] * n), "eif": in_strata(0)}, manifest(("s1", n, 1, 0))
         limit = {"unicity": pd.DataFrame()}
         for method, part in methods.items():
-            line = rates.rate(part, {}, *tables, {"unicity": suspected}, limit, in_clusters(*household)).iloc[
-                0
-            ]
+            line = rates.rate(part, {}, *tables, {"unicity": suspected}, limit, in_clusters(*household)).iloc[0]
             covered[method] += line["conditional_low"] <= RATE <= line["conditional_high"]
     return {method: count / studies for method, count in covered.items()}
 

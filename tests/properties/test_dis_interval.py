@@ -35,9 +35,7 @@ def drawn(people, fraction):
     two = size * (size - 1) / 2 * fraction**2 * (1 - fraction) ** (size - 2.0)
     rng = np.random.default_rng(1)
     shares = np.stack([one, two, 1 - one - two], axis=1)
-    counts = sum(
-        rng.multinomial(cells, np.maximum(own, 0), DRAWS) for cells, own in zip(n, shares, strict=True)
-    )
+    counts = sum(rng.multinomial(cells, np.maximum(own, 0), DRAWS) for cells, own in zip(n, shares, strict=True))
     return counts[:, 0], counts[:, 1], float((n * one).sum() / (n * size * one).sum())
 
 
@@ -65,9 +63,7 @@ def test_the_interval_contains_the_truth_in_at_least_94_of_100_samples(name, fra
 
 
 @examples(100)
-@given(
-    n_unique=st.integers(0, 40), n_pairs=st.integers(0, 40), fraction=st.sampled_from([0.01, 0.3, 0.9, 1.0])
-)
+@given(n_unique=st.integers(0, 40), n_pairs=st.integers(0, 40), fraction=st.sampled_from([0.01, 0.3, 0.9, 1.0]))
 def test_the_interval_is_that_of_clopper_and_pearson_on_the_scale_of_dis(n_unique, n_pairs, fraction):
     low, high = dis.interval(n_unique, 2 * n_pairs, fraction)
     value = dis.general(n_unique, 2 * n_pairs, fraction)
@@ -81,9 +77,7 @@ def test_the_interval_is_that_of_clopper_and_pearson_on_the_scale_of_dis(n_uniqu
     assert [low, high] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("variables", "levels", "fraction", "missing"), [(4, 6, 0.02, 0.08), (2, 30, 0.1, 0.01)]
-)
+@pytest.mark.parametrize(("variables", "levels", "fraction", "missing"), [(4, 6, 0.02, 0.08), (2, 30, 0.1, 0.01)])
 def test_with_wildcards_the_interval_contains_the_truth_in_most_samples(variables, levels, fraction, missing):
     """Every person is matched, by a complete key, with records that match every missing value; .92 to .99 in 120."""
     rng = np.random.default_rng(3)

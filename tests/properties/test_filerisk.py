@@ -52,11 +52,7 @@ def test_special_dis_is_exact_only_where_matches_of_one_kind_can_occur(cells, re
             kinds |= {copied for i, copied in zip(away, back, strict=True) if left.count(cells[i]) == 1}
     numbers = np.array(cells)
     found = dis.special(
-        matches.by_number(numbers, numbers),
-        fraction,
-        np.random.default_rng(seed),
-        removed=removed,
-        tolerance=0.2,
+        matches.by_number(numbers, numbers), fraction, np.random.default_rng(seed), removed=removed, tolerance=0.2
     )
     assume(found.rounds > 0)
     assert (found.ended == "exact") == (len(kinds) == 1)
@@ -130,9 +126,7 @@ def test_special_uniques_are_alone_on_a_part_of_the_key(codes, category):
         return min(own[record]) >= 0 and own.count(own[record]) == 1
 
     parts = [part for size in range(1, n_keys) for part in combinations(range(n_keys), size)]
-    expected = [
-        alone(i, range(n_keys)) and any(alone(i, variables) for variables in parts) for i in range(len(codes))
-    ]
+    expected = [alone(i, range(n_keys)) and any(alone(i, variables) for variables in parts) for i in range(len(codes))]
     names = [f"x{j}" for j in range(n_keys)]
     assert coarser.compare(codes, uniques.cell_sizes(codes), names).special.tolist() == expected
 

@@ -72,9 +72,7 @@ def test_the_general_form_is_the_expectation_with_one_record_removed(codes, seed
     fraction=st.sampled_from([0.4, 1.0]),
     wildcard=WILDCARD,
 )
-def test_the_special_form_is_exact_only_where_matches_of_one_kind_can_occur(
-    codes, seed, removed, fraction, wildcard
-):
+def test_the_special_form_is_exact_only_where_matches_of_one_kind_can_occur(codes, seed, removed, fraction, wildcard):
     released = perturb(codes, seed)
     expected = oracle.kinds(rows(released), rows(codes), removed, fraction, wildcard)
     found = fragment(released, codes, wildcard)

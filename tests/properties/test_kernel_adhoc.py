@@ -78,8 +78,6 @@ def test_two_threads_give_the_same_result_as_one(comparison):
 @examples(50)
 def test_blocks_give_the_same_pairs_as_the_matrix_of_sums(n_puf, n_eif, block, keep, seed):
     sums = np.random.default_rng(seed).integers(0, 9, (n_puf, n_eif))
-    result = nearest_blocks(
-        lambda rows, columns: sums[rows, columns], n_puf, n_eif, above=3, keep=keep, block=block
-    )
+    result = nearest_blocks(lambda rows, columns: sums[rows, columns], n_puf, n_eif, above=3, keep=keep, block=block)
     suspected = [[(total, k) for k, total in enumerate(row) if total > 3] for row in sums.tolist()]
     assert as_rows(result) == highest_kept(suspected, keep)

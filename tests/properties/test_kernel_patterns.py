@@ -86,9 +86,7 @@ def test_larger_files_equal_the_definition_whatever_the_way_and_the_threads(seed
     sizes = generator.choice([1, 2, 40, 300, 700], 2)
     puf, eif = (generator.integers(0, categories, (n, v), dtype=np.int32) for n in sizes)
     if generator.random() < 0.5:
-        puf[: len(eif)] = np.where(
-            generator.random((len(puf[: len(eif)]), v)) < 0.9, eif[: len(puf)], puf[: len(eif)]
-        )
+        puf[: len(eif)] = np.where(generator.random((len(puf[: len(eif)]), v)) < 0.9, eif[: len(puf)], puf[: len(eif)])
     for table in (puf, eif):
         table[generator.random(table.shape) < missing] = -1
     near = (generator.random(v) < 0.3).tolist()
@@ -110,10 +108,7 @@ def test_strata_add_up_whatever_the_order_of_the_variables(seed):
     tally = patterns.Tally(near, incomplete, generator.permutation(v).tolist(), threads=2)
     expected = 0
     for _ in range(4):
-        puf, eif = (
-            generator.integers(-1, 4, (generator.choice([0, 1, 30, 200]), v), dtype=np.int32)
-            for _ in range(2)
-        )
+        puf, eif = (generator.integers(-1, 4, (generator.choice([0, 1, 30, 200]), v), dtype=np.int32) for _ in range(2))
         tally.add(puf, eif)
         expected = expected + by_numpy(puf, eif, near, incomplete)
         assert (tally.counts() == expected).all()

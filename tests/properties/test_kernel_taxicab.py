@@ -54,9 +54,7 @@ def study(generator, sizes, variables=VARIABLES):
 def small_studies(draw):
     """Files that hypothesis can shrink."""
     v = draw(st.sampled_from(VARIABLES))
-    records = st.lists(
-        st.lists(st.integers(-1, draw(st.integers(0, 3))), min_size=v, max_size=v), max_size=12
-    )
+    records = st.lists(st.lists(st.integers(-1, draw(st.integers(0, 3))), min_size=v, max_size=v), max_size=12)
     puf, eif = (np.array(draw(records), np.int32).reshape(-1, v) for _ in range(2))
     different, missing = draw(st.sampled_from(COSTS))
     limit, keep = draw(st.integers(-1, 3 * different)), draw(st.integers(1, 8))
@@ -117,9 +115,7 @@ def test_order_of_records_and_variables_and_names_of_categories_do_not_matter(se
     method = str(generator.choice(sorted(METHODS)))
     of_puf, of_eif = generator.permutation(len(puf)), generator.permutation(len(eif))
     variables = generator.permutation(puf.shape[1])
-    names = {
-        c: generator.integers(10**6) * 1000 + k for k, c in enumerate(np.unique(np.r_[puf, eif]).tolist())
-    }
+    names = {c: generator.integers(10**6) * 1000 + k for k, c in enumerate(np.unique(np.r_[puf, eif]).tolist())}
     names[-1] = -1
 
     def disguised(codes, records):

@@ -55,11 +55,7 @@ def test_sets_as_lists_of_positions_equal_the_definition(files, max_order, threa
 
 @pytest.mark.slow
 @settings(max_examples=5)
-@given(
-    seed=st.integers(0, 2**32),
-    n=st.tuples(st.integers(2, 6), st.integers(2, 6)),
-    missing=st.sampled_from([0, 0.2]),
-)
+@given(seed=st.integers(0, 2**32), n=st.tuples(st.integers(2, 6), st.integers(2, 6)), missing=st.sampled_from([0, 0.2]))
 @example(seed=1, n=(6, 6), missing=0.2)
 def test_equals_the_definition_with_sixteen_variables(seed, n, missing):
     puf, eif = draw_files(seed, n, 16, 3, missing, 0.0)

@@ -24,12 +24,7 @@ def small_studies(draw):
     weight = st.integers(-3, 4)
     weights = np.array(draw(st.lists(st.lists(weight, min_size=4, max_size=4), min_size=v, max_size=v)))
     near = draw(st.lists(st.booleans(), min_size=v, max_size=v))
-    return (
-        puf,
-        eif,
-        weights,
-        {"near": near, "least": draw(st.integers(-8, 12)), "keep": draw(st.integers(1, 8))},
-    )
+    return (puf, eif, weights, {"near": near, "least": draw(st.integers(-8, 12)), "keep": draw(st.integers(1, 8))})
 
 
 @given(case=small_studies(), method=st.sampled_from(sorted(METHODS)))
@@ -48,9 +43,7 @@ def study(generator, sizes):
     for i in np.flatnonzero(generator.random(len(both)) < 0.5):
         both[i] = np.where(generator.random(v) < 0.15, both[i], both[generator.integers(len(both))])
     both[generator.random(both.shape) < generator.choice([0, 0.05, 0.3])] = -1
-    weights = np.stack(
-        [generator.integers(low, high, v) for low, high in ((1, 9), (-3, 3), (-9, 1), (0, 1))], axis=1
-    )
+    weights = np.stack([generator.integers(low, high, v) for low, high in ((1, 9), (-3, 3), (-9, 1), (0, 1))], axis=1)
     if generator.random() < 0.3:  # agreement is evidence against a link
         weights[generator.integers(v), 0] = -2
     near = (generator.random(v) < generator.choice([0, 0.5])).tolist()
@@ -60,11 +53,7 @@ def study(generator, sizes):
         both[:n_puf],
         both[n_puf:],
         weights * 10**12,
-        {
-            "near": near,
-            "least": least * 10**12,
-            "keep": int(generator.choice([1, 5, 20])),
-        },
+        {"near": near, "least": least * 10**12, "keep": int(generator.choice([1, 5, 20]))},
     )
 
 

@@ -43,8 +43,7 @@ def comparisons(draw):
 def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
     def records(rows):
         values = [
-            [float(x) if n and x is not None else np.nan for n, x in zip(numeric, row, strict=True)]
-            for row in rows
+            [float(x) if n and x is not None else np.nan for n, x in zip(numeric, row, strict=True)] for row in rows
         ]
         codes = [[-1 if n or x is None else x for n, x in zip(numeric, row, strict=True)] for row in rows]
         shape = len(rows), len(numeric)
@@ -125,12 +124,7 @@ def large(g=None):
     empty = [np.full(part.shape, -1, np.int32) for part in (puf, eif)]
     variables = tuple(LinkingVariable(name=f"x{j}", type="numeric") for j in range(4))
     return Pairing(
-        variables,
-        Records(empty[0], puf),
-        Records(empty[1], eif),
-        (None,) * 4,
-        np.full(4, np.nan),
-        Scope(puf, eif),
+        variables, Records(empty[0], puf), Records(empty[1], eif), (None,) * 4, np.full(4, np.nan), Scope(puf, eif)
     )
 
 
@@ -174,9 +168,7 @@ def test_the_closest_are_few_if_most_values_are_missing():
     pairing = large()
     values = pairing.eif.values.copy()
     values[np.random.default_rng(4).random(values.shape) < 0.9] = np.nan
-    pairing = pairing._replace(
-        eif=pairing.eif._replace(values=values), scope=Scope(pairing.puf.values, values)
-    )
+    pairing = pairing._replace(eif=pairing.eif._replace(values=values), scope=Scope(pairing.puf.values, values))
     levels = oracle.levels_of_many(pairing.puf.values, values, 3)
     rows, ambiguous = score(pairing, {"closest": 3}, 1, 3000)
     assert {(i, k): level for i, k, level in rows} == {

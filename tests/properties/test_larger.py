@@ -34,9 +34,7 @@ def whole(tables, links):
     """The tables of a study as thinning takes them."""
     places = {side: {key: at for at, key in enumerate(keys_of(tables, side))} for side in ("puf", "eif")}
     rows = sorted((places["puf"][one], places["eif"][other]) for one, other in links)
-    columns = {
-        side: pa.array([row[at] for row in rows], pa.int32()) for at, side in enumerate(("puf", "eif"))
-    }
+    columns = {side: pa.array([row[at] for row in rows], pa.int32()) for at, side in enumerate(("puf", "eif"))}
     return AttackFiles(tables.prepared, pa.table(columns), tables.strata, tables.manifest)
 
 

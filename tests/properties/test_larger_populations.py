@@ -95,8 +95,6 @@ def outcomes(kind: Kind, seed: int, times: int = TIMES) -> dict[str, Outcome]:
     table = extrapolate(extrapolating(kind, times=times), {kind.metric: counted(population)})
     lines = table[table["times"] == times].set_index("quantity")
     return {
-        name: Outcome(
-            lines.at[name, "estimate"] - rate, bool(lines.at[name, "low"] <= rate <= lines.at[name, "high"])
-        )
+        name: Outcome(lines.at[name, "estimate"] - rate, bool(lines.at[name, "low"] <= rate <= lines.at[name, "high"]))
         for name, rate in truth(population).items()
     }

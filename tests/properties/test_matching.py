@@ -75,9 +75,7 @@ def studies(draw):
     study["synthetic"] = [{"path": f"synthetic_{file}.csv"} for file in range(1, m + 1)]
     row = st.fixed_dictionaries({name: st.sampled_from(texts) for name, (_, _, texts) in made.items()})
     confidential = draw(st.lists(row, min_size=n, max_size=n))
-    drawn = draw(
-        st.lists(st.lists(st.tuples(row, st.booleans()), min_size=n, max_size=n), min_size=m, max_size=m)
-    )
+    drawn = draw(st.lists(st.lists(st.tuples(row, st.booleans()), min_size=n, max_size=n), min_size=m, max_size=m))
     synthetic = [
         [copy if fresh else {**own, synthesized[0]: copy[synthesized[0]]}
          for own, (copy, fresh) in zip(confidential, file, strict=True)]
@@ -94,10 +92,7 @@ def targets(draw, made):
     name = draw(st.sampled_from(list(made)))
     texts = [text for text in made[name][2] if text]
     if made[name][1] and draw(st.booleans()):
-        return {
-            "variable": name,
-            draw(st.sampled_from(["at_least", "at_most"])): draw(st.sampled_from(texts)),
-        }
+        return {"variable": name, draw(st.sampled_from(["at_least", "at_most"])): draw(st.sampled_from(texts))}
     return [{"variable": name, "equals": draw(st.lists(st.sampled_from(texts), min_size=1, max_size=2))}]
 
 
@@ -270,16 +265,12 @@ def test_neighbourhoods_are_those_of_exact_fractions(values, size, relative, int
         assert [first <= at < end for at in range(len(exact))] == near
 
 
-@given(
-    st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.decimals(-1e9, 1e9, places=5).map(float))
-)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.decimals(-1e9, 1e9, places=5).map(float)))
 def test_scaled_values_are_the_decimals_in_the_file(values):
     scaled = scaled_whole(np.array(values, float))
     if scaled is not None:
         whole, places = scaled
-        assert [Fraction(int(unit), 10**places) for unit in whole] == [
-            Fraction(repr(value)) for value in values
-        ]
+        assert [Fraction(int(unit), 10**places) for unit in whole] == [Fraction(repr(value)) for value in values]
 
 
 @given(st.data())
@@ -301,9 +292,7 @@ def test_counting_in_boxes_is_a_double_loop(data):
 
 
 @given(
-    st.integers(0, 6).flatmap(
-        lambda v: st.lists(st.tuples(*[st.integers(-1, 3)] * v), min_size=1, max_size=40)
-    ),
+    st.integers(0, 6).flatmap(lambda v: st.lists(st.tuples(*[st.integers(-1, 3)] * v), min_size=1, max_size=40)),
     st.sampled_from([4, 2**20, 2**45]),
 )
 def test_packed_codes_are_equal_where_rows_are(rows, size):

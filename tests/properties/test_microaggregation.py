@@ -10,17 +10,11 @@ from oracles import microaggregation as oracle
 from reident.kernels.groups import microaggregate
 
 NUMBERS = st.one_of(
-    st.integers(-3, 3).map(float),
-    st.sampled_from([0.1, 0.2, 0.3, 1e-9, 1e300, -5e-324]),
-    st.floats(-1e6, 1e6),
+    st.integers(-3, 3).map(float), st.sampled_from([0.1, 0.2, 0.3, 1e-9, 1e300, -5e-324]), st.floats(-1e6, 1e6)
 )
 
 
-@given(
-    st.lists(st.one_of(st.none(), NUMBERS), max_size=40),
-    st.integers(1, 12),
-    st.sampled_from(["mean", "median"]),
-)
+@given(st.lists(st.one_of(st.none(), NUMBERS), max_size=40), st.integers(1, 12), st.sampled_from(["mean", "median"]))
 def test_it_is_the_definition(values, k, aggregate):
     found = microaggregate(np.array([np.nan if x is None else x for x in values], float), k, aggregate)
     asked = oracle.microaggregate([None if x is None else Fraction(x) for x in values], k, aggregate)

@@ -84,9 +84,7 @@ def test_random_rounding_takes_one_of_two_multiples_and_the_same_each_time(name,
 NUMBERS = st.integers(0, 5000) | st.integers(0, MAX_COUNT)
 
 
-@given(
-    part=NUMBERS, whole=NUMBERS, decimals=st.integers(0, 4), extremes=st.sampled_from(["suppressed", "shown"])
-)
+@given(part=NUMBERS, whole=NUMBERS, decimals=st.integers(0, 4), extremes=st.sampled_from(["suppressed", "shown"]))
 @example(part=1, whole=2000, decimals=1, extremes="shown")
 @example(part=3, whole=2000, decimals=1, extremes="shown")
 def test_a_rate_is_the_rounded_fraction_of_published_numbers(part, whole, decimals, extremes):
@@ -102,12 +100,7 @@ def test_a_rate_is_the_rounded_fraction_of_published_numbers(part, whole, decima
         assert found == low == high == ""
         return
     assert Fraction(found) == expected
-    assert (
-        len(found.partition(".")[2])
-        == len(low.partition(".")[2])
-        == len(high.partition(".")[2])
-        == decimals + 2
-    )
+    assert len(found.partition(".")[2]) == len(low.partition(".")[2]) == len(high.partition(".")[2]) == decimals + 2
     assert 0 <= Fraction(low) <= Fraction(high) <= 1
     assert Fraction(low) <= Fraction(part, whole) <= Fraction(high)
 

@@ -139,9 +139,7 @@ def test_the_slide_negative_binomial_has_the_expected_uniques_and_pairs(alpha, b
 
 @examples(25)
 @given(codes=CODES, people=CODES, wildcard=st.booleans(), seed=st.integers(0, 99), weighted=st.booleans())
-def test_no_file_is_too_odd_and_the_order_of_its_records_does_not_matter(
-    codes, people, wildcard, seed, weighted
-):
+def test_no_file_is_too_odd_and_the_order_of_its_records_does_not_matter(codes, people, wildcard, seed, weighted):
     assume(len(codes))
     rng, names = np.random.default_rng(seed), [f"x{j}" for j in range(codes.shape[1])]
     part = Modelling(("id",), tuple(names), None if weighted else 0.2, wildcard, ("main", "two-way"), True, 1)

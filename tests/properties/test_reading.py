@@ -34,9 +34,7 @@ def regular(draw):
     rows = draw(st.lists(st.lists(field, min_size=width, max_size=width), max_size=12))
     text = end.join(",".join(row) for row in [["a", "b", "c"][:width], *rows])
     at = draw(st.integers(0, len(text)))
-    return (
-        text[:at] + draw(st.sampled_from(ODD)) + text[at:] + draw(st.sampled_from([end, end, "", end + end]))
-    )
+    return text[:at] + draw(st.sampled_from(ODD)) + text[at:] + draw(st.sampled_from([end, end, "", end + end]))
 
 
 @st.composite
@@ -47,9 +45,7 @@ def contents(draw):
     content = text.encode(codec, "replace")
     if draw(st.integers(0, 5)) == 0:
         at = draw(st.integers(0, len(content)))
-        content = (
-            content[:at] + draw(st.sampled_from([b"\xff", b"\xe9", b"\0", b"\xed\xa0\x80"])) + content[at:]
-        )
+        content = content[:at] + draw(st.sampled_from([b"\xff", b"\xe9", b"\0", b"\xed\xa0\x80"])) + content[at:]
     if draw(st.integers(0, 5)) == 0:
         content = gzip.compress(content, mtime=0)
         content = content[: len(content) - draw(st.sampled_from([0, 0, 3, 9]))]
@@ -62,9 +58,7 @@ def outcome(read, *what):
         batches = list(read(*what))
     except InputError as error:
         return str(error)
-    return [
-        [text for batch in batches for text in batch.column(at).to_pylist()] for at in range(len(what[2]))
-    ]
+    return [[text for batch in batches for text in batch.column(at).to_pylist()] for at in range(len(what[2]))]
 
 
 @examples(300)

@@ -39,9 +39,7 @@ def write(columns, path, kind, *, other):
     if kind == "sas7bdat":
         path.write_bytes(sas7bdat.content(columns, encoding="utf-8"))
         return
-    frame = pd.DataFrame(
-        {name: pd.Series(cells, dtype=None if cells else float) for name, cells in columns.items()}
-    )
+    frame = pd.DataFrame({name: pd.Series(cells, dtype=None if cells else float) for name, cells in columns.items()})
     if kind == "stata":
         pyreadstat.write_dta(frame, path, version=13 if other else 15)
     elif kind == "spss":

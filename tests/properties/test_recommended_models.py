@@ -35,9 +35,7 @@ def sampled(population: np.ndarray, fraction: float, seed: int) -> Sample:
     names = [f"x{at}" for at in range(population.shape[1])]
     file = population[np.random.default_rng(seed).random(len(population)) < fraction]
     options = Modelling(("id",), tuple(names), fraction, False, ("main", "two-way"), False, 1)
-    people, records = (
-        {name: pa.array(codes[:, at]) for at, name in enumerate(names)} for codes in (population, file)
-    )
+    people, records = ({name: pa.array(codes[:, at]) for at, name in enumerate(names)} for codes in (population, file))
     found = modelling.model(options, pa.table({"id": np.arange(len(file)), **records}), pa.table(people))
     sizes = np.unique(file, axis=0, return_counts=True)[1]
     at, _ = superpopulation._largest_likelihood(sizes)
@@ -53,9 +51,7 @@ def check(sample: Sample, fraction: float) -> None:
     if sample.at_edge:
         theta = oracle.ewens(sizes)
         expected = oracle.ewens_uniques(theta, n / fraction, n, sizes.count(1))
-        assert pitman[["population_uniques", "uniques_in_sample"]].tolist() == pytest.approx(
-            expected, rel=1e-8
-        )
+        assert pitman[["population_uniques", "uniques_in_sample"]].tolist() == pytest.approx(expected, rel=1e-8)
     usable = lines[~lines["status"].isin(["not_converged", "saturated"])]
     apart = {
         own for own, group in usable.groupby("quantity")

@@ -210,9 +210,7 @@ def chance(studies, seeds, further):
                 if (open_ & (row[:, None] > row[None])).any():
                     refuting.append(int(seed))
                     open_ &= row[:, None] <= row[None]
-        refuting += [0] * refuted(
-            studies, known, names, wide, open_, seeds[complete == all_known], complete=all_known
-        )
+        refuting += [0] * refuted(studies, known, names, wide, open_, seeds[complete == all_known], complete=all_known)
         holding_, followed = holding_ + int(holds.sum()), followed + int((holds & below).sum())
         left += [(all_known, every[one], every[other]) for one, other in zip(*np.nonzero(open_), strict=True)]
     return left, holding_, followed, refuting

@@ -57,19 +57,12 @@ def counted(case, max_pairs):
     n_strata, _, puf, eif, cluster, links, scores = case
     lines = manifest(
         *(
-            (
-                f"s{at}",
-                puf.count(at),
-                eif.count(at),
-                sum(puf[p] == eif[e] == at for p, e in links),
-            )
+            (f"s{at}", puf.count(at), eif.count(at), sum(puf[p] == eif[e] == at for p, e in links))
             for at in range(n_strata)
         )
     )
     strata = {"puf": in_strata(*puf), "eif": in_strata(*eif)}
-    iuf = pa.table(
-        {side: pa.array([pair[at] for pair in links], pa.int32()) for at, side in enumerate(("puf", "eif"))}
-    )
+    iuf = pa.table({side: pa.array([pair[at] for pair in links], pa.int32()) for at, side in enumerate(("puf", "eif"))})
     options = study(metrics={"taxicab": {}}, rank_filter={"max_pairs": max_pairs, "keep": KEEP})
     kept = []
     for record in range(len(puf)):
@@ -79,9 +72,7 @@ def counted(case, max_pairs):
         kept += [(record, e, float(s)) for s, e in good] if first <= KEEP else [(record, None, None)]
     columns = list(zip(*kept, strict=True)) or [[], [], []]
     types = (pa.int32(), pa.int32(), pa.float64())
-    pairs = pa.table(
-        {name: pa.array(c, t) for name, c, t in zip(("puf", "eif", "score"), columns, types, strict=True)}
-    )
+    pairs = pa.table({name: pa.array(c, t) for name, c, t in zip(("puf", "eif", "score"), columns, types, strict=True)})
     suspected, _ = gathered(ranking.rank, REGISTRY["taxicab"], [pairs], strata["puf"], lines)
     keys = {
         "puf": pa.table({"p": [str(at) for at in range(len(puf))]}),

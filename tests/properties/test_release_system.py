@@ -25,8 +25,7 @@ def systems(draw, most=5):
     truth = [draw(st.integers(0, 5)) for _ in cells]
     base = draw(st.sampled_from([1, 2, 3]))
     intervals = {
-        cell: (count // base * base, count // base * base + base - 1)
-        for cell, count in zip(cells, truth, strict=True)
+        cell: (count // base * base, count // base * base + base - 1) for cell, count in zip(cells, truth, strict=True)
     }
     rows = []
     for _ in range(draw(st.integers(1, 4))):

@@ -58,9 +58,7 @@ def tables(file, people, targets, weights, households, order=None):
     data = {**({} if weights is None else {WEIGHT: weights}), **file, **targets}
     if households is not None:
         data[HOUSEHOLD] = np.unique(households, return_inverse=True)[1].astype(np.int32)
-    front = {
-        name: pa.array(values, mask=None if name == WEIGHT else values < 0) for name, values in data.items()
-    }
+    front = {name: pa.array(values, mask=None if name == WEIGHT else values < 0) for name, values in data.items()}
     table = pa.table(front) if order is None else pa.table(front).take(order)
     stratum = pa.array(np.zeros(len(people["a"]), np.int32))
     return table, pa.table({STRATUM: stratum, **{k: pa.array(v, mask=v < 0) for k, v in people.items()}})
@@ -90,9 +88,7 @@ def test_each_set_has_the_risk_of_its_definition(study):
     lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
     home = None if households is None else households.tolist()
     for (name, keys), line in zip(lines, found.scenarios.to_dict("records"), strict=True):
-        expected = oracle.risk(
-            of_set(file, keys), of_set(people, keys), given_weights, fraction, home, rules.wildcard
-        )
+        expected = oracle.risk(of_set(file, keys), of_set(people, keys), given_weights, fraction, home, rules.wildcard)
         assert (line["scenario"], line["keys"], line["size"]) == (name, " + ".join(keys), len(keys))
         same(line, expected)
     rows = iter(found.diversity.to_dict("records"))
@@ -174,8 +170,6 @@ def test_the_diversity_of_a_table_by_hand():
     assert math.isnan(line["recursive_2"])
     assert line["t"] == pytest.approx((4 / 9 + 2 / 9 + 6 / 9) / 2, rel=1e-8)
     without = scenarios.assess(rules, table.slice(0, 7), nobody).diversity.iloc[0]
-    assert without["entropy_l"] == pytest.approx(
-        math.exp(-0.75 * math.log(0.75) - 0.25 * math.log(0.25)), rel=1e-8
-    )
+    assert without["entropy_l"] == pytest.approx(math.exp(-0.75 * math.log(0.75) - 0.25 * math.log(0.25)), rel=1e-8)
     assert without["recursive_2"] == 3
     assert math.isnan(without["recursive_3"])

@@ -123,9 +123,7 @@ def test_metrics_that_are_contained_in_each_other_tell_nothing_too_closely(seed,
 @pytest.mark.parametrize("limit", [0, 250])
 @settings(examples(8), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES[:-1]))
-def test_a_search_that_reaches_its_limit_tells_nothing_too_closely(
-    limit, seed, policy, tmp_path_factory, monkeypatch
-):
+def test_a_search_that_reaches_its_limit_tells_nothing_too_closely(limit, seed, policy, tmp_path_factory, monkeypatch):
     """Whole groups of counts are suppressed then."""
     monkeypatch.setattr(calls, "BASE", limit)
     monkeypatch.setattr(calls, "PER_CELL", 0)
@@ -162,9 +160,7 @@ def elsewhere(seeds, cores):
     return json.loads(made.stdout)
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity"), reason="the system does not choose the cores of a process"
-)
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not choose the cores of a process")
 @pytest.mark.slow
 def test_one_core_makes_the_same_edition_as_two():
     assert elsewhere([3], 1) == elsewhere([3], 2)
@@ -193,10 +189,7 @@ def test_all_policies_on_a_hundred_studies(batch, tmp_path):
             seconds.append(time.perf_counter() - start)
             groups += not made.is_least
             digests.append(gated.digest(made))
-            assert too_close(known_of(seed), policy, records, made, tmp_path / f"{seed}-{policy}") == [], (
-                seed,
-                policy,
-            )
+            assert too_close(known_of(seed), policy, records, made, tmp_path / f"{seed}-{policy}") == [], (seed, policy)
     assert max(seconds) < LONGEST
     assert groups == 0, "a search of these studies does not reach its limit"
     if hasattr(os, "sched_setaffinity"):

@@ -30,12 +30,7 @@ OPTIONS = {
     "adhoc": st.fixed_dictionaries(
         {
             "scores": st.fixed_dictionaries(
-                {},
-                optional={
-                    "c0": st.just(TABLE),
-                    "x0": st.sampled_from([BANDS, RELATIVE]),
-                    "c1": st.just("exact"),
-                },
+                {}, optional={"c0": st.just(TABLE), "x0": st.sampled_from([BANDS, RELATIVE]), "c1": st.just("exact")}
             ),
             "threshold": st.sampled_from(["half_of_maximum", "1", "0.5"]),
         }
@@ -49,9 +44,7 @@ OPTIONS = {
 @st.composite
 def sizes(draw):
     """The numbers of PUF and EIF records of each stratum: none, few, or as many as a small stratum can have."""
-    one = st.tuples(st.integers(0, 10), st.integers(0, 10)) | st.sampled_from(
-        [(1, 1), (1, 63), (63, 1), (32, 32)]
-    )
+    one = st.tuples(st.integers(0, 10), st.integers(0, 10)) | st.sampled_from([(1, 1), (1, 63), (63, 1), (32, 32)])
     return draw(st.lists(one, max_size=8))
 
 
@@ -67,8 +60,7 @@ def comparisons(draw, reads):
         place = rng.permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
         n = len(place)
         columns = {
-            f"c{j}": pa.array([f"v{code}" for code in rng.integers(0, codes, n)], pa.string())
-            for j in range(nc)
+            f"c{j}": pa.array([f"v{code}" for code in rng.integers(0, codes, n)], pa.string()) for j in range(nc)
         }
         for j in range(nn):
             if reads == "binned":
@@ -152,9 +144,7 @@ CODES = st.integers(0, 2**32).map(np.random.default_rng)
 
 @given(sizes(), st.integers(1, 5), CODES, st.sampled_from([1, 2, 5]), st.integers(0, 6))
 def test_taxicab_of_small_strata_is_that_of_the_definition(both, v, rng, keep, limit):
-    starts = strata.Starts(
-        *(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1))
-    )
+    starts = strata.Starts(*(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1)))
     puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
     found = taxicab.nearest(puf, eif, different=2, missing=1, limit=limit, keep=keep, starts=starts)
     rows, ambiguous = [], []
@@ -175,9 +165,7 @@ def test_taxicab_of_small_strata_is_that_of_the_definition(both, v, rng, keep, l
     st.sampled_from([("all", None), ("all", 1), ("all", 2), ("full", None), ("jointly_observed", None)]),
 )
 def test_unicity_of_small_strata_is_that_of_the_definition(both, v, rng, kind):
-    starts = strata.Starts(
-        *(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1))
-    )
+    starts = strata.Starts(*(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1)))
     puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
     found = unicity.shared_uniques_in_strata(puf, eif, starts, sets=kind[0], max_order=kind[1])
     rows = []
@@ -203,18 +191,10 @@ def test_a_set_of_the_records_of_a_small_stratum_is_one_word():
         unicity.shared_uniques_in_strata(records, records[:32], starts)
 
 
-@pytest.mark.parametrize(
-    "starts", [([0, 1], [0, 2]), ([0, 2], [0, 1, 2]), ([1, 2], [0, 2]), ([0, 3, 2], [0, 1, 2])]
-)
+@pytest.mark.parametrize("starts", [([0, 1], [0, 2]), ([0, 2], [0, 1, 2]), ([1, 2], [0, 2]), ([0, 3, 2], [0, 1, 2])])
 def test_strata_must_cover_both_files(starts):
     records = np.zeros((2, 1), np.int32)
     with pytest.raises(ValueError, match="starts must ascend from 0"):
         taxicab.nearest(
-            records,
-            records,
-            different=1,
-            missing=1,
-            limit=1,
-            keep=1,
-            starts=strata.Starts(*map(np.array, starts)),
+            records, records, different=1, missing=1, limit=1, keep=1, starts=strata.Starts(*map(np.array, starts))
         )

@@ -39,8 +39,7 @@ def test_a_study_is_what_the_oracle_says(drawn, n_shards, sizes, data):
     keep = tables.study.rank_filter.keep
     limit = data.draw(st.sampled_from([1, keep]) | st.integers(1, keep))
     at_limit, at_keep = (
-        judge({**study, "rank_filter": {"max_pairs": str(most), "keep": str(most)}}, *rows)
-        for most in (limit, keep)
+        judge({**study, "rank_filter": {"max_pairs": str(most), "keep": str(most)}}, *rows) for most in (limit, keep)
     )
     for metric in METRICS:
         if metric != "unicity":
@@ -90,8 +89,6 @@ def test_band_ends(puf, eif, within, relative):
         "id": "bands",
         "files": keyed_by(["id"], ["id"]) | {"iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]}},
         "linking_variables": [{"name": "x", "type": "numeric"}],
-        "metrics": {
-            "adhoc": {"scores": {"x": {"bands": [{"within": within, "score": "5", "relative": relative}]}}}
-        },
+        "metrics": {"adhoc": {"scores": {"x": {"bands": [{"within": within, "score": "5", "relative": relative}]}}}},
     }
     check_study(judge(study, *rows, []), run(study, *rows, []))

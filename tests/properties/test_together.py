@@ -75,9 +75,7 @@ def joined(tables, labels=None, persons=True):
     pairs = {name: [own.metrics[name].positions for own in tables] for name in first.metrics}
     eifs = [own.prepared["eif"] for own in tables]
     released = [own.prepared["puf"] for own in (first, *tables)]
-    return together.join(
-        part, released, first.strata["puf"], first.manifest, pairs, together.persons(part, eifs)
-    )
+    return together.join(part, released, first.strata["puf"], first.manifest, pairs, together.persons(part, eifs))
 
 
 def keyed(table, names):
@@ -88,12 +86,7 @@ def pairs_of(tables, metric):
     """The suspected pairs of an attack, by key, with their scores."""
     own, keys = tables.metrics[metric].confirmed, tables.study.keys
     score = "score" if "score" in own.column_names else "order"
-    columns = (
-        keyed(own, keys["puf"]),
-        keyed(own, keys["eif"]),
-        own[score].to_pylist(),
-        own["confirmed"].to_pylist(),
-    )
+    columns = (keyed(own, keys["puf"]), keyed(own, keys["eif"]), own[score].to_pylist(), own["confirmed"].to_pylist())
     return list(zip(*columns, strict=True))
 
 
@@ -168,9 +161,7 @@ def by(made, files):
 
 
 def same(one, other, names=SHARED):
-    pd.testing.assert_frame_equal(
-        one[names].astype("float64"), other[names].astype("float64"), check_exact=True
-    )
+    pd.testing.assert_frame_equal(one[names].astype("float64"), other[names].astype("float64"), check_exact=True)
 
 
 @examples(20)

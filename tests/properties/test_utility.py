@@ -72,12 +72,8 @@ def test_distances_equal_their_definitions(made):
     summary = found.summary.iloc[0]
     assert summary["pairwise_worst"] == max(expected, default=None)
     n = len(keys)
-    assert summary["values_changed"] == sum(oracle.changed(*own[1:]) for own in variables) / (
-        n * len(variables)
-    )
-    assert summary["n_records_changed"] == sum(
-        any(own[1][at] != own[2][at] for own in variables) for at in range(n)
-    )
+    assert summary["values_changed"] == sum(oracle.changed(*own[1:]) for own in variables) / (n * len(variables))
+    assert summary["n_records_changed"] == sum(any(own[1][at] != own[2][at] for own in variables) for at in range(n))
 
 
 @given(files(), st.sampled_from([1, 2]))
@@ -120,13 +116,9 @@ def test_nothing_depends_on_keys_or_the_order_of_records(made, random):
     order = list(range(len(keys)))
     random.shuffle(order)
     shuffled = [
-        (kind, *([side[at] for at in order] for side in (original, released)))
-        for kind, original, released in variables
+        (kind, *([side[at] for at in order] for side in (original, released))) for kind, original, released in variables
     ]
-    one, other = (
-        measured(variables, keys, **options),
-        measured(shuffled, [keys[at] for at in order], **options),
-    )
+    one, other = (measured(variables, keys, **options), measured(shuffled, [keys[at] for at in order], **options))
     for name in one._fields:
         assert getattr(one, name).equals(getattr(other, name))
 

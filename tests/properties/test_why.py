@@ -71,9 +71,7 @@ def test_what_carries_a_pair_is_what_other_studies_confirm(drawn, metric):
         carriers = [name for name in names if pair in lost[name, LEFT_OUT]]
         assert line["carried_by"] == "+".join(carriers)
         prevented = [
-            f"{variable}: {title}"
-            for (variable, title), some in lost.items()
-            if title != LEFT_OUT and pair in some
+            f"{variable}: {title}" for (variable, title), some in lost.items() if title != LEFT_OUT and pair in some
         ]
         assert line["prevented_by"] == "; ".join(prevented)
         agree, sets = oracle.smallest_sets(study, rows, pair, 3)
@@ -81,9 +79,7 @@ def test_what_carries_a_pair_is_what_other_studies_confirm(drawn, metric):
         assert line["n_unique_sets"] == len(sets)
         assert line["unique_size"] == (len(sets[0]) if sets else None)
         assert line["unique_set"] == ("+".join(names[j] for j in sets[0]) if sets else "")
-        confirming = [
-            name for name, own in tables.metrics.items() if pair in true_pairs(tables, own.confirmed)
-        ]
+        confirming = [name for name, own in tables.metrics.items() if pair in true_pairs(tables, own.confirmed)]
         assert line["confirming"] == "+".join(confirming)
     assert pairs == sorted(true_pairs(tables, tables.metrics[metric].confirmed))
 
@@ -105,9 +101,7 @@ def by_the_library(study, metric, rows):
 
 
 CODES = st.integers(1, 12).flatmap(
-    lambda n: st.lists(
-        st.tuples(st.integers(-1, 1), *(st.integers(-1, 2) for _ in range(4))), min_size=n, max_size=n
-    )
+    lambda n: st.lists(st.tuples(st.integers(-1, 1), *(st.integers(-1, 2) for _ in range(4))), min_size=n, max_size=n)
 )
 
 
@@ -117,14 +111,10 @@ def test_the_smallest_sets_are_those_of_every_set_tried(rows, data, max_size):
     table = np.array(rows, np.int32)
     stratum, codes = table[:, 0], table[:, 1:]
     inside = np.flatnonzero(stratum >= 0)
-    held = (
-        inside[data.draw(st.lists(st.integers(0, max(len(inside) - 1, 0)), max_size=4))]
-        if len(inside)
-        else inside
+    held = inside[data.draw(st.lists(st.integers(0, max(len(inside) - 1, 0)), max_size=4))] if len(inside) else inside
+    agree = np.array([[data.draw(st.booleans()) and codes[e, j] >= 0 for j in range(4)] for e in held], bool).reshape(
+        -1, 4
     )
-    agree = np.array(
-        [[data.draw(st.booleans()) and codes[e, j] >= 0 for j in range(4)] for e in held], bool
-    ).reshape(-1, 4)
     found = smallest_sets(codes, stratum, held, agree, max_size)
     for at, e in enumerate(held):
         others = [o for o in range(len(codes)) if o != e and stratum[o] == stratum[e]]

@@ -28,8 +28,7 @@ CODE = {"agree": 5, "partial": 6, "differ": 9, "missing": -1}
 def scored():
     """Score a PUF record of fives with one EIF record for each of the pairs; its pair is at the same place."""
     levels = pd.DataFrame(
-        [(name, level, weight(m, u)) for name, level, m, u in KEPT["levels"]],
-        columns=["variable", "level", "weight"],
+        [(name, level, weight(m, u)) for name, level, m, u in KEPT["levels"]], columns=["variable", "level", "weight"]
     )
     model = pd.DataFrame({"prior": [KEPT["prior"]], "least_weight": [-1000.0]})
     codes = np.array([[CODE[level] for level in pair["levels"]] for pair in KEPT["pairs"]], np.int32)

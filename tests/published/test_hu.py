@@ -125,8 +125,7 @@ def sample_of_two():
 
 
 @pytest.mark.parametrize(
-    "found",
-    [pytest.param(cells_of_173, id="drawn"), pytest.param(sample_of_two, id="sample", marks=there)],
+    "found", [pytest.param(cells_of_173, id="drawn"), pytest.param(sample_of_two, id="sample", marks=there)]
 )
 def test_the_confidential_file_with_two_synthesized_variables(found):
     line = found().loc["confidential"]
@@ -140,8 +139,7 @@ THREE = ("acs_synthetic_1.csv", "acs_synthetic_2.csv", "acs_synthetic_3.csv")
 
 
 @pytest.mark.skipif(
-    not all((DATA / name).is_file() for name in THREE),
-    reason="three synthetic files are not beside this checkout",
+    not all((DATA / name).is_file() for name in THREE), reason="three synthetic files are not beside this checkout"
 )
 def test_three_synthetic_files():
     """The published means over files; all files together have no published number, but a simple oracle."""
@@ -157,8 +155,7 @@ def test_three_synthetic_files():
     assert f"{mean['true_match_rate']:.10f}" == "0.0005666667"
     variables = list(options.variables)
     own, *others = (
-        [*zip(*(file[name].to_pylist() for name in variables), strict=True)]
-        for file in (confidential, *copies)
+        [*zip(*(file[name].to_pylist() for name in variables), strict=True)] for file in (confidential, *copies)
     )
     expected = oracle_of_cells(own, others)
     assert matched.pooled["expected_match_risk"].iloc[0] == pytest.approx(float(expected), rel=1e-12)

@@ -60,10 +60,7 @@ COUNTS = [
     ("model", "expected"),
     [
         ("main", [2.196557703902717e-05, 0.3682491034055776, 2.368490912708107, 8.354951474420023]),
-        (
-            (("a", "b"), ("b", "d")),
-            [0.1825476822822548, 0.9090680282620113, -0.24391828523118828, 0.7777812647575912],
-        ),
+        ((("a", "b"), ("b", "d")), [0.1825476822822548, 0.9090680282620113, -0.24391828523118828, 0.7777812647575912]),
     ],
 )
 def test_statsmodels_fits_the_same_models(model, expected):
@@ -95,8 +92,6 @@ def test_four_anonymous_patients_of_whom_a_third_are_known_to_have_cancer():
 
 
 def test_the_table_that_is_three_diverse():
-    found = diversity(
-        [HEART, VIRAL, CANCER, CANCER], [CANCER, HEART, VIRAL, VIRAL], [HEART, VIRAL, CANCER, CANCER]
-    )
+    found = diversity([HEART, VIRAL, CANCER, CANCER], [CANCER, HEART, VIRAL, VIRAL], [HEART, VIRAL, CANCER, CANCER])
     assert (found["distinct_l"], found["n_one_value"]) == (3, 0)
     assert (found["recursive_2"], found["recursive_3"]) == (1, 2)

@@ -40,10 +40,7 @@ TEMPL = list(
 @pytest.mark.parametrize("max_order", [None, 3])
 @pytest.mark.parametrize(
     ("weighting", "expected"),
-    [
-        ("elliot", [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]),
-        ("normalised", [0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0]),
-    ],
+    [("elliot", [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]), ("normalised", [0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0])],
 )
 def test_ihsn_scores(weighting, expected, max_order):
     """Table 4.5 of the SDC Practice Guide."""

@@ -56,9 +56,7 @@ def summary():
 
 
 def _read(path):
-    text = csv.ConvertOptions(
-        column_types=dict.fromkeys([*KEYS, *TARGETS], "string"), strings_can_be_null=False
-    )
+    text = csv.ConvertOptions(column_types=dict.fromkeys([*KEYS, *TARGETS], "string"), strings_can_be_null=False)
     return csv.read_csv(path, convert_options=text)
 
 

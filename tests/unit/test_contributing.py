@@ -60,8 +60,6 @@ def test_the_study_file_documents_the_option(shown):
 
 
 def test_every_package_is_in_the_drawing():
-    packages = {
-        path.name for path in (ROOT / "workflow/lib/reident").iterdir() if (path / "__init__.py").is_file()
-    }
+    packages = {path.name for path in (ROOT / "workflow/lib/reident").iterdir() if (path / "__init__.py").is_file()}
     drawing = PAGE.partition("```text")[2].partition("```")[0]
     assert packages <= set(re.findall(r"\w+", drawing))

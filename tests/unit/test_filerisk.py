@@ -23,9 +23,7 @@ def of(cells):
 
 
 def test_special_dis_agrees_with_the_general_form_and_is_seeded():
-    cells = np.concatenate(
-        [np.arange(100), np.repeat(np.arange(100, 180), 2), np.repeat(np.arange(180, 200), 5)]
-    )
+    cells = np.concatenate([np.arange(100), np.repeat(np.arange(100, 180), 2), np.repeat(np.arange(180, 200), 5)])
     found = dis.special(of(cells), 0.3, np.random.default_rng(1), removed=1, tolerance=0.01)
     assert found.general == pytest.approx(100 * 0.3 / (100 * 0.3 + 160 * 0.7))
     assert found.standard_error <= 0.01
@@ -108,9 +106,7 @@ def test_numerical_study_on_a_small_population():
     assert found.by_class.groupby("definition")["n"].sum().tolist() == [1200, 1200]
     assert found.by_tenth.groupby("definition")["n"].sum().tolist() == [found.by_sample["uniques"].sum()] * 2
     # DIS estimates the uniques divided by the persons in their cells, and no mean of reciprocals is below that.
-    assert found.by_sample["dis"].mean() == pytest.approx(
-        found.by_sample["match_probability"].mean(), abs=0.05
-    )
+    assert found.by_sample["dis"].mean() == pytest.approx(found.by_sample["match_probability"].mean(), abs=0.05)
     assert (found.by_sample["mean_reciprocal"] >= found.by_sample["match_probability"]).all()
     again = numerical_study.run(options, table, threads=2)
     assert all(one.equals(other) for one, other in zip(found, again, strict=True))

@@ -19,12 +19,7 @@ def assess(section=FILE_RISK, *, threads=1, **keys):
         spec,
         found,
         assessment.assess(
-            parts.assessment(spec),
-            found.file,
-            found.population,
-            found.original,
-            found.categories,
-            threads=threads,
+            parts.assessment(spec), found.file, found.population, found.original, found.categories, threads=threads
         ),
     )
 
@@ -199,9 +194,7 @@ NAMES = ["sex", "job", "region", "tenure"]
 
 def rows_of(people):
     """Codes made from the text, by themselves."""
-    return [
-        tuple(-1 if cell == "-9" else int(cell) for cell in row) for row in people[NAMES].to_numpy().tolist()
-    ]
+    return [tuple(-1 if cell == "-9" else int(cell) for cell in row) for row in people[NAMES].to_numpy().tolist()]
 
 
 def test_a_missing_value_that_matches_every_value():
@@ -215,12 +208,7 @@ def test_a_missing_value_that_matches_every_value():
     lines = summary(found)
     assert (lines["U"], lines["P"]) == (str(sizes.count(1)), str(sizes.count(2)))
     assert int(lines["records_missing_a_value"]) == sum(-1 in row for row in rows) > 0
-    assert (lines["records_in_cells"], lines["cells"], lines["f_cells"], lines["dis_se"]) == (
-        "150",
-        "",
-        "0.1",
-        "",
-    )
+    assert (lines["records_in_cells"], lines["cells"], lines["f_cells"], lines["dis_se"]) == ("150", "", "0.1", "")
     assert float(lines["dis"]) == pytest.approx(pairs.one_removed(rows, rows, 0.1, wildcard=True))
     assert float(lines["dis_special_se"]) <= 0.05
     assert abs(float(lines["dis_special_difference_in_se"])) < 4
@@ -300,8 +288,7 @@ def test_coarser_codes_are_those_of_the_study():
     rows = rows_of(people)
     joined = [(row[0], row[1], "aabbe"[row[2] - 1], row[3]) for row in rows]
     survives = [
-        -1 not in row and rows.count(row) == 1 and joined.count(own) == 1
-        for row, own in zip(rows, joined, strict=True)
+        -1 not in row and rows.count(row) == 1 and joined.count(own) == 1 for row, own in zip(rows, joined, strict=True)
     ]
     line = found.coarser.iloc[-1]
     assert (line["variable"], line["change"], line["n_levels"]) == ("region", "collapsed", 3)

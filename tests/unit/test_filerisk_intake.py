@@ -27,8 +27,7 @@ def test_the_order_of_rows_changes_nothing():
     spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
     shuffled = people.sample(frac=1, random_state=3)
     tables = [
-        intake.prepare(parts.risk_files(spec), as_text(people), as_text(own)).population
-        for own in (people, shuffled)
+        intake.prepare(parts.risk_files(spec), as_text(people), as_text(own)).population for own in (people, shuffled)
     ]
     assert tables[0].equals(tables[1])
 
@@ -80,12 +79,7 @@ SKEWED = {"file": FILE_RISK["file"], "key_variables": ["sex"], "weight": "w"}
 
 @pytest.mark.parametrize(
     ("weights", "variation"),
-    [
-        ((10, 10, 10, 10), None),
-        ((9, 11, 9, 11), None),
-        ((8.9, 11.1, 8.9, 11.1), "11%"),
-        ((1, 39, 1, 39), "95%"),
-    ],
+    [((10, 10, 10, 10), None), ((9, 11, 9, 11), None), ((8.9, 11.1, 8.9, 11.1), "11%"), ((1, 39, 1, 39), "95%")],
 )
 def test_weights_that_vary_by_more_than_a_tenth(weights, variation):
     file = table("pid sex w", *(f"{at} m {weight}" for at, weight in enumerate(weights)))

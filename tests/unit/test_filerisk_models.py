@@ -55,9 +55,7 @@ def test_a_model_says_why_it_does_not_apply(rows, fraction, statuses):
     sizes = uniques.cell_sizes(codes)
     found = {"main": log_linear.model(log_linear.table_of(codes, sizes), [(0,), (1,)], fraction).status}
     cells = np.bincount(uniques.cell_numbers(codes))
-    found |= {
-        name: getattr(superpopulation, name)(cells, fraction).status for name in ("pitman", "zayatz", "snb")
-    }
+    found |= {name: getattr(superpopulation, name)(cells, fraction).status for name in ("pitman", "zayatz", "snb")}
     assert statuses.items() <= found.items()
 
 
@@ -226,8 +224,7 @@ def test_the_truth_is_in_the_interval_of_recommended_models_of_all_populations_b
         codes = np.repeat(cells, counts.ravel(), axis=0).astype(np.int32)
         table = log_linear.table_of(codes, uniques.cell_sizes(codes))
         found = {
-            name: log_linear.model(table, log_linear.margins_of(name, "abcdef"), 0.05)
-            for name in ("main", "two-way")
+            name: log_linear.model(table, log_linear.margins_of(name, "abcdef"), 0.05) for name in ("main", "two-way")
         }
         name = modelling._smallest_test(found)
         if name is None:

@@ -79,13 +79,7 @@ def test_the_variance_is_that_of_the_formula():
 
 @pytest.mark.parametrize(
     ("fraction", "complete", "of_population", "expected"),
-    [
-        (0.1, 1.0, 1.0, 0.1),
-        (0.1, 0.73, 1.0, 0.073),
-        (0.1, 0.0, 1.0, 0.1),
-        (0.1, 0.7, 0.7, 0.1),
-        (1.0, 0.8, 0.7, 1.0),
-    ],
+    [(0.1, 1.0, 1.0, 0.1), (0.1, 0.73, 1.0, 0.073), (0.1, 0.0, 1.0, 0.1), (0.1, 0.7, 0.7, 0.1), (1.0, 0.8, 0.7, 1.0)],
 )
 def test_the_sampling_fraction_of_the_cells(fraction, complete, of_population, expected):
     assert dis.of_cells(fraction, complete, of_population) == pytest.approx(expected)

@@ -56,9 +56,7 @@ def make(file: Path) -> Made:
     found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
     files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
     binned = bins.bin_files(parts.cutting(model), files, stratum, found.manifest)
-    links = {
-        name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own
-    }
+    links = {name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own}
     account: dict[str, int] = {}
     for own in (prepared.account, found.account):
         for line in own.itertuples():
@@ -93,9 +91,7 @@ def test_refused_in_one_sentence_with_place_and_remedy(tmp_path, fixture, reques
     for part in fixture.says:
         place = said.find(part, place + 1)
         assert place >= 0, said
-    assert re.match(rf"{re.escape(str(file))}, line \d+: |(puf|eif|iuf)\.\w+(,|:| and) ", said), (
-        "no file is named"
-    )
+    assert re.match(rf"{re.escape(str(file))}, line \d+: |(puf|eif|iuf)\.\w+(,|:| and) ", said), "no file is named"
     assert said.endswith(".")
     assert "\n" not in said
     assert not SECRETS.findall(said)

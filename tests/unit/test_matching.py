@@ -199,15 +199,12 @@ class TestTargets:
         assert found.summary["expected_match_risk"].tolist() == [0.5, 0.5, 1]
 
     def test_numbers_of_a_variable_with_a_radius(self):
-        options = study(
-            radius={"income": {"absolute": "0"}}, targets={"variable": "income", "equals": ["2.0"]}
-        )
+        options = study(radius={"income": {"absolute": "0"}}, targets={"variable": "income", "equals": ["2.0"]})
         assert run(options, self.CONFIDENTIAL, SYNTHETIC).records["row"].to_pylist() == [3, 4]
 
     def test_a_missing_value_is_in_no_target(self):
         options = study(
-            synthesized=[{"name": "income", "missing": ["9"]}],
-            targets={"variable": "income", "at_least": "3"},
+            synthesized=[{"name": "income", "missing": ["9"]}], targets={"variable": "income", "at_least": "3"}
         )
         assert run(options, self.CONFIDENTIAL, SYNTHETIC).records["row"].to_pylist() == [5, 6]
 
@@ -312,10 +309,7 @@ def test_variables_are_described_by_file():
 @pytest.mark.parametrize(
     ("synthetic", "sentence"),
     [
-        (
-            ("sex income", "m 1"),
-            r"syn1.csv: the number of records \(1\) must be that of confidential.csv \(6\)",
-        ),
+        (("sex income", "m 1"), r"syn1.csv: the number of records \(1\) must be that of confidential.csv \(6\)"),
         (("sex income", *["x 1"] * 6), "syn1.csv, column `sex`: no code is also in confidential.csv"),
     ],
 )
@@ -347,9 +341,7 @@ def test_no_record():
 
 
 def test_a_word_where_a_radius_is():
-    with pytest.raises(
-        InputError, match=r"syn1\.csv, row 3, column `income`: the value of `income` is not a number"
-    ):
+    with pytest.raises(InputError, match=r"syn1\.csv, row 3, column `income`: the value of `income` is not a number"):
         run(
             study(radius={"income": {"absolute": "1"}}),
             table("sex income", "m 1", "m 2"),

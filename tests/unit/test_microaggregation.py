@@ -18,13 +18,7 @@ from reident.study.model import Study
 
 BASE = {
     "id": "firms",
-    "microaggregate": {
-        "path": "firms.csv",
-        "id": ["firm"],
-        "variables": ["a", "b"],
-        "k": 2,
-        "missing": ["NA"],
-    },
+    "microaggregate": {"path": "firms.csv", "id": ["firm"], "variables": ["a", "b"], "k": 2, "missing": ["NA"]},
     "strata": ["area"],
     "linking_variables": [
         {"name": "a", "type": "numeric", "missing": ["NA"]},
@@ -61,9 +55,7 @@ def by_firm(made: files.Made) -> dict[str, tuple]:
     """The masked records by the firm that they truly are."""
     return {
         row.firm: row[4:]
-        for row in made.iuf.merge(made.puf, on="pufid")[
-            ["pufid", "firm", "area", "trade", "a", "b"]
-        ].itertuples()
+        for row in made.iuf.merge(made.puf, on="pufid")[["pufid", "firm", "area", "trade", "a", "b"]].itertuples()
     }
 
 

@@ -286,9 +286,7 @@ def test_rank_filter(sizes, limit, kept):
     best_last = [Pair(("q",), p.eifid, (), score=-p.score) for p in pairs]
     assert sorted({p.rank for p in keep_ranks(rank(pairs, high_is_best=False), limit)}) == kept
     assert sorted({p.rank for p in keep_ranks(rank(best_last, high_is_best=True), limit)}) == kept
-    assert keep_ranks(rank(pairs + best_last, high_is_best=False), 100) == rank(
-        pairs + best_last, high_is_best=False
-    )
+    assert keep_ranks(rank(pairs + best_last, high_is_best=False), 100) == rank(pairs + best_last, high_is_best=False)
 
 
 def test_ambiguous_records_and_what_is_kept():

@@ -95,13 +95,7 @@ def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
         spec |= {"files": keyed_by("p", "e"), "simulate": None}
     if section == "metrics":  # of the bins of `linking_variables` the annex shows those of `file_risk` alone
         spec["file_risk"] = None
-        spec |= {
-            "microaggregate": None,
-            "simulate": None,
-            "linking_variables": [],
-            "strata": [],
-            "decision": None,
-        }
+        spec |= {"microaggregate": None, "simulate": None, "linking_variables": [], "strata": [], "decision": None}
     (folder / "study.json").write_text(json.dumps(spec))
     found, gone = Results(folder), before - paths(spec)
     assert gone

@@ -47,35 +47,23 @@ def test_the_methods_in_brief_are_a_pdf_of_one_a4_page(folder):
     (page,) = PdfReader(folder / "reference" / "methods.pdf").pages
     assert [round(float(side)) for side in page.mediabox[2:]] == [595, 842]
     text = " ".join(page.extract_text().split())
-    for words in (
-        "Methods on one page",
-        "confirmed records / n_P",
-        "tanh(x/2)",
-        "U·f / (U·f + P·(1 − f))",
-        "Read on",
-    ):
+    for words in ("Methods on one page", "confirmed records / n_P", "tanh(x/2)", "U·f / (U·f + P·(1 − f))", "Read on"):
         assert words in text, words
     assert "](methods.pdf)" in (folder / "reference" / "summary.md").read_text("utf-8")
 
 
 def test_marks_for_tests_are_not_shown(folder):
-    assert [
-        page for page in folder.rglob("*.md") if re.search("^ *<!--", page.read_text("utf-8"), re.MULTILINE)
-    ] == []
+    assert [page for page in folder.rglob("*.md") if re.search("^ *<!--", page.read_text("utf-8"), re.MULTILINE)] == []
 
 
 def test_llms_txt_lists_every_page_but_the_first(folder):
-    listed = re.findall(
-        r"^- \[[^]]+\]\(([^)]+)\.html\): \S", (folder / "llms.txt").read_text("utf-8"), re.MULTILINE
-    )
+    listed = re.findall(r"^- \[[^]]+\]\(([^)]+)\.html\): \S", (folder / "llms.txt").read_text("utf-8"), re.MULTILINE)
     pages = {page.relative_to(folder).with_suffix("").as_posix() for page in folder.rglob("*.md")}
     assert sorted(listed) == sorted(pages - {"index"})
 
 
 def test_a_link_to_a_file_that_is_not_there_is_an_error(site):
-    with pytest.raises(
-        ValueError, match=r"`missing.md` is not a file of the repository\. Correct the link\."
-    ):
+    with pytest.raises(ValueError, match=r"`missing.md` is not a file of the repository\. Correct the link\."):
         site.page("docs/index.md", "See [this](missing.md).", {})
 
 

@@ -34,9 +34,7 @@ def seconds(folder: Path, *command: str | Path) -> float:
 def audit(study: str, folder: Path) -> tuple[str, ...]:
     """The line of the table about a study."""
     file = CHECKOUT / "config" / "studies" / f"{study}.yaml"
-    run = seconds(
-        folder / "run", "snakemake", "--snakefile", CHECKOUT / "Snakefile", "--config", f"study={file}"
-    )
+    run = seconds(folder / "run", "snakemake", "--snakefile", CHECKOUT / "Snakefile", "--config", f"study={file}")
     seal = seconds(folder / "run", "reident.command", "seal", file)
     bag = next((folder / "run/reports" / study / "sealed").glob("*.zip"), None)
     if bag is None:
@@ -45,11 +43,7 @@ def audit(study: str, folder: Path) -> tuple[str, ...]:
     moved = shutil.move(bag, folder / "elsewhere")
     again = seconds(folder / "elsewhere", "reident.command", "reproduce", Path(moved).name)
     page = folder / f"elsewhere/reports/reproduce/{study}/reproduction.json"
-    facts = (
-        json.loads(page.read_text(encoding="utf-8"))
-        if page.is_file()
-        else {"counts": {}, "outcome": "failed"}
-    )
+    facts = json.loads(page.read_text(encoding="utf-8")) if page.is_file() else {"counts": {}, "outcome": "failed"}
     results = ", ".join(f"{number} {kind}" for kind, number in facts["counts"].items())
     size = f"{Path(moved).stat().st_size / 1e6:.1f} MB"
     return study, f"{run:.0f} s", f"{seal:.0f} s", size, f"{again:.0f} s", results, facts["outcome"]
@@ -65,9 +59,7 @@ def main(studies: list[str]) -> int:
             sys.stdout.flush()
     widths = [max(map(len, column)) for column in zip(HEADING, *lines, strict=True)]
     for line in (HEADING, *lines):
-        sys.stdout.write(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        )
+        sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n")
     return 0 if all(line[-1] == "reproduced" for line in lines) else 1
 
 

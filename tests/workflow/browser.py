@@ -51,19 +51,13 @@ class Page:
         """Show a file in a window of a given size, with or without its scripts, and wait until it is quiet."""
         self.events.clear()
         self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.navigate", url=path.resolve().as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self._read()
-        self.call(
-            "Emulation.setScriptExecutionDisabled", value=False
-        )  # what the page did not run stays undone
+        self.call("Emulation.setScriptExecutionDisabled", value=False)  # what the page did not run stays undone
         self.ask("new Promise(done => setTimeout(done, 300))")
 
     def ask(self, expression: str) -> Any:
@@ -74,16 +68,9 @@ class Page:
 
     def press(self, key: str, times: int = 1) -> None:
         """Press a key on the element that has the focus."""
-        code = {
-            "Tab": 9,
-            "Enter": 13,
-            "Escape": 27,
-            " ": 32,
-            "End": 35,
-            "Home": 36,
-            "ArrowLeft": 37,
-            "ArrowRight": 39,
-        }[key]
+        code = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}[
+            key
+        ]
         text = {"Enter": "\r", " ": " "}.get(key, "")
         about = {"key": key, "code": key if key != " " else "Space", "windowsVirtualKeyCode": code}
         for _ in range(times):
@@ -98,9 +85,7 @@ class Page:
     def requests(self) -> list[str]:
         """The addresses that the page asked for."""
         return [
-            event["params"]["request"]["url"]
-            for event in self.events
-            if event["method"] == "Network.requestWillBeSent"
+            event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
         ]
 
     def complaints(self) -> list[dict[str, Any]]:

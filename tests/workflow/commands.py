@@ -49,13 +49,11 @@ class Ended(NamedTuple):
         rules = {step.label: rule for rule, step in STEPS.items()}
         label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
         detail = r"\D.*" if "Dry run: " in self.shown else r"\d+(?: s| min|\.\d h)"
-        lines = re.findall(
-            rf"^[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$", self.shown, re.MULTILINE
-        )
+        lines = re.findall(rf"^[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$", self.shown, re.MULTILINE)
         # The last job, which tells the verdicts, is no step.
-        assert lines or re.search(
-            "Nothing to be done|^(Dry run|Done): [01] jobs? ", self.shown, re.MULTILINE
-        ), self.shown
+        assert lines or re.search("Nothing to be done|^(Dry run|Done): [01] jobs? ", self.shown, re.MULTILINE), (
+            self.shown
+        )
         return dict(Counter(rules[text] for text in lines))
 
 
@@ -105,9 +103,7 @@ def reident(
     umask: int = -1,
 ) -> Ended:
     """Run ``reident`` with `folder` as the working directory."""
-    return ended(
-        start_reident(*arguments, folder=folder, checkout=checkout, environment=environment, umask=umask)
-    )
+    return ended(start_reident(*arguments, folder=folder, checkout=checkout, environment=environment, umask=umask))
 
 
 def start_reident(
@@ -205,10 +201,7 @@ def open_to_others(folder: Path) -> dict[str, str]:
     found = {}
     walked = ((Path(parent), names) for parent, *kinds in os.walk(folder) for names in kinds)
     for path in (parent / name for parent, names in walked for name in names):
-        if (
-            ".snakemake/metadata/" in path.as_posix()
-            and not folder.joinpath(".snakemake").stat().st_mode & 0o077
-        ):
+        if ".snakemake/metadata/" in path.as_posix() and not folder.joinpath(".snakemake").stat().st_mode & 0o077:
             continue
         try:
             mode = path.lstat().st_mode

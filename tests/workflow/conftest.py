@@ -43,8 +43,5 @@ def run(folder: Path) -> Ended:
     """Take the study to its report; a relative path, so that what the scheduler records holds in a copy too."""
     small.write(folder / "in")
     return snakemake(
-        studies=["../in/small.yaml"],
-        folder=folder / "run",
-        environment={"PYTHONHASHSEED": "0"},
-        program=PRELOADED,
+        studies=["../in/small.yaml"], folder=folder / "run", environment={"PYTHONHASHSEED": "0"}, program=PRELOADED
     )

@@ -11,28 +11,13 @@ from making import preloaded
 from workflow.commands import PRELOADED, Ended, begun
 
 
-def run(
-    folder: Path, *arguments: str, snakefile: str = "", program: str = PRELOADED, **environment: str
-) -> Ended:
+def run(folder: Path, *arguments: str, snakefile: str = "", program: str = PRELOADED, **environment: str) -> Ended:
     """Run `snakemake` in a folder, with a Snakefile of its own where there is one."""
     folder.mkdir(parents=True, exist_ok=True)
     if snakefile:
         (folder / "Snakefile").write_text(textwrap.dedent(snakefile), encoding="utf-8")
-    settings = {
-        **os.environ,
-        "PYTHONPATH": preloaded.LIBRARIES,
-        "COLUMNS": "400",
-        "PYTHONHASHSEED": "0",
-        **environment,
-    }
-    command = [
-        *begun(program, settings),
-        "--cores",
-        "2",
-        "--rerun-incomplete",
-        "--show-failed-logs",
-        *arguments,
-    ]
+    settings = {**os.environ, "PYTHONPATH": preloaded.LIBRARIES, "COLUMNS": "400", "PYTHONHASHSEED": "0", **environment}
+    command = [*begun(program, settings), "--cores", "2", "--rerun-incomplete", "--show-failed-logs", *arguments]
     ended = subprocess.run(
         command,
         cwd=folder,
@@ -48,10 +33,6 @@ def run(
 
 def made(folder: Path) -> dict[str, bytes]:
     """What a run must give, wherever and under whatever names it runs."""
-    files = [
-        *folder.glob("re*/small/*.csv"),
-        *folder.glob("results/small/*/*.csv"),
-        *folder.glob("reports/small/*"),
-    ]
+    files = [*folder.glob("re*/small/*.csv"), *folder.glob("results/small/*/*.csv"), *folder.glob("reports/small/*")]
     files = [file for file in files if file.is_file()]
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(files)}

@@ -67,9 +67,7 @@ def read(study: Path, folder: Path) -> Tables:
     metrics = {}
     for name in model.chosen:
         metrics[name] = MetricTables(
-            pa.concat_tables(
-                stored.read(file) for file in sorted((folder / "scores" / name).glob("*.parquet"))
-            ),
+            pa.concat_tables(stored.read(file) for file in sorted((folder / "scores" / name).glob("*.parquet"))),
             stored.read(folder / "suspected" / f"{name}.parquet"),
             stored.read(folder / "suspected" / f"{name}.distribution.csv"),
             stored.read(folder / "confirmed" / f"{name}.parquet"),
@@ -78,8 +76,7 @@ def read(study: Path, folder: Path) -> Tables:
         )
     manifest = stored.read(folder / "strata" / "manifest.csv")
     prepared, stratum = (
-        {side: stored.read(folder / kind / f"{side}.parquet") for side in SIDES}
-        for kind in ("prepared", "strata")
+        {side: stored.read(folder / kind / f"{side}.parquet") for side in SIDES} for kind in ("prepared", "strata")
     )
     rows, links = stored.read(folder / "rates.csv"), stored.read(folder / "prepared" / "iuf.parquet")
     return Tables(model, prepared, stratum, manifest, metrics, rows, links)

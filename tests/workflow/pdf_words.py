@@ -82,9 +82,7 @@ def runs(page: PageObject) -> Iterator[Run]:
                 yield Run(min(whole[4], end[4]), max(whole[4], end[4]), whole[5])
                 text = times((1, 0, 0, 1, width, 0), text)
             case b"T*" | b"TD" | b"'" | b'"' | b"Tc" | b"Tw" | b"Tz":
-                raise AssertionError(
-                    f"an operator that typst did not use when this was written: {operator!r}"
-                )
+                raise AssertionError(f"an operator that typst did not use when this was written: {operator!r}")
 
 
 def _advance(shown: Any, font: _Font) -> float:

@@ -35,9 +35,7 @@ STUDY = {
         "adhoc": {
             "scores": {
                 "age": {"bands": [{"within": 0, "score": 5}, {"within": 2, "score": "2.5"}]},
-                "sex": {
-                    "table": [{"puf": "1", "eif": "1", "score": 3}, {"puf": "2", "eif": "2", "score": 3}]
-                },
+                "sex": {"table": [{"puf": "1", "eif": "1", "score": 3}, {"puf": "2", "eif": "2", "score": 3}]},
             }
         },
     },
@@ -83,12 +81,7 @@ def _erred(person: list, draw: Random) -> list:
     """What a broker holds of a person: now and then another age or income, or an address of long ago."""
     region, age, income, *rest = person
     region = draw.choice([*[region] * 30, "N", "Åland"])
-    return [
-        region,
-        age + draw.choice([0, 0, 0, 1]),
-        draw.choice([income, income, round(income * 1.1)]),
-        *rest,
-    ]
+    return [region, age + draw.choice([0, 0, 0, 1]), draw.choice([income, income, round(income * 1.1)]), *rest]
 
 
 def _written(person: list, draw: Random) -> list[str]:

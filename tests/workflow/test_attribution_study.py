@@ -51,8 +51,7 @@ def test_the_summary_is_what_the_files_say(tmp_path):
     lines = stored.read(tmp_path / "results/learnt/attribution/summary.csv").set_index(["keys", "file"])
     for keys in (["sex"], ["region"], ["sex", "region"]):
         files = [
-            [(tuple(row[key] for key in keys), row["job"]) for row in rows]
-            for rows in (original, released, holdout)
+            [(tuple(row[key] for key in keys), row["job"]) for row in rows] for rows in (original, released, holdout)
         ]
         for name, value in oracle.measures(None, *files, linked=True).items():
             if value is not None:

@@ -91,10 +91,7 @@ CASES = [
         "blank-line",
         "a blank line between two records",
         change("puf.csv", "\nKEY-P3", "\n\nKEY-P3"),
-        (
-            "puf.csv, row 4: the row must have as many fields as the header (4), but has 0",
-            "remove blank lines",
-        ),
+        ("puf.csv, row 4: the row must have as many fields as the header (4), but has 0", "remove blank lines"),
     ),
     Case(
         "repeated-column",
@@ -191,10 +188,7 @@ CASES = [
         "unknown-link",
         "a link to a record that is not there",
         change("iuf.csv", "KEY-E3", "KEY-E7"),
-        (
-            "iuf.csv, row 3: the link names a record that is not in eif.csv (1 such links)",
-            "unknown_links_at_most",
-        ),
+        ("iuf.csv, row 3: the link names a record that is not in eif.csv (1 such links)", "unknown_links_at_most"),
     ),
     Case(
         "function-too-high",
@@ -378,25 +372,10 @@ def test_a_missing_study_file_and_two_studies_with_one_id(tmp_path):
 
 
 RUNS = [
-    (
-        "a number of shards that is not a number",
-        "in",
-        "shards=abc",
-        "config: `shards` must be a positive integer",
-    ),
-    (
-        "a negative number of shards",
-        "in",
-        "shards=-5",
-        "config: `shards` must be a positive integer",
-    ),
+    ("a number of shards that is not a number", "in", "shards=abc", "config: `shards` must be a positive integer"),
+    ("a negative number of shards", "in", "shards=-5", "config: `shards` must be a positive integer"),
     ("an unknown key", "in", "stduy=x", "config: `stduy` is not a known key. Did you mean `study`?"),
-    (
-        "a folder with a brace",
-        "in{a}",
-        "shared_results=false",
-        "study.yaml contains a brace",
-    ),
+    ("a folder with a brace", "in{a}", "shared_results=false", "study.yaml contains a brace"),
 ]
 
 

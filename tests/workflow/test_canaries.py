@@ -132,11 +132,7 @@ def failures(sources: dict[str, str]) -> list[Failure]:
 
     def own(code: str) -> dict[str, Any]:
         rule = {"function": "own:score", "sha256": hashlib.sha256(code.encode()).hexdigest()}
-        return {
-            "files": {"own.py": code},
-            "study": {"metrics": {"adhoc": {"scores": {"age": rule}}}},
-            **score,
-        }
+        return {"files": {"own.py": code}, "study": {"metrics": {"adhoc": {"scores": {"age": rule}}}}, **score}
 
     return [
         Failure("no-header", {"puf.csv": puf.partition("\n")[2]}),
@@ -221,9 +217,7 @@ def left(tmp_path_factory) -> Iterator[Left]:
             "SOURCES": str(folder / "in"),
         }  # fmt: skip
         common = {"folder": run, "environment": environment}
-        whole = snakemake(
-            f"--retries={TIMES}", studies=studies, checkout=checkout, program=PRELOADED, **common
-        )
+        whole = snakemake(f"--retries={TIMES}", studies=studies, checkout=checkout, program=PRELOADED, **common)
         gathered = snakemake("--report=all.zip", studies=studies, checkout=checkout, **common)
         sealed = reident("seal", *studies, checkout=checkout, **common)
         failed = failures(sources)
@@ -269,9 +263,7 @@ def packed() -> dict[str, bytes]:
         "gzip in zip": archive.getvalue(),
         "Parquet": table.getvalue(),
         "PDF": typst.compile(b"= CNRYpk0001"),
-        "image in a page": b"<img src='data:image/svg+xml;base64,"
-        + base64.b64encode(b"<svg>" + key * 3)
-        + b"'>",
+        "image in a page": b"<img src='data:image/svg+xml;base64," + base64.b64encode(b"<svg>" + key * 3) + b"'>",
         "base64 for file names": base64.urlsafe_b64encode(b"x" * 40 + key),
     }
 
@@ -335,11 +327,7 @@ def test_every_spoilt_study_failed_with_a_sentence_of_its_own(left):
     assert left.spoilt.code != 0
     silent = {"killed", "aborted"}
     for one in left.failed:
-        logs = [
-            path.read_text()
-            for name, path in left.files.items()
-            if name.startswith(f"results/{one.name}/logs/")
-        ]
+        logs = [path.read_text() for name, path in left.files.items() if name.startswith(f"results/{one.name}/logs/")]
         assert one.name in silent or any(text.startswith("Error: ") for text in logs), one.name
         assert f"results/{one.name}/{one.target}" not in left.files
     assert "Traceback" not in left.shown()
@@ -353,9 +341,7 @@ def test_no_key_and_no_code_is_outside_the_files_that_the_page_names(left):
     """A warning names the codes that it is about in its table, which the page names; never a key."""
     warnings = [pattern for pattern in listed(1) if pattern.endswith("warnings.csv")]
     hits = {
-        name: {
-            hit for hit in found(path.read_bytes(), WORD) if not (named(name, warnings) and CODE.match(hit))
-        }
+        name: {hit for hit in found(path.read_bytes(), WORD) if not (named(name, warnings) and CODE.match(hit))}
         for name, path in left.files.items()
         if not named(name, listed(0))
     }
@@ -370,9 +356,7 @@ def test_no_number_but_a_cut_point_is_outside_the_files_that_the_page_names(left
         for hit in found(path.read_bytes(), NUMBER)
     }
     hits = {
-        name: found(path.read_bytes(), NUMBER) - cuts
-        for name, path in left.files.items()
-        if not named(name, listed(0))
+        name: found(path.read_bytes(), NUMBER) - cuts for name, path in left.files.items() if not named(name, listed(0))
     }
     assert {name: some for name, some in hits.items() if some} == {}
 
@@ -396,17 +380,13 @@ def test_the_search_sees_what_the_report_shows(left, name):
 
 def test_a_sealed_study_has_labels_in_its_report_and_in_the_tables_that_it_shows_alone(left):
     assert left.sealed.code == 0, left.sealed.shown
-    bags = [
-        path for name, path in left.files.items() if re.fullmatch(r"reports/[^/]+/sealed/[^/]+\.zip", name)
-    ]
+    bags = [path for name, path in left.files.items() if re.fullmatch(r"reports/[^/]+/sealed/[^/]+\.zip", name)]
     assert len(bags) == 2
     for bag in bags:
         with zipfile.ZipFile(bag) as archive:
             hits = {name: found(archive.read(name), WORD, NUMBER, LABEL) for name in archive.namelist()}
         held = {
-            re.sub(r"^tables/variants/[^/]+", "tables", name.split("/", 2)[2])
-            for name, some in hits.items()
-            if some
+            re.sub(r"^tables/variants/[^/]+", "tables", name.split("/", 2)[2]) for name, some in hits.items() if some
         }
         tables = [table for step in STEPS.values() for table in step.tables]
         shown = {f"tables/{table.path}" for table in tables if table.holds == "labels" and table.reported}

@@ -47,13 +47,8 @@ STUDY = {
     **{name: value for name, value in small.STUDY.items() if name != "strata"},
     "metrics": {
         "adhoc": {
-            "scores": {
-                "rooms": {
-                    "function": "scores:rooms",
-                    "sha256": hashlib.sha256(FUNCTION.encode()).hexdigest(),
-                }
-            }
-        },
+            "scores": {"rooms": {"function": "scores:rooms", "sha256": hashlib.sha256(FUNCTION.encode()).hexdigest()}}
+        }
     },
 }
 """One stratum, and a scoring function in which a test can hold a job."""
@@ -156,9 +151,7 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(cluster, here, tmp_p
 def test_a_job_that_exceeds_its_time_is_retried_with_more(cluster, here, tmp_path):
     """And each job is in the partition that its time fits into."""
     partitions = tmp_path / "partitions.yaml"
-    partitions.write_text(
-        "partitions: {main: {max_runtime: 20}, long: {max_runtime: 2880}}\n", encoding="utf-8"
-    )
+    partitions.write_text("partitions: {main: {max_runtime: 20}, long: {max_runtime: 2880}}\n", encoding="utf-8")
     options = ["--set-resources=score:runtime=attempt", f"--slurm-partition-config={partitions}"]
     ended = commands.ended(run(cluster, here, tmp_path / "run", *RATES, *options, trouble=f"hang:{tmp_path}"))
     assert ended.code == 0, ended.shown

@@ -41,16 +41,7 @@ def kills() -> Iterator:
                 yield pytest.param(who, signal.Signals[f"SIG{name}"], seed, id=case, marks=marks)
 
 
-STEPS = (
-    "resolve",
-    "prepare",
-    "stratify",
-    "bin",
-    "score.taxicab.1-of-1",
-    "rank.taxicab",
-    "confirm.taxicab",
-    "rate",
-)
+STEPS = ("resolve", "prepare", "stratify", "bin", "score.taxicab.1-of-1", "rank.taxicab", "confirm.taxicab", "rate")
 
 
 class Whole(NamedTuple):
@@ -176,9 +167,7 @@ def disturb(running: subprocess.Popen, who: str, number: signal.Signals, draw: R
     assert not any(map(alive, jobs))
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/task").exists(), reason="no /proc in which to find the jobs of a run"
-)
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc in which to find the jobs of a run")
 @pytest.mark.parametrize(("who", "number", "seed"), list(kills()))
 def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, tmp_path, who, number, seed):
     draw = Random(f"{who} {number} {seed}")  # noqa: S311 - moments

@@ -113,13 +113,7 @@ HOUSEHOLDS = Case(
 WAVES = Case(
     {
         "id": "waves",
-        "simulate": {
-            "kind": "household-survey",
-            "puf_records": 30,
-            "eif_records": 40,
-            "overlap": 0.5,
-            "last_year": {},
-        },
+        "simulate": {"kind": "household-survey", "puf_records": 30, "eif_records": 40, "overlap": 0.5, "last_year": {}},
         "linking_variables": [{"name": "SEX", "type": "categorical"}],
         "metrics": {"taxicab": {}},
     },
@@ -161,10 +155,7 @@ SYNTHETIC = Case(
         "attribute_disclosure": {
             "released": "synthetic",
             "keys": ["SEX", "AGE"],
-            "targets": [
-                "OCC",
-                {"name": "INCOME", "type": "numeric", "missing": ["-9"], "within": {"relative": 0.5}},
-            ],
+            "targets": ["OCC", {"name": "INCOME", "type": "numeric", "missing": ["-9"], "within": {"relative": 0.5}}],
         },
     },
     ("matching/summary.csv", "matching/closest.csv", "attribution/summary.csv"),
@@ -183,12 +174,7 @@ AUTHORITIES = Case(
         "file_risk": {
             "file": "survey",
             "sampling_fraction": 0.2,
-            "key_variables": [
-                "SEX",
-                {"name": "age", "column": "AGE", "type": "numeric"},
-                "MARSTAT",
-                "TENURE",
-            ],
+            "key_variables": ["SEX", {"name": "age", "column": "AGE", "type": "numeric"}, "MARSTAT", "TENURE"],
             "population": {"numerical_study": {"samples": 2, "strata": "AREA"}},
             "population_models": {"household": "SERIAL"},
             "scenarios": [{"name": "Neighbour", "known": ["SEX", "age"]}],
@@ -197,12 +183,7 @@ AUTHORITIES = Case(
         },
         "variants": [{"set": "file_risk.dis_suda", "values": ["elliot-manning", "user-guide"]}],
     },
-    (
-        "comparison/filerisk.csv",
-        "filerisk/by_sample.csv",
-        "filerisk/population.csv",
-        "filerisk/scenarios.csv",
-    ),
+    ("comparison/filerisk.csv", "filerisk/by_sample.csv", "filerisk/population.csv", "filerisk/scenarios.csv"),
     {
         "{key of the file}": ["SERIAL"],
         "{key variables}": ["SEX", "age", "MARSTAT", "TENURE"],
@@ -223,12 +204,7 @@ BROKERS = Case(
         },
         "linking_variables": HOUSEHOLDS.study["linking_variables"],
         "metrics": {"taxicab": {}},
-        "variants": [
-            {
-                "name": "broker",
-                "combinations": {"first": {}, "second": {"simulate.brokers.sources": ["01"]}},
-            }
-        ],
+        "variants": [{"name": "broker", "combinations": {"first": {}, "second": {"simulate.brokers.sources": ["01"]}}}],
         "together": "broker",
     },
     ("together/rates.csv",),
@@ -275,9 +251,7 @@ def files_of(results: Path) -> list[Path]:
     return [path for path in paths if NOT_TABLES.isdisjoint(path.parts) and path.suffix != ".lock"]
 
 
-def expected(
-    table: Table, path: Path, names: dict[str, list[str]], conditions: frozenset[str]
-) -> list[Column]:
+def expected(table: Table, path: Path, names: dict[str, list[str]], conditions: frozenset[str]) -> list[Column]:
     """The columns of a file as it is declared, with the names of a study."""
     unicity = "unicity" in path.as_posix()
     conditions |= {"unicity" if unicity else "metrics other than unicity"}

@@ -61,12 +61,8 @@ def shown(folder: Path, study: str, file: str) -> Run:
     files = [path for path in (run / "reports").rglob("*") if path.is_file()]
     texts = {}
     for path in files:
-        texts |= {
-            f"{path.relative_to(run / 'reports')}: {name}": text for name, text in digests.shown(path).items()
-        }
-    return Run(
-        folder, study, bag, {name: text for name, text in texts.items() if f": {layout.CODE}" not in name}
-    )
+        texts |= {f"{path.relative_to(run / 'reports')}: {name}": text for name, text in digests.shown(path).items()}
+    return Run(folder, study, bag, {name: text for name, text in texts.items() if f": {layout.CODE}" not in name})
 
 
 def twins(folder: Path, other: bool) -> Run:
@@ -133,10 +129,7 @@ def secrets(run: Run) -> dict[str, set[str]]:
             if hashlib.sha256(file.read_bytes()).hexdigest() not in published:
                 found[path] = digests.guesses(file)
     for file in sorted((run.results / "ledger").glob("*.json")):
-        if any(
-            f'"path": "{path}"' in file.read_text() or f'"source:{path}"' in file.read_text()
-            for path in found
-        ):
+        if any(f'"path": "{path}"' in file.read_text() or f'"source:{path}"' in file.read_text() for path in found):
             found[file.name] = digests.guesses(file) | {json.loads(file.read_text())["sha256"]}
     return found
 
@@ -147,9 +140,7 @@ def test_trying_every_digest_finds_no_link(run):
     assert len(hidden) > least
     assert digests.told(run.texts, hidden) == set()
     ledger = {"ledger": "".join(file.read_text() for file in (run.results / "ledger").glob("*.json"))}
-    assert len(digests.told(ledger, hidden)) > least, (
-        "the ledger in the results has these digests, so the attack works"
-    )
+    assert len(digests.told(ledger, hidden)) > least, "the ledger in the results has these digests, so the attack works"
 
 
 def reasons(run: Run) -> dict[str, str]:
@@ -163,11 +154,7 @@ def reasons(run: Run) -> dict[str, str]:
     with zipfile.ZipFile(run.bag) as archive:
         for name in archive.namelist():
             data = archive.read(name)
-            know(
-                "of a file that is in the bag",
-                hashlib.sha256(data).hexdigest(),
-                hashlib.sha512(data).hexdigest(),
-            )
+            know("of a file that is in the bag", hashlib.sha256(data).hexdigest(), hashlib.sha512(data).hexdigest())
     for side in ("puf", "eif", "synthetic_1", "synthetic_2"):
         if (file := run.folder / "in" / f"{side}.csv").is_file():
             know("of a file that an intruder holds", hashlib.sha256(file.read_bytes()).hexdigest())
@@ -187,10 +174,7 @@ def reasons(run: Run) -> dict[str, str]:
     know("of the code", code["tree"], code["commit"], code["lock"])
     know(
         "of the notebook, a part of the code",
-        *(
-            hashlib.sha256(file.read_bytes()).hexdigest()
-            for file in (CHECKOUT / "workflow/notebooks").glob("*.ipynb")
-        ),
+        *(hashlib.sha256(file.read_bytes()).hexdigest() for file in (CHECKOUT / "workflow/notebooks").glob("*.ipynb")),
     )
     know("of all that is in the bag", run.bag.stem.rpartition("-")[2])
     urn = next(line for line in files[layout.INFO].splitlines() if line.startswith("External-Identifier"))
@@ -213,9 +197,7 @@ def test_every_digest_is_listed_with_why_it_tells_nothing(run):
 
 def is_of_the_page(name: str, digest: str) -> bool:
     """Whether a digest is about a page alone, which a test makes with another truth: of a PDF or of a script."""
-    return (name.endswith(".pdf") and len(digest) in (24, 32, 40, 48)) or (
-        name.endswith(".html") and len(digest) == 40
-    )
+    return (name.endswith(".pdf") and len(digest) in (24, 32, 40, 48)) or (name.endswith(".html") and len(digest) == 40)
 
 
 def test_the_sum_of_all_sizes_tells_no_size(run):
@@ -231,11 +213,7 @@ def test_two_truths_with_the_same_counts_give_the_same_bytes(one, tmp_path):
     differ = {name for name in bag_files(one) if bag_files(one)[name] != bag_files(two).get(name)}
     assert differ <= {layout.COST, layout.CRATE, layout.PAYLOAD_MANIFEST, layout.TAG_MANIFEST, layout.INFO}
     assert json.loads(bag_files(one)[layout.COST])["steps"], "the times of the steps differ from run to run"
-    pages = [
-        path
-        for path in (one.folder / "run/reports/twins").rglob("*")
-        if path.is_file() and path.suffix != ".zip"
-    ]
+    pages = [path for path in (one.folder / "run/reports/twins").rglob("*") if path.is_file() and path.suffix != ".zip"]
     assert len(pages) > 4
     for page in pages:
         assert page.read_bytes() == (two.folder / page.relative_to(one.folder)).read_bytes(), page.name
@@ -271,9 +249,7 @@ def rewritten(run: Run, folder: Path, **changes: tuple[bytes, bytes]) -> str:
             line |= {key: lines.get(line["path"], line)[key] for key in ("sha256", "size")}
         files[name] = bags.entry(entry)
     tagged = {
-        name: data
-        for name, data in bags.tagged(files, layout.VERSION).items()
-        if not name.startswith("signatures/")
+        name: data for name, data in bags.tagged(files, layout.VERSION).items() if not name.startswith("signatures/")
     }
     return reident("verify", bags.written(folder, tagged, run.study), folder=folder).shown
 
@@ -322,6 +298,4 @@ def test_a_bag_that_contradicts_itself_is_refused(case, one, tmp_path):
 def test_a_crate_that_says_another_verdict_is_refused(one, tmp_path):
     """It is in no list, so that nothing else says that it was changed."""
     said = b"Verdict on the release: "
-    assert "does not describe the other files" in rewritten(
-        one, tmp_path, **{layout.CRATE: (said, said + b"not ")}
-    )
+    assert "does not describe the other files" in rewritten(one, tmp_path, **{layout.CRATE: (said, said + b"not ")})

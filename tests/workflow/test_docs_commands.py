@@ -21,11 +21,7 @@ FIRST = "README.md"
 TUTORIAL = [f"docs/tutorial/{name}.md" for name in ("index", "attack", "protection", "decision")]
 OTHERS = sorted(
     path.relative_to(CHECKOUT).as_posix()
-    for path in [
-        *(CHECKOUT / "docs").rglob("*.md"),
-        CHECKOUT / "config/README.md",
-        CHECKOUT / "CONTRIBUTING.md",
-    ]
+    for path in [*(CHECKOUT / "docs").rglob("*.md"), CHECKOUT / "config/README.md", CHECKOUT / "CONTRIBUTING.md"]
     if path.relative_to(CHECKOUT).as_posix() not in TUTORIAL
 )
 PAGES = [FIRST, *TUTORIAL, *OTHERS]
@@ -151,9 +147,7 @@ def written(page, name):
 
 def test_the_tutorial_has_the_study_of_readme():
     (text,) = re.findall(
-        r"^cat > my-study/study.yaml <<'END'\n(.*?)^END$",
-        read("docs/tutorial/attack.md"),
-        re.MULTILINE | re.DOTALL,
+        r"^cat > my-study/study.yaml <<'END'\n(.*?)^END$", read("docs/tutorial/attack.md"), re.MULTILINE | re.DOTALL
     )
     assert text == written(FIRST, "study.yaml")
 

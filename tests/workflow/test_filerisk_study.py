@@ -39,9 +39,7 @@ def write(folder: Path, section: dict = SECTION, name: str = "alone", **keys) ->
     original.to_csv(folder / "before.csv", index=False)
     perturbed(original).assign(weight="10").to_csv(folder / "survey.csv", index=False)
     file = folder / f"{name}.yaml"
-    file.write_text(
-        yaml.safe_dump({"id": name, "file_risk": section, **keys}, sort_keys=False), encoding="utf-8"
-    )
+    file.write_text(yaml.safe_dump({"id": name, "file_risk": section, **keys}, sort_keys=False), encoding="utf-8")
     return file
 
 
@@ -113,11 +111,7 @@ def test_cores_and_the_order_of_rows_change_no_byte(alone, tmp_path):
         table = pd.read_csv(tmp_path / f"{name}.csv", dtype=str)
         table.sample(frac=1, random_state=3).to_csv(tmp_path / f"{name}.csv", index=False)
     ended = snakemake(
-        studies=[file],
-        folder=tmp_path / "run",
-        cores=1,
-        environment={"PYTHONHASHSEED": "7"},
-        program=PRELOADED,
+        studies=[file], folder=tmp_path / "run", cores=1, environment={"PYTHONHASHSEED": "7"}, program=PRELOADED
     )
     assert ended.code == 0, ended.shown
     results = (folder / "run" / "results" / "alone" / "filerisk" for folder in (alone, tmp_path))

@@ -38,15 +38,11 @@ def planned(ended) -> set[str]:
 @pytest.mark.slow
 def test_the_configuration_of_the_working_directory_is_used(folder):
     assert planned(run(folder, SNAKEFILE, "--dry-run", "--printshellcmds")) == {"small"}
-    assert planned(
-        run(folder.parent, SNAKEFILE, f"--directory={folder}", "--dry-run", "--printshellcmds")
-    ) == {"small"}
+    assert planned(run(folder.parent, SNAKEFILE, f"--directory={folder}", "--dry-run", "--printshellcmds")) == {"small"}
     (folder / "other.yaml").write_text("studies: [in/other.yaml]\n", encoding="utf-8")
     other = (folder / "in/small.yaml").read_text(encoding="utf-8").replace("id: small", "id: other")
     (folder / "in/other.yaml").write_text(other, encoding="utf-8")
-    assert planned(run(folder, SNAKEFILE, "--dry-run", "--printshellcmds", "--configfile=other.yaml")) == {
-        "other"
-    }
+    assert planned(run(folder, SNAKEFILE, "--dry-run", "--printshellcmds", "--configfile=other.yaml")) == {"other"}
 
 
 @pytest.mark.slow

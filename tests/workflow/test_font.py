@@ -98,9 +98,7 @@ def test_a_file_that_is_no_font_is_refused_at_the_start(tmp_path):
     file = write(tmp_path / "in", font=FONT)
     (tmp_path / "in" / FONT).write_text("letters")
     line = next(at for at, text in enumerate(file.read_text().splitlines(), 1) if text.startswith("font:"))
-    says = (
-        f"../in/small.yaml, line {line}: `font`: {FONT} is not a TrueType or OpenType font. Name another file"
-    )
+    says = f"../in/small.yaml, line {line}: `font`: {FONT} is not a TrueType or OpenType font. Name another file"
     for ended in (run(tmp_path), reident("validate", "../in/small.yaml", folder=tmp_path / "run")):
         assert ended.code == 1
         (said,) = ended.errors

@@ -38,9 +38,7 @@ def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
         assert open_to_others(tmp_path / "reports") == {}
         assert facts["counts"]["identical"] > 30
         assert not facts["counts"].keys() & {"different", "missing"}
-        assert reason(changelog, bag.stem) is None, (
-            "the changelog says that this release does not reproduce the bag"
-        )
+        assert reason(changelog, bag.stem) is None, "the changelog says that this release does not reproduce the bag"
     else:
         assert ended.code == 1
         assert reason(changelog, bag.stem), ended.shown
@@ -84,10 +82,5 @@ def test_the_golden_bag_has_neither_code_nor_report(tmp_path):
     (bag,) = GOLDEN
     shutil.unpack_archive(bag, tmp_path)
     (top,) = tmp_path.iterdir()
-    assert {path.name for path in (top / "data").iterdir() if path.is_dir()} == {
-        "inputs",
-        "ledger",
-        "study",
-        "tables",
-    }
+    assert {path.name for path in (top / "data").iterdir() if path.is_dir()} == {"inputs", "ledger", "study", "tables"}
     assert Path(top / "data/outputs.json").is_file()

@@ -99,9 +99,7 @@ def pairs_by_key(results, stage, metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(
-    "stage", ["scores/{}/1-of-1.parquet", "suspected/{}.parquet", "confirmed/{}.parquet"]
-)
+@pytest.mark.parametrize("stage", ["scores/{}/1-of-1.parquet", "suspected/{}.parquet", "confirmed/{}.parquet"])
 def test_pairs_are_sorted_by_pufid_then_best_first_then_eifid(finished, metric, stage):
     found = pairs_by_key(finished.results, stage, metric)
     sign = -1 if metric == "adhoc" else 1
@@ -144,9 +142,7 @@ def test_claims_are_those_of_the_confirmed_pairs(finished, metric):
     for stratum, figures in from_files(finished.results, metric, ["house", "person"]).items():
         for column, value in figures.items():
             found = lines.at[(metric, stratum), column]
-            assert pd.isna(found) if value is None else found == pytest.approx(float(value), rel=1e-14), (
-                column
-            )
+            assert pd.isna(found) if value is None else found == pytest.approx(float(value), rel=1e-14), column
 
 
 @pytest.mark.parametrize("name", ["prepared/account.csv", "strata/account.csv"])
@@ -173,10 +169,7 @@ def test_rates_begin_with_the_whole_study_and_are_fractions(finished):
 
 def test_every_number_is_that_of_the_brute_force_oracle(finished):
     names = dict(zip(("puf", "eif", "iuf"), (small.PUF, small.EIF, small.IUF), strict=True))
-    rows = {
-        side: [dict(zip(names[side], row, strict=True)) for row in own[1:]]
-        for side, own in small.rows().items()
-    }
+    rows = {side: [dict(zip(names[side], row, strict=True)) for row in own[1:]] for side, own in small.rows().items()}
     oracle = judge(small.STUDY, rows["puf"], rows["eif"], rows["iuf"])
     manifest = pd.read_csv(finished.results / "strata/manifest.csv", keep_default_na=False)
     strata = {"ALL": ALL} | {line.stratum: (line.region,) for line in manifest.itertuples()}
@@ -185,28 +178,18 @@ def test_every_number_is_that_of_the_brute_force_oracle(finished):
             expected = oracle.metrics[line["metric"]].rates[strata[line["stratum"]]]
             for column, value in expected.items():
                 found = None if line[column] == "" else float(line[column])
-                assert found == (value if value is None else pytest.approx(float(value), rel=1e-12)), (
-                    line,
-                    column,
-                )
+                assert found == (value if value is None else pytest.approx(float(value), rel=1e-12)), (line, column)
     for metric in METRICS:
         pairs = table(finished.results, f"confirmed/{metric}.parquet").to_pylist()
         found = {((p["house"], p["person"]), (p["broker"], p["serial"])): p["confirmed"] for p in pairs}
         result = oracle.metrics[metric]
         assert found == {pair: pair in result.confirmed for pair in result.suspected}
-        assert metric == "unicity" or any(pair.rank > 1 for pair in result.suspected.values()), (
-            "no rank to filter"
-        )
+        assert metric == "unicity" or any(pair.rank > 1 for pair in result.suspected.values()), "no rank to filter"
 
 
 def test_the_review_is_there_in_every_form(finished):
     reports = finished.folder / "run" / "reports" / "small"
-    assert (
-        (reports / "disclosure-review.html")
-        .read_text(encoding="utf-8")
-        .lstrip()
-        .startswith("<!DOCTYPE html>")
-    )
+    assert (reports / "disclosure-review.html").read_text(encoding="utf-8").lstrip().startswith("<!DOCTYPE html>")
     assert (reports / "disclosure-review.pdf").read_bytes().startswith(b"%PDF-")
     assert json.loads((finished.results / "disclosure-review.ipynb").read_text(encoding="utf-8"))["cells"]
 

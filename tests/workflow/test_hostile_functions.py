@@ -114,9 +114,7 @@ def run(folder: Path, kinds: tuple[str, ...]) -> Runs:
             (folder / name / file).write_text(text, encoding="utf-8")
     targets = [f"results/{name}/scores/adhoc/1-of-1.parquet" for name in ids.values()]
     studies = [folder / name / "study.yaml" for name in ids.values()]
-    return Runs(
-        snakemake(*targets, studies=studies, folder=folder / "run", program=PRELOADED), folder / "run", ids
-    )
+    return Runs(snakemake(*targets, studies=studies, folder=folder / "run", program=PRELOADED), folder / "run", ids)
 
 
 def assert_nothing_is_told(runs: Runs) -> None:
@@ -134,14 +132,9 @@ def assert_nothing_is_told(runs: Runs) -> None:
         assert made == (says == ENDS), kind
         if says == FAILS:
             log = (runs.folder / f"results/{name}/logs/score.adhoc.1-of-1.log").read_text(encoding="utf-8")
-            assert re.fullmatch(rf"Error: own\.py, line \d\d: {says} \(\w+\)\. It must .*\n", log), (
-                kind,
-                log,
-            )
+            assert re.fullmatch(rf"Error: own\.py, line \d\d: {says} \(\w+\)\. It must .*\n", log), (kind, log)
         elif says == DIES:
-            assert re.search(
-                rf"Error: {name}: Comparing records: Adhoc (.* and )?({says})", runs.ended.shown
-            ), kind
+            assert re.search(rf"Error: {name}: Comparing records: Adhoc (.* and )?({says})", runs.ended.shown), kind
 
 
 def test_a_scoring_function_shows_nothing_by_any_of_the_usual_ways(tmp_path):

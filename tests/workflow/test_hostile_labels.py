@@ -108,19 +108,7 @@ def notebook(run) -> nbformat.NotebookNode:
     return nbformat.read(run / "results" / "hostile" / "disclosure-review.ipynb", as_version=4)
 
 
-ACTIVE = {
-    "script",
-    "iframe",
-    "object",
-    "embed",
-    "form",
-    "input",
-    "base",
-    "frame",
-    "applet",
-    "foreignobject",
-    "animate",
-}
+ACTIVE = {"script", "iframe", "object", "embed", "form", "input", "base", "frame", "applet", "foreignobject", "animate"}
 ADDRESSES = (
     "href",
     "src",
@@ -141,9 +129,7 @@ def active(elements) -> list:
         for tag, attributes in elements
         if tag.lower() in ACTIVE
         or any(name.lower().startswith("on") for name in attributes)
-        or any(
-            not (attributes.get(name) or "#").startswith(("#", "data:image/", "data:,")) for name in ADDRESSES
-        )
+        or any(not (attributes.get(name) or "#").startswith(("#", "data:image/", "data:,")) for name in ADDRESSES)
     ]
 
 
@@ -164,9 +150,9 @@ def test_the_page_has_no_active_element_and_one_policy(page):
     assert [tag for tag, _ in own] == ["input", "script"]
     assert own[-1] == ("script", {})
     assert not any(name in ADDRESSES or name.startswith("on") for _, attributes in own for name in attributes)
-    assert [
-        about.get("http-equiv") for tag, about in elements if tag == "meta" and "http-equiv" in about
-    ] == ["Content-Security-Policy"]
+    assert [about.get("http-equiv") for tag, about in elements if tag == "meta" and "http-equiv" in about] == [
+        "Content-Security-Policy"
+    ]
     assert sum(tag == "style" for tag, _ in elements) == 1
 
 
@@ -175,9 +161,7 @@ def test_nothing_runs_in_a_browser_even_without_the_policy(page, run, tmp_path):
     with zipfile.ZipFile(run / "all.zip") as archive:
         archive.extractall(tmp_path / "gathered")
     lenient = tmp_path / "lenient.html"
-    text, policies = re.subn(
-        r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text(encoding="utf-8")
-    )
+    text, policies = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text(encoding="utf-8"))
     assert policies == 1
     lenient.write_text(text, encoding="utf-8")
     with browser.page(tmp_path / "profile") as shown:
@@ -198,17 +182,7 @@ def test_every_label_is_shown_letter_by_letter_on_the_page(page):
         assert " ".join(plain(label).split()) in words, label
 
 
-FORBIDDEN = {
-    "/JavaScript",
-    "/JS",
-    "/Launch",
-    "/URI",
-    "/SubmitForm",
-    "/ImportData",
-    "/GoToR",
-    "/GoToE",
-    "/RichMedia",
-}
+FORBIDDEN = {"/JavaScript", "/JS", "/Launch", "/URI", "/SubmitForm", "/ImportData", "/GoToR", "/GoToE", "/RichMedia"}
 FORBIDDEN |= {"/EmbeddedFiles", "/EmbeddedFile", "/AA", "/Rendition", "/Movie", "/Sound", "/XFA"}
 
 
@@ -239,9 +213,7 @@ def test_every_label_is_shown_letter_by_letter_in_the_document(run):
     reader = PdfReader(run / "reports" / "hostile" / "disclosure-review.pdf")
     words = letters("".join(page.extract_text() for page in reader.pages))
     for label in LABELS:
-        if not re.search(
-            r"[\u0300-\u036f\u0590-\u06ff]", label
-        ):  # extracted in the order of the page, not of the text
+        if not re.search(r"[\u0300-\u036f\u0590-\u06ff]", label):  # extracted in the order of the page, not of the text
             assert letters(plain(label)) in words, label
 
 
@@ -256,9 +228,7 @@ def test_the_notebook_shows_text_and_drawings_that_run_nothing(notebook):
                     assert active((item.tag.rpartition("}")[2], item.attrib) for item in root.iter()) == []
                 elif "markdown" in kind:
                     for reader in ("gfm", "commonmark_x", "markdown+raw_html"):
-                        made = pypandoc.convert_text(
-                            content, "html5", reader, extra_args=["--quiet", "--mathml"]
-                        )
+                        made = pypandoc.convert_text(content, "html5", reader, extra_args=["--quiet", "--mathml"])
                         drawn = (
                             part
                             for part in Page(made).elements
@@ -277,9 +247,7 @@ def test_no_cell_of_a_table_is_a_formula_and_each_is_read_back(run):
     for path in tables:
         with path.open(encoding="utf-8", newline="") as stream:
             cells = {cell for row in csv.reader(stream) for cell in row}
-        assert not [
-            cell for cell in cells if cell[:1] in tuple("=+-@\t\r\n＝") and not number.fullmatch(cell)
-        ], path
+        assert not [cell for cell in cells if cell[:1] in tuple("=+-@\t\r\n＝") and not number.fullmatch(cell)], path
     manifest = stored.read(run / "results" / "hostile" / "strata" / "manifest.csv")
     assert sorted(manifest[REGION]) == sorted(unicodedata.normalize("NFC", label.strip()) for label in LABELS)
     assert spreadsheets.MARK + REGION in (run / "results" / "hostile" / "strata" / "manifest.csv").read_text(

@@ -33,8 +33,7 @@ def moments() -> list:
     assert len(found) == 62
     quick = [("INT", "step", 0.02)]
     return [
-        pytest.param(*one, marks=[] if one in quick else pytest.mark.long, id=" ".join(map(str, one)))
-        for one in found
+        pytest.param(*one, marks=[] if one in quick else pytest.mark.long, id=" ".join(map(str, one))) for one in found
     ]
 
 

@@ -102,17 +102,7 @@ def test_a_dry_run_shows_every_job_of_a_study_that_never_ran(tmp_path):
     ended = snakemake("--dry-run", "--set-scatter=shards=3", studies=[study], folder=tmp_path / "run")
     assert ended.code == 0, ended.shown
     four = {"score": 12, "rank": 4, "confirm": 4}
-    once = (
-        "resolve",
-        "prepare",
-        "stratify",
-        "bin",
-        "check_description",
-        "leave_out",
-        "rate",
-        "judge",
-        "report",
-    )
+    once = ("resolve", "prepare", "stratify", "bin", "check_description", "leave_out", "rate", "judge", "report")
     assert ended.planned == {**four, **dict.fromkeys(once, 1)}
     assert ended.shown.count("3 of 3") == len(METRICS)
 
@@ -135,11 +125,7 @@ def comma_locale(folder: Path) -> str:
         ["localedef", "-i", "de_DE", "-f", "UTF-8", str(folder / COMMA)], capture_output=True, check=False
     )
     asked = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import locale as l; l.setlocale(l.LC_ALL, ''); print(l.localeconv()['decimal_point'])",
-        ],
+        [sys.executable, "-c", "import locale as l; l.setlocale(l.LC_ALL, ''); print(l.localeconv()['decimal_point'])"],
         env={**os.environ, "LC_ALL": COMMA, "LOCPATH": str(folder)},
         capture_output=True,
         text=True,

@@ -44,9 +44,7 @@ def test_the_curves_do_not_depend_on_cores_rows_and_shards(tmp_path):
     for (metric, quantity), own in whole.groupby(["metric", "quantity"]):
         assert own["observed"].item() == pytest.approx(rates.loc[metric, quantity], abs=1e-11)
     assert set(lines["quantity"]) == {*QUANTITIES, "best_guess_rate"}
-    guesses = lines[(lines["times"] == 1) & (lines["quantity"] == "best_guess_rate")].set_index("metric")[
-        "observed"
-    ]
+    guesses = lines[(lines["times"] == 1) & (lines["quantity"] == "best_guess_rate")].set_index("metric")["observed"]
     for metric, line in rates.iterrows():
         if metric == "unicity":
             assert guesses[metric] == pytest.approx(line["expected_correct"] / line["n_puf"], abs=1e-11)

@@ -51,11 +51,7 @@ def draw(seed=3, n=60):
 def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     confidential, copies = draw()
-    for name, rows in (
-        ("confidential", confidential),
-        ("synthetic_1", copies[0]),
-        ("synthetic_2", copies[1]),
-    ):
+    for name, rows in (("confidential", confidential), ("synthetic_1", copies[0]), ("synthetic_2", copies[1])):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, list(rows[0]))
             writer.writeheader()

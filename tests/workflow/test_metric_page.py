@@ -58,9 +58,7 @@ def test_the_distance_finds_the_pairs_within_a_hundred_metres():
     names = {"np": np, "pairing": Pairing((), *sides, (None,) * 2, np.ones(2), Scope(puf, eif))}
     exec(textwrap.dedent(shown("python", "def nearness")), names)  # noqa: S102 - the text of the page
     found = nearest_blocks(names["nearness"], len(puf), len(eif), above=-101, keep=50)
-    distances = {
-        (p, e): math.ceil(math.dist(puf[p], eif[e])) for p in range(len(puf) - 1) for e in range(len(eif) - 1)
-    }
+    distances = {(p, e): math.ceil(math.dist(puf[p], eif[e])) for p in range(len(puf) - 1) for e in range(len(eif) - 1)}
     pairs = zip(found.puf.tolist(), found.eif.tolist(), strict=True)
     assert dict(zip(pairs, (-found.level).tolist(), strict=True)) == {
         pair: metres for pair, metres in distances.items() if metres <= 100

@@ -65,9 +65,7 @@ def expected(k: int, rule: str | dict) -> list[tuple[int, int, int]]:
     rows = sorted(firms())
     held = [[None if cell == "" else Fraction(cell) for cell in row[1:]] for row in rows]
     columns = zip(*held, strict=True)
-    masked = [
-        list(row) for row in zip(*(masking.microaggregate(own, k, "mean") for own in columns), strict=True)
-    ]
+    masked = [list(row) for row in zip(*(masking.microaggregate(own, k, "mean") for own in columns), strict=True)]
     counts = oracle.agreements(masked, held, [True] * 10, (masked, held), rule)
     kept, _ = oracle.kept(counts, len(rows), 1, 5)
     suspected, right = defaultdict(set), defaultdict(set)

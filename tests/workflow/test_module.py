@@ -143,14 +143,10 @@ def test_folders_under_a_prefix_must_be_closed_to_others(alone, tmp_path):
     place(alone, tmp_path, "config/small.yaml", sources="made")
     (tmp_path / "risk/results").mkdir(parents=True)
     (tmp_path / "risk/results").chmod(0o750)
-    snakefile = IMPORTER.format(
-        checkout=CHECKOUT, study="config/small.yaml", prefix='prefix: "risk"', rule=""
-    )
+    snakefile = IMPORTER.format(checkout=CHECKOUT, study="config/small.yaml", prefix='prefix: "risk"', rule="")
     ended = run(tmp_path, "--dry-run", "reident_all", snakefile=snakefile)
     assert ended.code == 1
-    assert (
-        f"{tmp_path}/risk/results holds confidential data and is open to others (drwxr-x---)" in ended.shown
-    )
+    assert f"{tmp_path}/risk/results holds confidential data and is open to others (drwxr-x---)" in ended.shown
 
 
 TWO = """

@@ -51,11 +51,7 @@ class Copy:
 
     def run(self, *targets: str) -> Ended:
         return snakemake(
-            *targets,
-            studies=["../in/small.yaml"],
-            folder=self.work,
-            checkout=self.checkout,
-            program=PRELOADED,
+            *targets, studies=["../in/small.yaml"], folder=self.work, checkout=self.checkout, program=PRELOADED
         )
 
     def checked(self) -> Ended:
@@ -112,9 +108,7 @@ class Case(NamedTuple):
 
 
 def parameters(cases: list[Case]) -> list:
-    return [
-        pytest.param(case, id=case.sentence, marks=[pytest.mark.long] if case.long else []) for case in cases
-    ]
+    return [pytest.param(case, id=case.sentence, marks=[pytest.mark.long] if case.long else []) for case in cases]
 
 
 def edit(path: Path) -> None:
@@ -157,9 +151,7 @@ EDITED = [
     Case("a table of the report", f"{R}/description/overlap.csv", edit, long=True),
     Case("the executed notebook", f"{R}/disclosure-review.ipynb", edit, long=True),
     Case("the report", "reports/small/disclosure-review.html", edit, long=True),
-    Case(
-        "the report, seen by its time", "reports/small/disclosure-review.html", edit, keeps=False, long=True
-    ),
+    Case("the report, seen by its time", "reports/small/disclosure-review.html", edit, keeps=False, long=True),
     Case("the printed report", "reports/small/disclosure-review.pdf", cut),
 ]
 
@@ -209,9 +201,7 @@ def cut_records(folder: Path) -> None:
 
 LOST = [
     Case("a prepared file lost", f"{R}/prepared/puf.parquet", Path.unlink, long=True),
-    Case(
-        "a table that no step reads lost", f"{R}/suspected/taxicab.distribution.csv", Path.unlink, long=True
-    ),
+    Case("a table that no step reads lost", f"{R}/suspected/taxicab.distribution.csv", Path.unlink, long=True),
     Case("rates lost", f"{R}/rates.csv", Path.unlink, long=True),
     Case("the executed notebook lost", f"{R}/disclosure-review.ipynb", Path.unlink, long=True),
     Case("the printed report lost", "reports/small/disclosure-review.pdf", Path.unlink),
@@ -277,11 +267,7 @@ def sources(side: str, old: str, new: str) -> dict[str, list[list[str]]]:
 
 @pytest.mark.parametrize(
     ("side", "old", "new", "keeps"),
-    [
-        ("puf", "rent", "free", True),
-        ("eif", "own", "free", True),
-        ("iuf", "\n01,", "\n10,", False),
-    ],
+    [("puf", "rent", "free", True), ("eif", "own", "free", True), ("iuf", "\n01,", "\n10,", False)],
     ids=["puf", "eif", "iuf, seen by its time"],
 )
 def test_a_changed_source_gives_its_own_numbers(again, side, old, new, keeps):
@@ -335,22 +321,12 @@ CODE = [
     ),
     ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),
     ("a helper of the notebook", f"{LIBRARY}/report/parts/__init__.py", "\n# edited\n", REPORT, "whole"),
-    (
-        "the notebook, with the records lost",
-        "workflow/notebooks/disclosure-review.ipynb",
-        "\n",
-        REPORT,
-        "lost",
-    ),
+    ("the notebook, with the records lost", "workflow/notebooks/disclosure-review.ipynb", "\n", REPORT, "lost"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "file", "more", "planned", "records"), CODE, ids=[case[0] for case in CODE]
-)
-def test_edited_code_runs_again_though_its_time_stamp_is_kept(
-    again, tmp_path, sentence, file, more, planned, records
-):
+@pytest.mark.parametrize(("sentence", "file", "more", "planned", "records"), CODE, ids=[case[0] for case in CODE])
+def test_edited_code_runs_again_though_its_time_stamp_is_kept(again, tmp_path, sentence, file, more, planned, records):
     own = Copy(again.folder, copied(tmp_path / "checkout"))
     path = own.checkout / file
     with kept(path):
@@ -378,9 +354,7 @@ def test_an_unknown_file_is_reported_and_left_alone(again, whole):
     bag.write_bytes(b"bag")
     found = again.check()
     assert found.closes
-    assert found.line.endswith(
-        "not made by any step: results/small/backup/rates.csv, results/small/notes.txt"
-    )
+    assert found.line.endswith("not made by any step: results/small/backup/rates.csv, results/small/notes.txt")
     assert again.run().planned == {}
     assert mine.read_text(encoding="utf-8") == "mine"
 
@@ -413,12 +387,8 @@ def test_every_break_is_listed_by_its_kind(again):
     assert not found.closes
     told = lines(found)
     released = told.pop("results made by different code")
-    binned = ", ".join(
-        f"results/small/binned/{name}" for name in ("cutpoints.csv", "eif.parquet", "puf.parquet")
-    )
-    assert released.startswith(
-        f"{binned}; they were made by an earlier version of reident, and this is reident "
-    )
+    binned = ", ".join(f"results/small/binned/{name}" for name in ("cutpoints.csv", "eif.parquet", "puf.parquet"))
+    assert released.startswith(f"{binned}; they were made by an earlier version of reident, and this is reident ")
     assert told == {
         "sources that changed after a step read them": "../in/puf.csv",
         "results that are not what their steps wrote": "reports/small/disclosure-review.pdf, results/small/rates.csv",
@@ -446,8 +416,7 @@ def test_other_code_and_packages_do_not_hide_that_results_were_changed(again, mo
     assert told["results that are not what their steps wrote"] == "results/small/rates.csv"
     assert told["results that are missing"] == "results/small/confirmed/taxicab.parquet"
     assert re.search(
-        r"and \d+ more; they were made by reident \S+, .*, and this is reident",
-        told["results made by different code"],
+        r"and \d+ more; they were made by reident \S+, .*, and this is reident", told["results made by different code"]
     )
     assert told["made with other versions than those installed"] == f"numpy {np.__version__} (0.1)"
 
@@ -540,34 +509,25 @@ def test_the_command_check_walks_and_changes_nothing(again):
     shutil.rmtree(again.work / "results")
     ended = again.checked()
     assert ended.code == 1
-    assert ended.errors == {
-        "small: there are no results yet. Run `snakemake --config study=../in/small.yaml`."
-    }
+    assert ended.errors == {"small: there are no results yet. Run `snakemake --config study=../in/small.yaml`."}
 
 
 def drop_record(path: Path) -> None:
     """Remove the last record of a file."""
-    path.write_text(
-        "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8"
-    )
+    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
 
 
 @pytest.mark.parametrize("last", ["rate", "score.taxicab.1-of-1"])
 def test_the_results_of_a_run_that_went_no_further_are_verified(again, last):
     """As after `snakemake --until rate`, or a run that was stopped."""
-    entries = {
-        path.stem: json.loads(path.read_text(encoding="utf-8"))
-        for path in again.results.glob("ledger/*.json")
-    }
+    entries = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in again.results.glob("ledger/*.json")}
     behind, todo = set(), [last]
     while todo:
         name = todo.pop()
         behind.add(name)
         read = {line["path"] for line in chain.inputs(entries[name])}
         todo += [
-            other
-            for other, entry in entries.items()
-            if read & {line["path"] for line in entry["outputs"].values()}
+            other for other, entry in entries.items() if read & {line["path"] for line in entry["outputs"].values()}
         ]
     for name in entries.keys() - behind:
         for line in entries[name]["outputs"].values():
@@ -577,8 +537,7 @@ def test_the_results_of_a_run_that_went_no_further_are_verified(again, last):
     assert found.closes, found.line
     n = sum(len(entries[name]["outputs"]) for name in behind)
     assert (
-        f"the chain closes: {n} results of {len(behind)} steps lead back to the sources; made by reident"
-        in found.line
+        f"the chain closes: {n} results of {len(behind)} steps lead back to the sources; made by reident" in found.line
     )
     drop_record(again.inputs / "puf.csv")
     found = again.check()
@@ -628,24 +587,14 @@ def test_an_edition_that_the_study_no_longer_has_is_named(again):
     assert f"{check.ABANDONED}: reports/small/releasable/edition.html" in ended.shown
 
 
-@pytest.mark.skipif(
-    os.geteuid() == 0 and shutil.which("setpriv") is None, reason="needs setpriv where root tests"
-)
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="needs setpriv where root tests")
 @pytest.mark.parametrize("name", ["", "ledger", "ledger/rate.json", "rates.csv"])
 def test_results_of_another_user_are_refused_in_one_sentence(again, name):
     closed = again.results / name
     mode = closed.stat().st_mode
     closed.chmod(0)
     try:
-        command = [
-            *WITHOUT_PRIVILEGES,
-            sys.executable,
-            "-P",
-            "-m",
-            "reident.command",
-            "check",
-            "../in/small.yaml",
-        ]
+        command = [*WITHOUT_PRIVILEGES, sys.executable, "-P", "-m", "reident.command", "check", "../in/small.yaml"]
         ended = subprocess.run(command, cwd=again.work, capture_output=True, text=True, check=False)
     finally:
         closed.chmod(mode)

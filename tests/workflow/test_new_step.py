@@ -96,9 +96,7 @@ def study(tmp_path_factory) -> Path:
 
 
 def test_a_new_step_runs_and_leaves_its_entry(checkout, study, tmp_path):
-    ended = snakemake(
-        *made("small", "households/sizes.csv"), studies=[study], folder=tmp_path, checkout=checkout
-    )
+    ended = snakemake(*made("small", "households/sizes.csv"), studies=[study], folder=tmp_path, checkout=checkout)
     assert ended.code == 0, ended.shown
     results = tmp_path / "results" / "small"
     sizes = pd.read_csv(results / "households" / "sizes.csv")

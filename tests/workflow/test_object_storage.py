@@ -23,9 +23,7 @@ SIDES = ("puf", "eif", "iuf")
 STUDY = {**small.STUDY, "metrics": {"taxicab": {}}}
 STORED = {
     **STUDY,
-    "files": {
-        side: {**own, "path": f"objects/small/{side}.csv"} for side, own in small.STUDY["files"].items()
-    },
+    "files": {side: {**own, "path": f"objects/small/{side}.csv"} for side, own in small.STUDY["files"].items()},
 }
 
 
@@ -71,9 +69,7 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
     assert ended.code == 0, ended.shown
     assert len(results(here)) > 8
     assert {path: results(there)[path] for path in results(here)} == results(here)
-    assert storage.keys() == {f"data/small/{side}.csv" for side in SIDES}, (
-        "no result left the working directory"
-    )
+    assert storage.keys() == {f"data/small/{side}.csv" for side in SIDES}, "no result left the working directory"
     assert open_to_others(there / "results") == open_to_others(there / "in/objects") == {}
     secret = object_storage.KEYS["SNAKEMAKE_STORAGE_S3_SECRET_KEY"]
     assert secret not in ended.shown

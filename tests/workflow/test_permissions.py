@@ -117,11 +117,7 @@ def test_open_results_are_refused_or_loudly_allowed(tmp_path):
     assert message.startswith(f"{run}/results holds confidential data and is open to others (drwxr-x---)")
     assert f"`chmod -R go= {run}/results`" in message
     allowed = snakemake(
-        "shared_results=true",
-        *made("small", "study.json"),
-        studies=[study],
-        folder=run,
-        program=SNAKEMAKE,
+        "shared_results=true", *made("small", "study.json"), studies=[study], folder=run, program=SNAKEMAKE
     )
     assert allowed.code == 0, allowed.shown
     assert f"Warning: {run}/results holds confidential data and is open to others" in allowed.shown

@@ -17,9 +17,7 @@ SHARES = ["suspected_rate", "confirmed_rate", "conditional_rate", "expected_corr
 def coarser(row):
     """A record as it is released: ages of five years, incomes of thousands, and the south joined to the east."""
     house, person, region, age, income, *rest = row
-    age, income = (
-        text if text == "-9" else str(int(text) // base * base) for text, base in ((age, 5), (income, 1000))
-    )
+    age, income = (text if text == "-9" else str(int(text) // base * base) for text, base in ((age, 5), (income, 1000)))
     return [house, person, "E" if region == "S" else region, age, income, *rest]
 
 
@@ -66,8 +64,7 @@ def check_protection(results):
     """Every line of both attacks is compared, strata by their values."""
     found = pd.read_csv(results / "both/protection/rates.csv")
     sides = {
-        side: pd.read_csv(results / name / "rates.csv")
-        for side, name in (("after", "usual"), ("before", "before"))
+        side: pd.read_csv(results / name / "rates.csv") for side, name in (("after", "usual"), ("before", "before"))
     }
     for side, ids in (("after", "stratum"), ("before", "stratum_before")):
         lines = found[found[ids].notna()].set_index(["metric", ids])
@@ -86,7 +83,5 @@ def check_clusters(results):
     line = found.loc["taxicab", "ALL"]
     assert line["n_suspected"] == pairs["house"].nunique() > 0
     assert line["n_confirmed"] == pairs.loc[pairs["confirmed"], "house"].nunique() > 0
-    low, high = (
-        pd.read_csv(results / "both/rates.csv")[f"conditional_{end}"].iloc[0] for end in ("low", "high")
-    )
+    low, high = (pd.read_csv(results / "both/rates.csv")[f"conditional_{end}"].iloc[0] for end in ("low", "high"))
     assert 0 < low < high < 1

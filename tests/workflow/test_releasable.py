@@ -120,9 +120,7 @@ def test_no_edition_has_an_interval_of_another_kind_than_its_study(made, tmp_pat
             changed["language"] = "de"
         small.write(tmp_path / "in", changed)
     shutil.copyfile(rounding.FOLDER / "census-drb.yaml", tmp_path / "in" / POLICY)
-    ended = snakemake(
-        studies=[f"../in/{name}.yaml" for name in rates], folder=tmp_path / "run", program=PRELOADED
-    )
+    ended = snakemake(studies=[f"../in/{name}.yaml" for name in rates], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     editions = {name: tmp_path / "run" / "reports" / name / "releasable" for name in rates}
     for name, folder in {**editions, "small": public(made)}.items():
@@ -130,14 +128,9 @@ def test_no_edition_has_an_interval_of_another_kind_than_its_study(made, tmp_pat
         assert edition_intervals.strange(folder, own) == [], name
         assert bool(edition_intervals.intervals(folder)) == (own.get("interval") != "clustered"), name
         page = " ".join((folder / "edition.html").read_text(encoding="utf-8").split())
-        why = (
-            "This edition has no confidence intervals.",
-            "Diese Fassung enthält keine Konfidenzintervalle.",
-        )
+        why = ("This edition has no confidence intervals.", "Diese Fassung enthält keine Konfidenzintervalle.")
         assert [sentence in page for sentence in why] == [name == "clustered", name == "haushalte"], name
-        assert bool(re.search(r"9[05]\s% interval|Intervall, 9", page)) == bool(
-            edition_intervals.intervals(folder)
-        )
+        assert bool(re.search(r"9[05]\s% interval|Intervall, 9", page)) == bool(edition_intervals.intervals(folder))
 
 
 def test_a_study_with_variants_and_one_with_the_file_before_protection(tmp_path):
@@ -149,9 +142,7 @@ def test_a_study_with_variants_and_one_with_the_file_before_protection(tmp_path)
     small.write(tmp_path / "in", variants, tables)
     small.write(tmp_path / "in", original, tables | {"original": tables["puf"]})
     shutil.copyfile(rounding.FOLDER / "census-drb.yaml", tmp_path / "in" / POLICY)
-    ended = snakemake(
-        studies=["../in/small.yaml", "../in/original.yaml"], folder=tmp_path / "run", program=PRELOADED
-    )
+    ended = snakemake(studies=["../in/small.yaml", "../in/original.yaml"], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     texts = {
         name: (tmp_path / "run" / "reports" / name / "releasable" / "attack.csv").read_text(encoding="utf-8")

@@ -56,9 +56,7 @@ def test_a_bag_and_a_study_are_compared(released):
     found = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     assert found["metrics"] == {"both": ["unicity", "taxicab"], "before": ["euclidean", "adhoc"], "after": []}
     assert {"file", "links", "intruder", "settings"} <= set(found["causes"])
-    before, after = (
-        pd.read_csv(released.folder / f"run/results/{name}/rates.csv") for name in ("small", "next")
-    )
+    before, after = (pd.read_csv(released.folder / f"run/results/{name}/rates.csv") for name in ("small", "next"))
     lines = pd.read_csv(folder / "rates.csv")
     lines = lines[(lines["scope"] == "whole") & (lines["rate"] == "confirmed_rate")].set_index("metric")
     for side, rates in (("before", before), ("after", after)):
@@ -77,12 +75,7 @@ def test_two_studies_are_compared_by_stratum_and_with_themselves(released):
     found = released.folder / "run/reports/compare/small--next/comparison.json"
     content = json.loads(found.read_text(encoding="utf-8"))
     assert content["not_by_stratum"] is None
-    assert {tuple(line["group"]) for line in content["rates"] if line["group"]} >= {
-        ("E",),
-        ("N",),
-        ("S",),
-        ("W",),
-    }
+    assert {tuple(line["group"]) for line in content["rates"] if line["group"]} >= {("E",), ("N",), ("S",), ("W",)}
     ended = compare(released, "../next/next.yaml")
     assert ended.code == 0
     assert "the releases are the same in everything that was recorded" in ended.shown
@@ -99,11 +92,7 @@ def tampered(released):
 
 @pytest.mark.parametrize(
     ("before", "words"),
-    [
-        (tampered, ".zip"),
-        (lambda _: "nothing.zip", "nothing.zip"),
-        (lambda _: "../nothing.yaml", "nothing.yaml"),
-    ],
+    [(tampered, ".zip"), (lambda _: "nothing.zip", "nothing.zip"), (lambda _: "../nothing.yaml", "nothing.yaml")],
     ids=["tampered", "no bag", "no study"],
 )
 def test_a_release_that_cannot_be_read_is_refused_in_one_sentence(released, before, words):

@@ -75,9 +75,7 @@ def test_without_scripts_the_page_has_everything_and_no_control(page, made):
 
 def test_a_script_that_was_changed_does_not_run(tab, made, tmp_path):
     path = tmp_path / "changed.html"
-    path.write_text(
-        made.read_text(encoding="utf-8").replace("'use strict';", "'use strict'; ", 1), encoding="utf-8"
-    )
+    path.write_text(made.read_text(encoding="utf-8").replace("'use strict';", "'use strict'; ", 1), encoding="utf-8")
     tab.open(path, 1280)
     assert tab.ask("document.querySelectorAll('.sort').length") == 0
     assert any("Content Security Policy" in str(complaint) for complaint in tab.complaints())
@@ -102,9 +100,7 @@ def test_a_table_is_sorted_by_keyboard_as_numbers_and_as_text(page):
     page.press(" ")
     assert page.ask(f"{button}.closest('th').ariaSort") == "descending"
     assert shown() == sorted(shown(), reverse=True)
-    assert (
-        labels(page, "rates-by-stratum")[-1] == first[-1]
-    )  # nothing is suspected there: last in either order
+    assert labels(page, "rates-by-stratum")[-1] == first[-1]  # nothing is suspected there: last in either order
     page.ask(f"{button}.click()")
     assert page.ask("document.querySelector('#rates-by-stratum [aria-sort]')") is None
     assert labels(page, "rates-by-stratum") == first
@@ -143,20 +139,12 @@ def test_strata_are_chosen_by_their_names_and_paper_shows_all(page):
     page.ask("document.querySelector('#rates-by-stratum .choose input').focus()")
     page.call("Input.insertText", text="WEALD")
     assert labels(page, "rates-by-stratum") == ["The Weald"]
-    assert (
-        page.ask("document.querySelector('#rates-by-stratum .choose output').innerText")
-        == f"1 of {len(every)}"
-    )
-    assert "Lakeland" in "".join(
-        sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.printed())).pages
-    )
+    assert page.ask("document.querySelector('#rates-by-stratum .choose output').innerText") == f"1 of {len(every)}"
+    assert "Lakeland" in "".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.printed())).pages)
     page.ask("document.querySelector('#rates-by-stratum .choose input').select()")
     page.call("Input.insertText", text="no such stratum")
     assert labels(page, "rates-by-stratum") == []
-    assert (
-        page.ask("document.querySelector('#rates-by-stratum .choose output').innerText")
-        == f"0 of {len(every)}"
-    )
+    assert page.ask("document.querySelector('#rates-by-stratum .choose output').innerText") == f"0 of {len(every)}"
 
 
 TERM = "document.querySelector('#rates-by-metric th:nth-child(6) a.term')"

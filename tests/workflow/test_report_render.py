@@ -93,15 +93,7 @@ def test_rendering_leaves_nothing_of_the_report_to_a_killed_process(report, tmp_
 def test_the_executed_notebook_knows_no_path_no_time_and_no_complaint(report):
     text = nbformat.writes(report.notebook)
     nbformat.validate(report.notebook)
-    for name in (
-        tempfile.gettempdir(),
-        "/home",
-        "/root",
-        str(Path.cwd()),
-        "papermill",
-        "start_time",
-        "stderr",
-    ):
+    for name in (tempfile.gettempdir(), "/home", "/root", str(Path.cwd()), "papermill", "start_time", "stderr"):
         assert name not in text
     assert report.notebook.metadata["parameters"] == {"results": "mock"}
     assert len({cell["id"] for cell in report.notebook.cells}) == len(report.notebook.cells)
@@ -171,9 +163,7 @@ def test_in_a_browser_no_request_leaves_and_nothing_is_amiss(report, width, tmp_
         assert all(address.startswith("data:") for address in asked[1:])
         assert shown.complaints() == []
         assert shown.ask("[...document.images].every(image => image.alt && image.naturalWidth > 0)")
-        assert shown.ask("document.documentElement.scrollWidth <= window.innerWidth"), (
-            "the page scrolls sideways"
-        )
+        assert shown.ask("document.documentElement.scrollWidth <= window.innerWidth"), "the page scrolls sideways"
 
 
 # PDF ----------------------------------------------------------------------------------------------

@@ -93,10 +93,7 @@ BAD = [
     (["none.zip"], "none.zip"),
     (["{bag}", "--inputs", "nowhere"], "nowhere: the folder does not exist. Correct `--inputs`."),
     (["{bag}", "--inputs", "{bag}"], "must be a folder, not a file."),
-    (
-        ["{bag}", "--trust", "0123456789abcdef"],
-        "`--trust` is neither the digest of this bag nor that of its code.",
-    ),
+    (["{bag}", "--trust", "0123456789abcdef"], "`--trust` is neither the digest of this bag nor that of its code."),
 ]
 
 
@@ -236,18 +233,10 @@ def edit_pairs(run: Path) -> None:
 
 
 EDITS = [
-    (
-        edit_rates,
-        "rates.csv: row 1, column n_puf",
-        {"row": 1, "column": "n_puf", "sealed": "300", "computed": "301"},
-    ),
+    (edit_rates, "rates.csv: row 1, column n_puf", {"row": 1, "column": "n_puf", "sealed": "300", "computed": "301"}),
     (edit_pairs, "confirmed/unicity.parquet", None),
     (lambda run: (run / "results/small/rates.csv").unlink(), "rates.csv is missing", None),
-    (
-        lambda run: (run / "reports/small/disclosure-review.pdf").write_bytes(b""),
-        "reports/disclosure-review.pdf",
-        None,
-    ),
+    (lambda run: (run / "reports/small/disclosure-review.pdf").write_bytes(b""), "reports/disclosure-review.pdf", None),
 ]
 
 
@@ -278,9 +267,7 @@ def test_without_room_on_the_disk_nothing_is_computed(sealed, vault, computed, m
     assert left(tmp_path) == set()
 
 
-def test_a_disk_that_fills_up_is_one_sentence_and_leaves_no_page(
-    sealed, vault, computed, monkeypatch, tmp_path
-):
+def test_a_disk_that_fills_up_is_one_sentence_and_leaves_no_page(sealed, vault, computed, monkeypatch, tmp_path):
     def full(path, content):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -36,11 +36,7 @@ class Again:
 
     def run(self, *arguments: str, checkout: Path = CHECKOUT, program: str | None = PRELOADED) -> Ended:
         return snakemake(
-            *arguments,
-            studies=["../in/small.yaml"],
-            folder=self.folder / "run",
-            checkout=checkout,
-            program=program,
+            *arguments, studies=["../in/small.yaml"], folder=self.folder / "run", checkout=checkout, program=program
         )
 
     def plan(self, *arguments: str, checkout: Path = CHECKOUT) -> dict[str, int]:

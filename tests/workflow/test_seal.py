@@ -110,20 +110,13 @@ def test_every_result_is_listed_and_those_with_data_are_not_in_it(study):
             assert files[layout.PAYLOAD + line["bag"]] == path.read_bytes()
         assert (line["bag"] is None) == (line["holds_data"] and not line["path"].startswith("reports/"))
     held = {line["path"] for line in lines if line["bag"] is None}
-    assert {
-        "prepared/puf.parquet",
-        "confirmed/adhoc.parquet",
-        "strata/puf.parquet",
-        "disclosure-review.ipynb",
-    } <= held
+    assert {"prepared/puf.parquet", "confirmed/adhoc.parquet", "strata/puf.parquet", "disclosure-review.ipynb"} <= held
     assert "strata/manifest.csv" not in held, "its labels are in the report"
     assert {line["path"] for line in lines if line["equal"] == "report"} == {
         "disclosure-review.ipynb", "reports/disclosure-review.html", "reports/disclosure-review.pdf",
     }  # fmt: skip
     keys = {",".join(row[:2]) for side in ("puf", "eif") for row in small.rows()[side][1:]}
-    texts = [
-        data.decode(errors="replace") for name, data in files.items() if not name.startswith(layout.CODE)
-    ]
+    texts = [data.decode(errors="replace") for name, data in files.items() if not name.startswith(layout.CODE)]
     assert not [key for key in keys for text in texts if f"\n{key}," in text]
 
 
@@ -145,9 +138,7 @@ def test_documents_say_what_was_read_decided_and_spent(study):
     assert decided["rule"]["conditional_rate_at_most"] == 0.5
     limits = read_csv(Path("results/small/verdict/limits.csv"))
     assert [line["value"] for line in decided["limits"]] == limits["value"].tolist()
-    assert (
-        decided["summary"][0]["verdict"] == read_csv(Path("results/small/verdict/summary.csv"))["verdict"][0]
-    )
+    assert decided["summary"][0]["verdict"] == read_csv(Path("results/small/verdict/summary.csv"))["verdict"][0]
     spent = document(bag, layout.COST)
     assert len(spent["steps"]) == len([name for name in inside(bag) if name.startswith(layout.LEDGER)])
     assert spent["total"]["seconds"] > 1
@@ -163,22 +154,14 @@ def test_the_code_is_that_of_the_checkout_without_tests_studies_and_caches(study
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True, check=True
     ).stdout.split()
-    code = {
-        name
-        for name in tracked
-        if re.match(r"workflow/|profiles/|Snakefile|Makefile|requirements\.lock", name)
-    }
+    code = {name for name in tracked if re.match(r"workflow/|profiles/|Snakefile|Makefile|requirements\.lock", name)}
     assert code <= names
     assert not [name for name in names if re.match(r"tests/|results/|reports/|\.|config/studies/", name)]
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 
 
 SETTINGS = {
-    "another time zone and language": {
-        "TZ": "Pacific/Kiritimati",
-        "LC_ALL": "tr_TR.UTF-8",
-        "LANG": "tr_TR.UTF-8",
-    },
+    "another time zone and language": {"TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
     "another seed of hashes, in the mode of no encoding": {
         "PYTHONHASHSEED": "12345",
         "LC_ALL": "C",
@@ -205,9 +188,7 @@ def test_sealing_gives_the_same_bytes_elsewhere_and_under_other_settings(study, 
 @pytest.mark.skipif(not OTHERS.exists() and "CI" not in os.environ, reason=".venv-conformance is not set up")
 def test_the_readers_of_others_accept_it(study, tmp_path):
     key = new_key(tmp_path, "key")
-    change(
-        study, seal={"inputs": "include", "sign_with": os.path.relpath(key, study.parent)}, date="2026-03-31"
-    )
+    change(study, seal={"inputs": "include", "sign_with": os.path.relpath(key, study.parent)}, date="2026-03-31")
     assert snakemake(studies=[study], folder=Path.cwd(), program=PRELOADED).code == 0
     bag = sealed(study)
     with zipfile.ZipFile(bag) as archive:
@@ -224,17 +205,7 @@ def test_the_readers_of_others_accept_it(study, tmp_path):
     advice = {issue[1].split(".")[0] for issue in told["issues"]}
     assert advice <= {"49", "54", "68", "85", "86", "89", "90", "93"}
     (tmp_path / "signers").write_text(f"agency {Path(f'{key}.pub').read_text()}")
-    command = [
-        "ssh-keygen",
-        "-Y",
-        "verify",
-        "-f",
-        tmp_path / "signers",
-        "-I",
-        "agency",
-        "-n",
-        layout.NAMESPACE,
-    ]
+    command = ["ssh-keygen", "-Y", "verify", "-f", tmp_path / "signers", "-I", "agency", "-n", layout.NAMESPACE]
     with (folder / layout.TAG_MANIFEST).open("rb") as signed:
         subprocess.run([*command, "-s", folder / layout.SEAL_SIGNATURE], stdin=signed, check=True)
 
@@ -312,9 +283,7 @@ def test_boards_sign_and_the_bag_keeps_its_digest(study, tmp_path):
     signed(
         bag,
         keys[2],
-        DECISION.replace("approved with conditions", "rejected").replace(
-            "[Suppress the variable rooms.]", "[]"
-        ),
+        DECISION.replace("approved with conditions", "rejected").replace("[Suppress the variable rooms.]", "[]"),
     )
     assert {name: data for name, data in inside(bag).items() if name in first} == first
     signers = tmp_path / "signers"

@@ -149,9 +149,7 @@ def test_a_dry_run_lists_every_step_with_its_reason_and_other_terminals_are_snak
     code, written = in_terminal(*command(study, "--dry-run"))
     shown = screen(written)
     assert code == 0, written
-    assert (
-        "test: Ranking the pairs: Adhoc (Missing output files; Input files updated by another job)" in shown
-    )
+    assert "test: Ranking the pairs: Adhoc (Missing output files; Input files updated by another job)" in shown
     assert re.fullmatch(r"Dry run: \d+ jobs to do\.", shown[-1])
     folder = study.parent / "run"
     for option in ("--verbose", "--workflow-profile=none"):

@@ -15,10 +15,7 @@ from workflow import small
 pytestmark = pytest.mark.slow
 
 VARIED = [
-    {
-        "name": "broker",
-        "combinations": {"all": {}, "some": {"files.eif.path": "some.csv", "files.iuf.path": "l.csv"}},
-    }
+    {"name": "broker", "combinations": {"all": {}, "some": {"files.eif.path": "some.csv", "files.iuf.path": "l.csv"}}}
 ]
 FILES = ["together/rates.csv", "rates.csv", "variants/broker-some/rates.csv"]
 
@@ -33,14 +30,9 @@ def second(rows):
     """A second broker's file: two in three records of the first, with other values now and then, and their links."""
     draw = Random(3)  # noqa: S311 - made-up people
     head, *body = rows["eif"]
-    kept = [
-        row if draw.random() < 0.8 else [*row[:3], "50", *row[4:]] for at, row in enumerate(body) if at % 3
-    ]
+    kept = [row if draw.random() < 0.8 else [*row[:3], "50", *row[4:]] for at, row in enumerate(body) if at % 3]
     known = {tuple(row[:2]) for row in kept}
-    return {
-        "eif": [head, *kept],
-        "iuf": [rows["iuf"][0], *(row for row in rows["iuf"][1:] if tuple(row[2:]) in known)],
-    }
+    return {"eif": [head, *kept], "iuf": [rows["iuf"][0], *(row for row in rows["iuf"][1:] if tuple(row[2:]) in known)]}
 
 
 def write(folder, content, order=None):
@@ -106,10 +98,7 @@ def test_each_file_alone_has_the_rates_of_its_variant(finished):
 def test_the_entry_names_both_attacks_and_the_report_has_the_section(finished):
     entry = json.loads((finished / "results/small/ledger/join_files.json").read_text(encoding="utf-8"))
     paths = [line["path"] for line in entry["inputs"]["pairs"]]
-    assert paths[:2] == [
-        "confirmed/unicity.pairs.parquet",
-        "variants/broker-some/confirmed/unicity.pairs.parquet",
-    ]
+    assert paths[:2] == ["confirmed/unicity.pairs.parquet", "variants/broker-some/confirmed/unicity.pairs.parquet"]
     page = (finished / "reports/small/disclosure-review.html").read_text(encoding="utf-8")
     assert "An intruder with several files" in page
     assert "An intruder who holds both files" in page
@@ -126,9 +115,7 @@ def test_other_released_records_are_refused(tmp_path):
 
 @pytest.mark.long
 def test_the_bundled_studies_of_two_brokers_and_of_two_waves_run(tmp_path):
-    studies = [
-        CHECKOUT / f"config/studies/{name}.yaml" for name in ("example-several-files", "example-waves")
-    ]
+    studies = [CHECKOUT / f"config/studies/{name}.yaml" for name in ("example-several-files", "example-waves")]
     targets = made("example-several-files", "together/rates.csv") + made("example-waves", "rates.csv")
     ended = snakemake(*targets, studies=studies, folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown

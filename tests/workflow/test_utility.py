@@ -32,9 +32,7 @@ def test_variants_are_compared_with_their_file_before_protection(tmp_path):
     lines = lines.set_index(varied)
     assert (lines.loc["none", ["values_changed", "univariate", "pairwise", "pmse", "loss"]] == 0).all()
     n, wanted = len(original), [head.index(name) for name in ("region", "age", "income")]
-    changed = sum(
-        before[at] != after[at] for before, after in zip(original, released, strict=True) for at in wanted
-    )
+    changed = sum(before[at] != after[at] for before, after in zip(original, released, strict=True) for at in wanted)
     line = pd.read_csv(run / "results/both/utility/summary.csv").iloc[0]
     assert line["n_records"] == n
     assert line["values_changed"] * n * line["n_variables"] == pytest.approx(changed)

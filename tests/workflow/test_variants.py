@@ -88,9 +88,7 @@ def test_the_study_itself_stands_among_its_variants(finished):
 def test_what_no_value_touches_is_computed_once(finished):
     results = finished / "run/results/small"
     places = {
-        name: sorted(
-            path.parent.parent.relative_to(results).as_posix() for path in results.glob(f"**/{name}.parquet")
-        )
+        name: sorted(path.parent.parent.relative_to(results).as_posix() for path in results.glob(f"**/{name}.parquet"))
         for name in ("prepared/puf", "confirmed/unicity", "confirmed/taxicab", "confirmed/euclidean")
     }
     alone = ["variants/alpha-1-2", "variants/alpha-1-2_cut-coarse", "variants/cut-coarse"]
@@ -197,6 +195,4 @@ def test_the_bundled_study_plans_what_its_values_touch(tmp_path):
     bundled = CHECKOUT / "config/studies/example-variants.yaml"
     ended = snakemake("--dry-run", studies=[bundled], folder=tmp_path / "run")
     assert ended.code == 0, ended.shown
-    assert ended.planned["simulate"] == 3, (
-        "a file for each protection, not for each weight of a missing value"
-    )
+    assert ended.planned["simulate"] == 3, "a file for each protection, not for each weight of a missing value"

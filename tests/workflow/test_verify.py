@@ -9,10 +9,7 @@ from reident.archive.unpack import unpack
 from reident.errors import InputError
 from workflow.commands import reident
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs OpenSSH"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs OpenSSH")]
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +35,7 @@ def test_a_sealed_study_is_verified_elsewhere(sealed, tmp_path):
     bag, signers = sealed
     ended = reident("verify", bag, "--signers", signers, folder=tmp_path)
     assert ended.code == 0, ended.shown
-    for line in (
-        "Study: small, made with reident",
-        f"Digest: {bag.stem[-16:]}.",
-        "Sealed by agency (SHA256:",
-    ):
+    for line in ("Study: small, made with reident", f"Digest: {bag.stem[-16:]}.", "Sealed by agency (SHA256:"):
         assert line in ended.shown
     assert "Disclosure Review Board decided on 2026-03-01: approved with conditions." in ended.shown
     assert "Warning" not in ended.shown

@@ -35,9 +35,7 @@ def test_a_forgotten_missing_code_puts_the_verdict_under_reservation(tmp_path):
     for row in tables["eif"][1:]:
         row[-1] = "" if row[-1] == "-9" else row[-1]
     tenure["missing"] = {"puf": [], "eif": [""]}  # -9 is forgotten for the PUF
-    verdict, warnings, terminal, log, page = finished(
-        small.write(tmp_path, study, tables), tmp_path / "run", "small"
-    )
+    verdict, warnings, terminal, log, page = finished(small.write(tmp_path, study, tables), tmp_path / "run", "small")
     assert verdict == "reservations"
     grave = warnings.loc[warnings["severity"] == "understates", "warning"]
     (warning,) = (text for text in grave if "like missing values" in text)

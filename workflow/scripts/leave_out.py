@@ -7,8 +7,6 @@ from reident.plausibility.without import leave_out
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
-    files = AttackFiles(
-        prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned
-    )
+    files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned)
     setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
     step.write("without", leave_out(step.part, files, setting))

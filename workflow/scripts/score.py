@@ -12,9 +12,5 @@ with ledger.step(snakemake) as step:
     blocks = strata.pack(manifest, n_shards).query("shard == @shard")
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]
     weights = Estimates(*estimates) if estimates else None
-    setting = Setting(
-        threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights
-    )
-    scoring.score_shard(
-        step.part, REGISTRY[step.metric], files, lines, manifest, blocks, setting, step.sink("pairs")
-    )
+    setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights)
+    scoring.score_shard(step.part, REGISTRY[step.metric], files, lines, manifest, blocks, setting, step.sink("pairs"))

@@ -75,9 +75,7 @@ def test_data_frames_give_what_a_study_file_gives(folder):
         assert_frame_equal(ours.limits[metric], study.limits[metric], check_exact=True)
     assert "1001" not in repr(ours)
     shuffled = [frame.sample(frac=1, random_state=1) for frame in (puf, eif, links)]
-    again = reident.attack(
-        *shuffled, variables=variables, strata=[{"name": "region", "eif": "area"}], threads=1
-    )
+    again = reident.attack(*shuffled, variables=variables, strata=[{"name": "region", "eif": "area"}], threads=1)
     assert_frame_equal(again.rates, ours.rates, check_exact=True)
 
 
@@ -127,9 +125,7 @@ VARIABLES = {"x": "numeric", "c": "categorical"}
 )  # fmt: skip
 def test_wrong_input_is_refused_with_the_sentences_of_the_project(changes, options, sentence):
     with pytest.raises(InputError) as error:
-        reident.attack(
-            *({**FRAMES, **changes}[name] for name in FRAMES), **({"variables": VARIABLES} | options)
-        )
+        reident.attack(*({**FRAMES, **changes}[name] for name in FRAMES), **({"variables": VARIABLES} | options))
     assert sentence in str(error.value)
     assert "secret" not in str(error.value)
 
@@ -146,11 +142,7 @@ def test_other_types_and_missing_files_are_refused(tmp_path):
 
 
 def test_what_a_run_left_is_read_by_path(tmp_path):
-    for name, text in {
-        "study.json": "{}",
-        "rates.csv": "metric,stratum\ntaxicab,ALL\n",
-        "notes.csv": "x\n",
-    }.items():
+    for name, text in {"study.json": "{}", "rates.csv": "metric,stratum\ntaxicab,ALL\n", "notes.csv": "x\n"}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "confirmed").mkdir()
     pd.DataFrame({"p": ["1"]}).to_parquet(tmp_path / "confirmed/taxicab.parquet")

@@ -61,8 +61,7 @@ def test_a_bag_has_manifests_of_every_file_and_the_name_of_its_digest(tmp_path):
     made, payload = written(tmp_path), items(tmp_path)
     files = inside(made)
     content = {
-        item.path: item.content if isinstance(item.content, bytes) else item.content.read_bytes()
-        for item in payload
+        item.path: item.content if isinstance(item.content, bytes) else item.content.read_bytes() for item in payload
     }
     assert {name: data for name, data in files.items() if name.startswith("data/")} == content
     manifest = "".join(f"{hashlib.sha512(content[name]).hexdigest()}  {name}\n" for name in sorted(content))
@@ -91,9 +90,7 @@ def test_headers_have_one_time_one_mode_and_nothing_of_the_machine(tmp_path):
         *sorted(n for n in names if not n.startswith("data/")),
     ]
     assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
-    assert {(entry.create_system, entry.external_attr >> 16) for entry in entries} == {
-        (3, stat.S_IFREG | 0o600)
-    }
+    assert {(entry.create_system, entry.external_attr >> 16) for entry in entries} == {(3, stat.S_IFREG | 0o600)}
     assert {(entry.extra, entry.comment) for entry in entries} == {(b"", b"")}
     assert {entry.compress_type for entry in entries} == {zipfile.ZIP_STORED}
 
@@ -156,9 +153,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_some_system_cannot_have_is_refused(tmp_path, name):
-    with pytest.raises(
-        InputError, match=r"the name of a file in a sealed study must not .* Rename the file\.$"
-    ):
+    with pytest.raises(InputError, match=r"the name of a file in a sealed study must not .* Rename the file\.$"):
         written(tmp_path, [Item(NAMES[name], b"")])
 
 
@@ -182,18 +177,14 @@ def test_a_full_disk_leaves_the_bag_that_was_there_and_nothing_else(tmp_path, mo
         return add(*arguments)
 
     monkeypatch.setattr(bag, "_add", full)
-    with pytest.raises(
-        InputError, match=r"the disk is full. Make room on the disk and run the same command again\.$"
-    ):
+    with pytest.raises(InputError, match=r"the disk is full. Make room on the disk and run the same command again\.$"):
         written(tmp_path)
     assert list(first.path.parent.iterdir()) == [first.path]
     assert first.path.read_bytes() == before
 
 
 def test_a_file_that_cannot_be_read_gives_one_sentence(tmp_path):
-    with pytest.raises(
-        InputError, match=r"none: the file cannot be read or written \(No such file or directory\)"
-    ):
+    with pytest.raises(InputError, match=r"none: the file cannot be read or written \(No such file or directory\)"):
         written(tmp_path, [Item("data/x", tmp_path / "none")])
     assert list((tmp_path / "sealed").iterdir()) == []
 

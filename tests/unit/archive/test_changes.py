@@ -173,11 +173,7 @@ def test_the_code_of_a_step_and_the_packages_are_compared(make):
     before = make(entries={"rate": {"release": {"version": "0.1.0", "commit": None}}})
     after = make(
         entries={
-            "rate": {
-                "library_digest": "f" * 64,
-                "versions": {"numpy": "9.9"},
-                "release": {"version": "0.2.0"},
-            },
+            "rate": {"library_digest": "f" * 64, "versions": {"numpy": "9.9"}, "release": {"version": "0.2.0"}},
             "judge": {"library_digest": "f" * 64},
         }
     )
@@ -203,15 +199,10 @@ def test_code_on_which_no_rate_depends_is_no_cause(make, rule):
 def test_warnings_are_compared_without_their_numbers(make):
     before, after = (
         make(Shape(warnings=texts, metrics=("taxicab",), lost=False))
-        for texts in (
-            ("5 rows of 1,000 (0.5 %) in synthetic_1.csv.",),
-            ("6 rows of 900 (0.7 %) in synthetic_1.csv.",),
-        )
+        for texts in (("5 rows of 1,000 (0.5 %) in synthetic_1.csv.",), ("6 rows of 900 (0.7 %) in synthetic_1.csv.",))
     )
     assert changes.warnings(before, after) == []
-    other = make(
-        Shape(warnings=("6 rows of 900 (0.7 %) in synthetic_2.csv.",), metrics=("taxicab",), lost=False)
-    )
+    other = make(Shape(warnings=("6 rows of 900 (0.7 %) in synthetic_2.csv.",), metrics=("taxicab",), lost=False))
     assert changes.warnings(before, other) == [
         Change("warning", "6 rows of 900 (0.7 %) in synthetic_2.csv.", None, "notable"),
         Change("warning", "5 rows of 1,000 (0.5 %) in synthetic_1.csv.", "notable", None),

@@ -10,12 +10,7 @@ from reident.errors import InputError
 from reident.pipeline import release
 
 NAME = "small-0123456789012345"
-THEN = {
-    "version": "0.1.0",
-    "commit": None,
-    "tree": "f" * 64,
-    "versions": {"python": "3.11.7", "numpy": "1.0"},
-}
+THEN = {"version": "0.1.0", "commit": None, "tree": "f" * 64, "versions": {"python": "3.11.7", "numpy": "1.0"}}
 
 
 @pytest.fixture
@@ -54,9 +49,7 @@ def test_the_digest_of_the_code_is_trusted(bag):
         assert codebase.choose(bag, NAME, THEN, trust).of_bag
 
 
-@pytest.mark.parametrize(
-    "trust", ["", "0", "true", "123456789012345", "0123456789012346", "small", "f" * 64, "f" * 16]
-)
+@pytest.mark.parametrize("trust", ["", "0", "true", "123456789012345", "0123456789012346", "small", "f" * 64, "f" * 16])
 def test_every_other_trust_is_refused(bag, trust):
     with pytest.raises(InputError, match=f"`--trust {NAME}`"):
         codebase.choose(bag, NAME, THEN, trust)

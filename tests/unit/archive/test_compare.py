@@ -43,8 +43,7 @@ def test_the_page_the_rates_and_the_comparison_are_written_together(pair, monkey
 
 
 @pytest.mark.parametrize(
-    ("table", "column"),
-    [("rates.csv", "stratum"), ("verdict/summary.csv", "scope"), ("strata/manifest.csv", "n_puf")],
+    ("table", "column"), [("rates.csv", "stratum"), ("verdict/summary.csv", "scope"), ("strata/manifest.csv", "n_puf")]
 )
 def test_a_bag_with_other_columns_is_refused_in_one_sentence(pair, monkeypatch, table, column):
     path = pair[0].tables / table

@@ -74,10 +74,7 @@ def test_the_interval_covers_the_difference_of_independent_samples():
     for (n1, p1), (n2, p2) in itertools.product([(40, 0.05), (40, 0.3), (60, 0.5)], [(50, 0.1), (50, 0.6)]):
         weights = np.outer(binom.pmf(range(n1 + 1), n1, p1), binom.pmf(range(n2 + 1), n2, p2))
         inside = [
-            [
-                ends.low <= p2 - p1 <= ends.high
-                for ends in (newcombe(share(x, n1), share(y, n2)) for y in range(n2 + 1))
-            ]
+            [ends.low <= p2 - p1 <= ends.high for ends in (newcombe(share(x, n1), share(y, n2)) for y in range(n2 + 1))]
             for x in range(n1 + 1)
         ]
         covered.append(float((weights * np.array(inside)).sum()))
@@ -147,9 +144,7 @@ def test_clustered_rates_have_the_intervals_of_the_studies(clustered):
     ]  # fmt: skip
     found = by_rate(*sides)
     one = Share(40, 400, 0.1, 0.02, 0.2)
-    assert (found["conditional_rate"].low, found["conditional_rate"].high) == pytest.approx(
-        newcombe(one, one)
-    )
+    assert (found["conditional_rate"].low, found["conditional_rate"].high) == pytest.approx(newcombe(one, one))
     assert found["confirmed_rate"].low is None
     other_level = sides[1]._replace(level=0.9)
     assert by_rate(sides[0], other_level)["conditional_rate"].low is None

@@ -63,9 +63,7 @@ def test_inputs_in_the_bag_need_no_folder_but_code_in_it_needs_trust(tmp_path):
     (tmp_path / "data/study").mkdir()
     (tmp_path / f"data/inputs/{sha256(PUF)}.csv").write_bytes(PUF)
     (tmp_path / "data/study/own.py").write_bytes(EIF)
-    content = document(
-        ("puf.csv", PUF, f"inputs/{sha256(PUF)}.csv"), files=(("own.py", EIF, "study/own.py"),)
-    )
+    content = document(("puf.csv", PUF, f"inputs/{sha256(PUF)}.csv"), files=(("own.py", EIF, "study/own.py"),))
     (missing,) = inputs.find(inputs.declared(content, trusted=False), tmp_path, None).missing
     assert missing.input.path == "own.py"
     assert "only with `--trust`" in str(missing)
@@ -88,10 +86,7 @@ def test_links_are_not_followed_and_pipes_are_not_opened(folder, tmp_path):
     ("make", "says"),
     [
         (Path.exists, "the folder does not exist. Correct `--inputs`."),
-        (
-            lambda path: path.write_bytes(PUF),
-            "must be a folder, not a file. Name the folder that holds the inputs.",
-        ),
+        (lambda path: path.write_bytes(PUF), "must be a folder, not a file. Name the folder that holds the inputs."),
     ],
 )
 def test_what_is_not_a_folder_is_refused_in_one_sentence(tmp_path, make, says):

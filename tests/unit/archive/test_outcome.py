@@ -15,12 +15,7 @@ from reident.ledger.stored import encoded
 from reident.pipeline.digests import sha256
 
 RATES = pd.DataFrame(
-    {
-        "metric": ["unicity", "taxicab"],
-        "stratum": ["ALL", "ALL"],
-        "n_puf": [12, 12],
-        "confirmed_rate": ["0.5", "0.25"],
-    }
+    {"metric": ["unicity", "taxicab"], "stratum": ["ALL", "ALL"], "n_puf": [12, 12], "confirmed_rate": ["0.5", "0.25"]}
 )
 
 
@@ -37,14 +32,7 @@ class Folders:
             file = self.root.parents[1] / "reports/small" / path.removeprefix("reports/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(before)
-        line = {
-            "path": path,
-            "sha256": sha256(file),
-            "size": len(before),
-            "rows": None,
-            "equal": "bytes",
-            "bag": None,
-        }
+        line = {"path": path, "sha256": sha256(file), "size": len(before), "rows": None, "equal": "bytes", "bag": None}
         if "content" not in more:
             more["content"] = content.digest(file) if path.endswith((".csv", ".parquet")) else None
         if in_bag:
@@ -128,9 +116,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("after", "kind", "difference"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
-)
+@pytest.mark.parametrize(("after", "kind", "difference"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_a_table_without_data_compares(folders, after, kind, difference):
     folders.add("rates.csv", encoded(RATES), after)
     assert folders.compared() == [outcome.Compared("rates.csv", kind, difference)]
@@ -140,9 +126,7 @@ def test_a_table_without_data_compares(folders, after, kind, difference):
 @pytest.mark.parametrize("path", ["strata/manifest.csv", "unknown/table.csv"])
 def test_values_of_a_table_with_labels_or_without_a_declaration_are_not_shown(folders, path):
     manifest = pd.DataFrame({"stratum": ["s0001"], "region": ["SECRET-1"], "pairs": [4]})
-    folders.add(
-        path, encoded(manifest), encoded(manifest.assign(region="SECRET-2")), content="of another release"
-    )
+    folders.add(path, encoded(manifest), encoded(manifest.assign(region="SECRET-2")), content="of another release")
     (line,) = folders.compared()
     assert line == outcome.Compared(path, "different", Difference(1, "region", None, None))
 

@@ -81,9 +81,7 @@ def test_a_variant_that_is_named_after_an_absolute_path_is_refused(tmp_path, lab
     values = {"old": "/agency/gone/puf.csv"} if labelled else ["/agency/gone/puf.csv"]
     # Beside it a second value, so that there is something to compare.
     values = {**values, "new": "puf.csv"} if labelled else [*values, "puf.csv"]
-    bag, inputs, found = bag_of(
-        tmp_path, paths, [{"set": "files.puf.path", "name": "file", "values": values}]
-    )
+    bag, inputs, found = bag_of(tmp_path, paths, [{"set": "files.puf.path", "name": "file", "values": values}])
     (tmp_path / "work").mkdir()
     if labelled:
         assert rerun.place(bag, "small.yaml", inputs, found, tmp_path / "work").renamed
@@ -102,9 +100,7 @@ def test_a_path_that_no_study_can_have_is_refused(tmp_path, path):
 
 def ledger(bag: Path, inputs: dict) -> None:
     outputs = {"study": {"path": "study.json", "sha256": ""}}
-    write_entry(
-        bag / "data/ledger", {"step": "resolve", "versions": {}, "outputs": outputs, "inputs": inputs}
-    )
+    write_entry(bag / "data/ledger", {"step": "resolve", "versions": {}, "outputs": outputs, "inputs": inputs})
 
 
 @pytest.mark.parametrize("name", ["other.yaml", "..", "../study/small.yaml/..", ""])
@@ -170,9 +166,7 @@ def ran(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = tmp_path / "code"
         code.mkdir()
-        (code / "Snakefile").write_text(
-            SNAKEFILE.replace("PORT", str(server.getsockname()[1])), encoding="utf-8"
-        )
+        (code / "Snakefile").write_text(SNAKEFILE.replace("PORT", str(server.getsockname()[1])), encoding="utf-8")
 
         def run(**settings):
             into = tmp_path / "work"

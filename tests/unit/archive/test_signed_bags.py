@@ -97,9 +97,7 @@ def test_a_signature_that_must_be_there_is_missed(files, keys, tmp_path):
     signed, signers = both(files, keys), bags.allowed(tmp_path, keys["agency"], keys["board"])
     path = bags.written(tmp_path, signed)
     assert verify.run(path, signers, ("agency", "board"))
-    without_board = {
-        name: content for name, content in signed.items() if bags.key_id(keys["board"]) not in name
-    }
+    without_board = {name: content for name, content in signed.items() if bags.key_id(keys["board"]) not in name}
     cases = {
         "the agency’s signature of the seal is missing": (files, ("agency",)),
         "a sign-off by another key than that of the seal is missing": (without_board, ("board",)),
@@ -127,9 +125,7 @@ def test_a_signature_that_a_sign_off_covers_cannot_be_taken_away_or_replaced(fil
     for left in (taken, replaced):
         assert "a signature that" in bags.refusal(bags.written(tmp_path, left))
     third = bags.signed_off(signed, keys["stranger"], signatures=saw(signed))
-    without_second = {
-        name: content for name, content in third.items() if bags.key_id(keys["board"]) not in name
-    }
+    without_second = {name: content for name, content in third.items() if bags.key_id(keys["board"]) not in name}
     assert "a signature that" in bags.refusal(bags.written(tmp_path, without_second))
 
 
@@ -138,9 +134,7 @@ def test_a_sign_off_of_an_earlier_release_covers_no_signature(files, keys, tmp_p
     assert verify.run(bags.written(tmp_path, signed), None, ("agency", "board"))
 
 
-@pytest.mark.parametrize(
-    "wrong", [[], "seal", {"signatures/seal.sig": "0" * 128}, {"signatures/other.sig": ""}]
-)
+@pytest.mark.parametrize("wrong", [[], "seal", {"signatures/seal.sig": "0" * 128}, {"signatures/other.sig": ""}])
 def test_signatures_in_another_form_are_not_those_that_are_there(wrong, files, keys, tmp_path):
     signed = bags.signed_off(bags.sealed(files, keys["agency"]), keys["board"], signatures=wrong)
     assert "a signature that" in bags.refusal(bags.written(tmp_path, signed))

@@ -13,9 +13,7 @@ def test_a_bag_is_unpacked_as_it_was_sealed(files, tmp_path):
     verified = open_bag(path, tmp_path / "into")
     assert verified.folder == tmp_path / "into" / path.stem
     found = {
-        file.relative_to(verified.folder).as_posix(): file
-        for file in verified.folder.rglob("*")
-        if file.is_file()
+        file.relative_to(verified.folder).as_posix(): file for file in verified.folder.rglob("*") if file.is_file()
     }
     assert {name: file.read_bytes() for name, file in found.items()} == files
     assert {file.stat().st_mode & 0o777 for file in found.values()} == {0o600}
@@ -49,9 +47,7 @@ def other(content):
     return bytes([content[0] ^ 1]) + content[1:]
 
 
-@pytest.mark.parametrize(
-    "name", ["data/tables/rates.csv", "data/code/Snakefile", "data/outputs.json", "bagit.txt"]
-)
+@pytest.mark.parametrize("name", ["data/tables/rates.csv", "data/code/Snakefile", "data/outputs.json", "bagit.txt"])
 def test_a_file_that_was_changed_removed_or_renamed_is_named(name, files, tmp_path):
     for content in (other(files[name]), files[name] + b"\n", files[name][:-1], b""):
         assert name in bags.refusal(bags.written(tmp_path, bags.with_file(files, name, content)))
@@ -195,17 +191,13 @@ def test_a_ledger_that_does_not_close_is_named(payload, tmp_path):
     entry["outputs"]["to"]["sha256"] = "0" * 64
     outputs = json.loads(payload[OUTPUTS])
     bags.line_of(outputs, "outputs", "prepared/puf.txt")["sha256"] = "0" * 64
-    bag = bags.changed(
-        payload, **{"data/ledger/ledger/prepare.json": bags.entry(entry), OUTPUTS: bags.text(outputs)}
-    )
+    bag = bags.changed(payload, **{"data/ledger/ledger/prepare.json": bags.entry(entry), OUTPUTS: bags.text(outputs)})
     assert f"`{RATE}` is about a step that read" in bags.refusal(bags.written(tmp_path, bags.tagged(bag)))
 
 
 def test_a_newer_release_is_named(payload, tmp_path):
     found = json.loads(payload["data/release.json"])
     for version, warned in (("99.0.0", True), (release.version(), False), ("0.0.9", False), (None, False)):
-        bag = bags.tagged(
-            bags.with_file(payload, "data/release.json", bags.text({**found, "version": version}))
-        )
+        bag = bags.tagged(bags.with_file(payload, "data/release.json", bags.text({**found, "version": version})))
         warnings = open_bag(bags.written(tmp_path, bag), tmp_path / "into").warnings
         assert any("a newer release" in warning for warning in warnings) == warned

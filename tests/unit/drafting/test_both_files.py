@@ -122,18 +122,12 @@ def test_no_column_of_both_files_is_dropped_in_silence_in_sixty_drafts(tmp_path)
     for seed in range(60):
         random = np.random.default_rng(seed)
         names = [f"v{at}" for at in range(int(random.integers(2, 6)))]
-        sides = [
-            {name: kinds[random.integers(len(kinds))] for name in random.permutation(names)} for _ in "pe"
-        ]
+        sides = [{name: kinds[random.integers(len(kinds))] for name in random.permutation(names)} for _ in "pe"]
         folder = tmp_path / str(seed)
         folder.mkdir()
-        text, content, screen = drafted(
-            folder, *({"age": AGE, **side} for side in sides), links=N * (seed % 2)
-        )
+        text, content, screen = drafted(folder, *({"age": AGE, **side} for side in sides), links=N * (seed % 2))
         for name in names:
-            used = {
-                one.get(side, one["name"]) for one in content["linking_variables"] for side in ("puf", "eif")
-            }
+            used = {one.get(side, one["name"]) for one in content["linking_variables"] for side in ("puf", "eif")}
             used |= {one if isinstance(one, str) else one["name"] for one in content.get("strata", ())}
             keyed = [key for side in ("puf", "eif") for key in np.atleast_1d(content["files"][side]["id"])]
             assert name in used or name in keyed or f"`{name}`" in screen, (seed, name)
@@ -150,8 +144,7 @@ SPSS = {
 @pytest.mark.parametrize("kind", ["sav", "dta"])
 def test_what_a_file_of_a_program_declares_missing_is_proposed(kind, tmp_path):
     frame = pd.DataFrame(
-        {"pid": [f"p{at:04}" for at in range(N)]}
-        | {name: pd.to_numeric(cells) for name, cells in SPSS.items()}
+        {"pid": [f"p{at:04}" for at in range(N)]} | {name: pd.to_numeric(cells) for name, cells in SPSS.items()}
     )
     labels = {"age": {98: "Verweigert"}, "sex": {1: "Mann", 2: "Frau", 3: "3 Keine Angabe / weiß nicht"}}
     path = tmp_path / f"puf.{kind}"
@@ -161,9 +154,7 @@ def test_what_a_file_of_a_program_declares_missing_is_proposed(kind, tmp_path):
     else:
         pyreadstat.write_dta(frame, path, variable_value_labels=labels)
     _, eif, links = files(
-        tmp_path,
-        {"age": AGE},
-        {"age": [20 + at % 50 for at in range(N)], "sex": [1 + at % 2 for at in range(N)]},
+        tmp_path, {"age": AGE}, {"age": [20 + at % 50 for at in range(N)], "sex": [1 + at % 2 for at in range(N)]}
     )
     out = tmp_path / "study.yaml"
     draft(None, [path, eif, links], out)

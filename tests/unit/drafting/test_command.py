@@ -79,9 +79,7 @@ def test_files_without_a_common_column(files, tmp_path, capsys):
 
 def test_links_without_the_keys(files, tmp_path, capsys):
     links = drafting.saved(tmp_path / "l.csv", [["a", "b"], ["1", "2"], ["3", "4"]])
-    assert "no column has the keys of puf.csv" in error(
-        capsys, *files[:2], links, "--out", tmp_path / "x.yaml"
-    )
+    assert "no column has the keys of puf.csv" in error(capsys, *files[:2], links, "--out", tmp_path / "x.yaml")
 
 
 def test_an_existing_study_is_not_overwritten(files, tmp_path, capsys):
@@ -92,9 +90,7 @@ def test_an_existing_study_is_not_overwritten(files, tmp_path, capsys):
     assert "cannot be written" in error(capsys, *files, "--out", tmp_path / "none" / "study.yaml")
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["one.csv"], ["a", "b", "c", "d"], ["--file-risk", "a", "b"], ["--what"]]
-)
+@pytest.mark.parametrize("arguments", [[], ["one.csv"], ["a", "b", "c", "d"], ["--file-risk", "a", "b"], ["--what"]])
 def test_a_wrong_command_line(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         init(*arguments)
@@ -129,10 +125,7 @@ def test_one_file_with_weights_runs_as_it_stands(tmp_path):
     assert init("--file-risk", path, "--out", tmp_path / "study.yaml") == 0
     risk = load(tmp_path / "study.yaml").risk
     assert risk.weight == "weight"
-    assert [(one.name, one.type) for one in risk.key_variables] == [
-        ("sex", "categorical"),
-        ("age", "numeric"),
-    ]
+    assert [(one.name, one.type) for one in risk.key_variables] == [("sex", "categorical"), ("age", "numeric")]
 
 
 def test_synthetic_files_tell_what_is_synthesized(tmp_path):
@@ -153,9 +146,7 @@ def test_synthetic_files_in_the_order_of_their_rows(tmp_path, capsys):
     rows = [["MF"[at % 2], "NES"[at % 3]] for at in range(60)]
     real = drafting.saved(tmp_path / "real.csv", [["sex", "region"], *rows])
     short = drafting.saved(tmp_path / "short.csv", [["sex", "region"], *rows[1:]])
-    assert "must have equally many records" in error(
-        capsys, "--synthetic", real, short, "--out", tmp_path / "x.yaml"
-    )
+    assert "must have equally many records" in error(capsys, "--synthetic", real, short, "--out", tmp_path / "x.yaml")
     same = drafting.saved(tmp_path / "same.csv", [["sex", "region"], *rows])
     assert "no column differs" in error(capsys, "--synthetic", real, same, "--out", tmp_path / "x.yaml")
 
@@ -167,9 +158,7 @@ def test_a_file_to_be_micro_aggregated_runs_as_it_stands(tmp_path, capsys):
     section = load(tmp_path / "study.yaml").microaggregate
     assert (section.id, section.variables, section.missing) == (("firm",), ("turnover", "wages"), ("-9",))
     capsys.readouterr()
-    comma = drafting.saved(
-        tmp_path / "comma.csv", [["firm", "wages"], ["f1", "1,5"], ["f2", "2,5"]], delimiter=";"
-    )
+    comma = drafting.saved(tmp_path / "comma.csv", [["firm", "wages"], ["f1", "1,5"], ["f2", "2,5"]], delimiter=";")
     assert "decimal commas" in error(capsys, "--microaggregate", comma, "--out", tmp_path / "x.yaml")
 
 
@@ -194,10 +183,7 @@ def test_a_draft_has_no_value_but_codes_of_several_records(tmp_path_factory, sec
         [f"{secret}-{at}", secret, rare if at == 3 else "abc"[at % 3], 77_001 + 13 * at, "12"[at % 2]]
         for at, secret in enumerate(secrets)
     ]
-    eif = [
-        [f"e{key}", text, "abc"[at % 3], income, "MF"[at % 2]]
-        for at, (key, text, _, income, _) in enumerate(puf)
-    ]
+    eif = [[f"e{key}", text, "abc"[at % 3], income, "MF"[at % 2]] for at, (key, text, _, income, _) in enumerate(puf)]
     links = [[one[0], other[0]] for one, other in zip(puf, eif, strict=True)]
     paths = [
         drafting.saved(folder / "a.csv", [names, *puf]),

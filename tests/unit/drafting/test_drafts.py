@@ -36,9 +36,7 @@ def rates(file: Path) -> pd.DataFrame:
     study: Study = load(file)
     part = parts.preparing(study)
     rows = {
-        side: reading.read(
-            file.parent / part.file(side).path, part.file(side), part.columns_of(side)
-        ).to_pylist()
+        side: reading.read(file.parent / part.file(side).path, part.file(side), part.columns_of(side)).to_pylist()
         for side in ("puf", "eif", "iuf")
     }
     content = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
@@ -66,9 +64,7 @@ def test_keys_of_two_columns_that_look_like_numbers(tmp_path):
         (r"(  - name: age )", r"linking_variables:\n\1"),
         (r"(  - name: rooms .*\n)    type: categorical", r"\1    type: numeric"),
     ]
-    file = drafted(
-        [tmp_path / f"{side}.csv" for side in ("puf", "eif", "iuf")], tmp_path / "study.yaml", edits
-    )
+    file = drafted([tmp_path / f"{side}.csv" for side in ("puf", "eif", "iuf")], tmp_path / "study.yaml", edits)
     study = {**small.STUDY, "id": "by-hand", "metrics": drafting.METRICS}
     pd.testing.assert_frame_equal(rates(file), rates(by_hand(tmp_path, study)), check_exact=True)
 
@@ -76,9 +72,7 @@ def test_keys_of_two_columns_that_look_like_numbers(tmp_path):
 def test_a_labour_force_survey(tmp_path):
     """One edit: whether a kind of work in sixty codes is an amount, no file tells."""
     hand = load(labour.write(tmp_path))
-    file = drafted(
-        [tmp_path / f"{side}.csv" for side in ("puf", "eif", "iuf")], tmp_path / "study.yaml", [KIND]
-    )
+    file = drafted([tmp_path / f"{side}.csv" for side in ("puf", "eif", "iuf")], tmp_path / "study.yaml", [KIND])
     draft = load(file)
     assert draft.strata[0].puf == hand.strata[0].puf
     ours, theirs = ({(one.puf, one.eif): one.type for one in own.linking_variables} for own in (draft, hand))

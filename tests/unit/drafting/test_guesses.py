@@ -101,9 +101,7 @@ def test_keys_alone_and_together(tmp_path):
 
 
 def test_two_columns_that_may_be_the_key_are_to_be_decided(tmp_path):
-    own = file(
-        tmp_path / "f.csv", {"case_id": [f"c{at}" for at in range(9)], "uid": [f"u{at}" for at in range(9)]}
-    )
+    own = file(tmp_path / "f.csv", {"case_id": [f"c{at}" for at in range(9)], "uid": [f"u{at}" for at in range(9)]})
     key = links.alone(own)
     assert key.columns == ()
     assert "`case_id`, `uid`" in key.reason
@@ -112,17 +110,9 @@ def test_two_columns_that_may_be_the_key_are_to_be_decided(tmp_path):
 def attack(tmp_path, n=60, **other):
     """Two files of the same numbers as keys, and links whose columns have other names."""
     draw = Random(4)  # noqa: S311 - made-up people
-    puf = {
-        "id": list(range(n)),
-        "sex": [draw.choice("12") for _ in range(n)],
-        "size": [at % 7 for at in range(n)],
-    }
+    puf = {"id": list(range(n)), "sex": [draw.choice("12") for _ in range(n)], "size": [at % 7 for at in range(n)]}
     turned = list(reversed(range(n)))
-    eif = {
-        "id": turned,
-        "sex": [puf["sex"][at] for at in range(n)],
-        "size": [puf["size"][at] for at in range(n)],
-    }
+    eif = {"id": turned, "sex": [puf["sex"][at] for at in range(n)], "size": [puf["size"][at] for at in range(n)]}
     # the record with the key `at` in the PUF has the key n − 1 − at in the EIF
     first, second = file(tmp_path / "p.csv", puf), file(tmp_path / "e.csv", eif)
     return first, second, file(tmp_path / "l.csv", {"a": [*range(n)], "b": turned, **other})
@@ -151,9 +141,7 @@ def test_a_name_that_the_links_contradict_is_not_sure(tmp_path):
     other = [draw.choice("abcd") for _ in range(300)]
     first = file(tmp_path / "one.csv", {"pid": [f"p{at}" for at in range(300)], "area": one})
     second = file(tmp_path / "two.csv", {"key": [f"k{at}" for at in range(300)], "area": other})
-    iuf = file(
-        tmp_path / "l.csv", {"pid": [f"p{at}" for at in range(300)], "key": [f"k{at}" for at in range(300)]}
-    )
+    iuf = file(tmp_path / "l.csv", {"pid": [f"p{at}" for at in range(300)], "key": [f"k{at}" for at in range(300)]})
     found = links.find(first, second, iuf)
     (own,) = counterparts.pairs([first.columns["area"]], [second.columns["area"]], found)
     assert not own.sure

@@ -50,9 +50,7 @@ DECIMALS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "delimiter", "cells", "decimal"), DECIMALS, ids=[case[0] for case in DECIMALS]
-)
+@pytest.mark.parametrize(("sentence", "delimiter", "cells", "decimal"), DECIMALS, ids=[case[0] for case in DECIMALS])
 def test_the_decimal_separator_is_recognised(sentence, delimiter, cells, decimal, tmp_path):
     rows = [["pid", "wage"], *([str(at), cell] for at, cell in enumerate(cells))]
     source = described(drafting.saved(tmp_path / "file.csv", rows, delimiter=delimiter))
@@ -113,10 +111,7 @@ def test_a_column_with_many_levels(tmp_path, monkeypatch):
     monkeypatch.setattr(profiling, "MAX_LEVELS", 50)
     monkeypatch.setattr(profiling, "_MAX_SAMPLE", 100)
     monkeypatch.setattr(scan, "_BLOCK", 500)
-    rows = [
-        ["pid", "income"],
-        *([f"p{at}", "-9" if at % 10 == 3 else str(at * 7 % 2003)] for at in range(1, 2001)),
-    ]
+    rows = [["pid", "income"], *([f"p{at}", "-9" if at % 10 == 3 else str(at * 7 % 2003)] for at in range(1, 2001))]
     columns = columns_of(tmp_path / "file.csv", rows)
     assert columns["pid"].unique
     assert columns["pid"].counts is None

@@ -21,12 +21,9 @@ def prepared(puf, eif, files=None, **fields):
     declared = {"puf": {"path": "puf.csv", "id": "p"}, "eif": {"path": "eif.csv", "id": "e"}}
     declared = {side: {**declared[side], **(files or {}).get(side, {})} for side in declared}
     iuf = {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"}
-    model = study(
-        files={**declared, "iuf": iuf}, linking_variables=[{"name": "v", "type": "numeric", **fields}]
-    )
+    model = study(files={**declared, "iuf": iuf}, linking_variables=[{"name": "v", "type": "numeric", **fields}])
     sides = [
-        pa.table({key: [f"{at:03}" for at in range(len(cells))], "v": cells})
-        for key, cells in (("p", puf), ("e", eif))
+        pa.table({key: [f"{at:03}" for at in range(len(cells))], "v": cells}) for key, cells in (("p", puf), ("e", eif))
     ]
     pairs = (f"{at:03} {at:03}" for at in range(min(len(puf), len(eif))))
     found = intake.prepare(parts.preparing(model), *sides, table("p e", *pairs))
@@ -95,9 +92,7 @@ def test_a_conversion_that_is_none_is_refused(convert, says):
 
 def test_codes_are_not_converted():
     for make in (
-        lambda: study(
-            linking_variables=[{"name": "v", "type": "categorical", "convert": {"puf": {"times": 2}}}]
-        ),
+        lambda: study(linking_variables=[{"name": "v", "type": "categorical", "convert": {"puf": {"times": 2}}}]),
         lambda: KeyVariable.model_validate({"name": "v", "convert": {"times": 2}}),
     ):
         with pytest.raises(ValueError, match="without `type: numeric`"):
@@ -118,19 +113,9 @@ def test_a_key_variable_is_converted():
 
 
 THOUSANDS = [
-    (
-        "a comma",
-        {"thousands": ","},
-        ["25,661", "1,234,567.5", "950", "-1,000"],
-        [25661.0, 1234567.5, 950.0, -1000.0],
-    ),
+    ("a comma", {"thousands": ","}, ["25,661", "1,234,567.5", "950", "-1,000"], [25661.0, 1234567.5, 950.0, -1000.0]),
     ("a point", {"thousands": ".", "decimal": ","}, ["25.661", "1.234,5", "9,5"], [25661.0, 1234.5, 9.5]),
-    (
-        "blanks of any width",
-        {"thousands": " "},
-        ["25 661", "1\u202f234", "9\u00a0999"],
-        [25661.0, 1234.0, 9999.0],
-    ),
+    ("blanks of any width", {"thousands": " "}, ["25 661", "1\u202f234", "9\u00a0999"], [25661.0, 1234.0, 9999.0]),
     ("apostrophes", {"thousands": "'"}, ["25'661", "1’234.5"], [25661.0, 1234.5]),
 ]
 
@@ -157,9 +142,7 @@ def test_other_texts_are_no_numbers(options, cell):
 
 def test_a_missing_code_may_be_written_with_or_without_its_separator():
     for code in ("9999", "9,999"):
-        puf, _, _ = prepared(
-            ["9,999", "9999", "1,000"], ["1"] * 3, {"puf": {"thousands": ","}}, missing=[code]
-        )
+        puf, _, _ = prepared(["9,999", "9999", "1,000"], ["1"] * 3, {"puf": {"thousands": ","}}, missing=[code])
         assert puf == [None, None, 1000.0]
 
 

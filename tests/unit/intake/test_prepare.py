@@ -71,9 +71,7 @@ NO_NUMBERS = [
 def test_what_is_no_finite_number_is_an_error_with_row_and_column(cell):
     with pytest.raises(InputError) as caught:
         one_variable(["1", cell, "2"], kind="numeric")
-    assert str(caught.value).startswith(
-        "puf.csv, row 3, column `v`: the value of `v` is not a number. Declare it"
-    )
+    assert str(caught.value).startswith("puf.csv, row 3, column `v`: the value of `v` is not a number. Declare it")
 
 
 @pytest.mark.parametrize("cell", ["1,5", " -2,25 ", ",5", "1,5e3", "1,000"])
@@ -161,9 +159,7 @@ def test_codes_in_common(puf, eif, fields, outcome):
         for key, name, own in (("p", "V", puf), ("e", "v", eif))
     ]
     if outcome == "error":
-        with pytest.raises(
-            InputError, match=r"puf\.csv and eif\.csv, columns `V` and `v`: no code of `v` is in both"
-        ):
+        with pytest.raises(InputError, match=r"puf\.csv and eif\.csv, columns `V` and `v`: no code of `v` is in both"):
             prepared(model, *sides)
         return
     warnings = [line for line in prepared(model, *sides).warnings["warning"] if "linking variable v" in line]
@@ -240,9 +236,7 @@ UNKNOWN = [
 @pytest.mark.parametrize(("rows", "tolerance", "says"), cases(UNKNOWN))
 def test_links_to_unknown_records(rows, tolerance, says):
     with pytest.raises(InputError) as caught:
-        prepared(
-            tolerant(tolerance), table("p v", "1 1", "2 2"), table("e v", "1 1", "2 2"), table("p e", *rows)
-        )
+        prepared(tolerant(tolerance), table("p v", "1 1", "2 2"), table("e v", "1 1", "2 2"), table("p e", *rows))
     assert str(caught.value).startswith(says)
 
 
@@ -349,9 +343,7 @@ def test_the_file_has_no_name_and_is_gone_with_the_spool(tmp_path, monkeypatch):
 
 PLACE = Place("f.csv", "x", "X")
 PLAIN = st.from_regex(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", fullmatch=True)
-OTHER = st.sampled_from(
-    [" 7", "+7", "7.", ".7", "7e2", "-0", "-0.0", "1E-400", "-9", "-9.00", " -9 ", "007", "x"]
-)
+OTHER = st.sampled_from([" 7", "+7", "7.", ".7", "7e2", "-0", "-0.0", "1E-400", "-9", "-9.00", " -9 ", "007", "x"])
 
 
 @examples(300)
@@ -365,9 +357,7 @@ def test_numbers_are_those_of_python_one_by_one(texts, codes):
     expected = [None if value in missing else value for value in expected]
     wrong = next((row for row, value in enumerate(expected) if isinstance(value, str)), None)
     if wrong is not None:
-        with pytest.raises(
-            InputError, match=rf"f\.csv, row {wrong + 2}, column `x`: the value of `X` is not a number"
-        ):
+        with pytest.raises(InputError, match=rf"f\.csv, row {wrong + 2}, column `x`: the value of `X` is not a number"):
             typed(pa.array(texts), Coding("numeric", missing=codes), PLACE)
         return
     found = typed(pa.array(texts), Coding("numeric", missing=codes), PLACE).to_pylist()

@@ -35,16 +35,8 @@ LOOKS = [
     ("99 above ages up to 85", {**dict.fromkeys(map(float, range(18, 86)), 4), 99.0: 14}, {99.0}),
     ("one person of 99 years", {**dict.fromkeys(map(float, range(18, 86)), 4), 99.0: 1}, set()),
     ("ages up to 99", {**dict.fromkeys(map(float, range(18, 100)), 4)}, set()),
-    (
-        "a heap within the range",
-        {**dict.fromkeys(map(float, range(9000, 20000, 70)), 2), 9999.0: 30},
-        {9999.0},
-    ),
-    (
-        "no heap among amounts as frequent",
-        {**dict.fromkeys(map(float, range(9000, 20000, 70)), 9), 9999.0: 30},
-        set(),
-    ),
+    ("a heap within the range", {**dict.fromkeys(map(float, range(9000, 20000, 70)), 2), 9999.0: 30}, {9999.0}),
+    ("no heap among amounts as frequent", {**dict.fromkeys(map(float, range(9000, 20000, 70)), 9), 9999.0: 30}, set()),
     ("a gap among categories", {**dict.fromkeys(map(str, range(11, 80)), 4), "99": 14}, set()),
     ("a suppressed value", {"*": 3, "a": 3}, {"*"}),
     ("nines beside words", {"99": 3, "a": 3}, {"99"}),
@@ -61,13 +53,10 @@ def warned(puf, eif, kind="categorical", links=None, **fields):
     """The warnings on a variable v with these values; record i of one file is linked to record i of the other."""
     model = study(linking_variables=[{"name": "v", "type": kind, **fields}])
     own, other = (
-        pa.table({key: [str(at) for at in range(len(cells))], "v": cells})
-        for key, cells in (("p", puf), ("e", eif))
+        pa.table({key: [str(at) for at in range(len(cells))], "v": cells}) for key, cells in (("p", puf), ("e", eif))
     )
     pairs = range(min(len(puf), len(eif))) if links is None else links
-    return intake.prepare(
-        parts.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))
-    ).warnings
+    return intake.prepare(parts.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))).warnings
 
 
 A, AB = ["a"] * 98, ["a", "b"] * 49
@@ -84,9 +73,7 @@ CASES = [
 @pytest.mark.parametrize(("puf", "eif", "fields", "expected"), cases(CASES))
 def test_an_undeclared_missing_code_is_a_warning(puf, eif, fields, expected):
     found = warned(puf, eif, **fields)
-    found = found[
-        found["warning"].str.contains("puf.csv") & found["warning"].str.contains("like missing values")
-    ]
+    found = found[found["warning"].str.contains("puf.csv") & found["warning"].str.contains("like missing values")]
     assert list(found[["severity", "affected", "codes"]].itertuples(index=False, name=None)) == (
         [] if expected is None else [expected]
     )
@@ -136,9 +123,7 @@ def test_a_warning_about_a_strata_variable_names_the_strata():
     model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
     sides = table("p s v", "1 A 1", "2 B 2"), table("e s v", "1 A 1", "2 A 2")
     (line,) = intake.prepare(parts.preparing(model), *sides, table("p e", "1 1", "2 2")).warnings.itertuples()
-    assert (
-        "are in strata without a record of the other file, which concerns 1 of 2 true links" in line.warning
-    )
+    assert "are in strata without a record of the other file, which concerns 1 of 2 true links" in line.warning
     assert line.severity == "understates"
 
 

@@ -11,11 +11,7 @@ FACTORS = [1000, 1 / 1000, 100, 0.01, 12, 1 / 12, 52, 2.2046, 0.4536, 1.609, 2.5
 def drawn(seed, factor):
     """Protected numbers of one file, those of another in another unit, and linked pairs, of drawn sizes."""
     random = np.random.default_rng(seed)
-    n, links, noise = (
-        int(random.integers(200, 2001)),
-        int(random.integers(20, 301)),
-        random.choice([0, 0.05, 0.1]),
-    )
+    n, links, noise = (int(random.integers(200, 2001)), int(random.integers(20, 301)), random.choice([0, 0.05, 0.1]))
     kind = random.choice(["income", "height", "weight"])
     true = {"income": random.lognormal(10, 0.7, n), "height": random.normal(170, 9, n)}.get(
         kind, random.normal(75, 13, n)

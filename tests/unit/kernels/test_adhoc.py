@@ -20,11 +20,7 @@ EXACT = ("exact",)
 TABLE = ("table", [[5 * ONE, 3 * ONE, 0], [2 * ONE, 4 * ONE, ONE], [0, 0, HIGHEST]])
 STEPS = ("bands", [(0.1, 0.0, 5 * ONE), (0.5, 0.0, 3 * ONE), (2.0, 0.0, ONE)], 0)
 SHARES = ("bands", [(0.0, 0.0, 5 * ONE), (0.0, 0.1, 4 * ONE), (0.0, 0.5, 2 * ONE)], ONE)
-DISORDER = (
-    "bands",
-    [(1.0, 0.0, ONE), (0.5, 0.0, 5 * ONE), (3.0, 0.0, 4 * ONE), (2.0, 0.0, 0)],
-    2 * ONE,
-)
+DISORDER = ("bands", [(1.0, 0.0, ONE), (0.5, 0.0, 5 * ONE), (3.0, 0.0, 4 * ONE), (2.0, 0.0, 0)], 2 * ONE)
 
 MIXED = ("bands", [(1.0, 0.0, 4 * ONE), (0.0, 0.1, 5 * ONE)], 0)
 THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
@@ -41,14 +37,7 @@ DIAGONAL = ("table", [[max(5 - abs(a - b), 0) * ONE for b in range(90)] for a in
 WIDE = ("table", [[(a * b) % 6 * ONE for b in range(600)] for a in range(600)])
 SKEWED = ("bands", [(0.0, 0.5, 5 * ONE), (0.1, 0.0, 3_300_000_000_000)], 0)
 
-MANY = [
-    (4, EXACT),
-    (30, EXACT),
-    (90, DIAGONAL),
-    ("skewed", SKEWED),
-    ("continuous", STEPS),
-    ("heaped", SHARES),
-]
+MANY = [(4, EXACT), (30, EXACT), (90, DIAGONAL), ("skewed", SKEWED), ("continuous", STEPS), ("heaped", SHARES)]
 
 LARGE = [
     ("several groups of leaves", 3, 9000,
@@ -129,9 +118,7 @@ def test_records_that_end_far_from_the_expected_bound(keep, threads):
     kinds = [(40, RUGGED), (90, DIAGONAL), (600, WIDE), (9, EXACT), ("heaped", SHARES), ("small", DISORDER)]
     arrays, rules = drawn(400, 300, kinds, 0.05)
     twins = np.arange(0, 400, 2)
-    eif_codes, eif_values = (
-        np.concatenate([eif, *[puf[twins]] * 3]) for puf, eif in (arrays[:2], arrays[2:])
-    )
+    eif_codes, eif_values = (np.concatenate([eif, *[puf[twins]] * 3]) for puf, eif in (arrays[:2], arrays[2:]))
     arrays = arrays[0], eif_codes, arrays[2], eif_values
     result = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=-1, keep=keep, threads=threads)
     assert as_rows(result) == oracle.nearest(*arrays, rules, above=-1, keep=keep)
@@ -141,8 +128,7 @@ VARIABLES = [
     [("continuous", STEPS)] * 5 + [(3, EXACT)] * 5,
     [("continuous", THIRDS)] * 64,
     [(2, EXACT)] * 200 + [("small", STEPS)] * 150,
-    [("skewed", SKEWED), ("small", DISORDER), ("huge", MIXED), ("tiny", SHARES), (90, DIAGONAL), (3, TABLE)]
-    * 3,
+    [("skewed", SKEWED), ("small", DISORDER), ("huge", MIXED), ("tiny", SHARES), (90, DIAGONAL), (3, TABLE)] * 3,
     [(80, EXACT)] * 20 + [(900, EXACT), (600, WIDE)],
     [("continuous", STEPS)],
     [(40, RUGGED)] * 3 + [(90, DIAGONAL), (3, TABLE), (9, EXACT)],

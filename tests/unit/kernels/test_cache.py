@@ -66,11 +66,7 @@ def test_without_any_place_a_process_has_a_folder_of_its_own_and_removes_it(tmp_
         "from pathlib import Path\nfrom reident.kernels import cache\n"
         f"cache.CHECKOUT = Path({str(tmp_path)!r})\nprint(cache.open_folder('{NAME}'))"
     )
-    env = os.environ | {
-        "XDG_CACHE_HOME": str(nowhere),
-        "NUMBA_CACHE_DIR": str(nowhere),
-        "TMPDIR": str(tmp_path),
-    }
+    env = os.environ | {"XDG_CACHE_HOME": str(nowhere), "NUMBA_CACHE_DIR": str(nowhere), "TMPDIR": str(tmp_path)}
     ended = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     folder = Path(ended.stdout.strip())
     assert folder.parent == tmp_path

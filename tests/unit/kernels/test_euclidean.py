@@ -80,8 +80,7 @@ def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(kinds, alpha):
         [
             [
                 math.fsum(
-                    oracle.variable_score(numeric[j], p_codes[j], e_codes[j], p[j], e[j], usable[j], alpha)
-                    ** 2
+                    oracle.variable_score(numeric[j], p_codes[j], e_codes[j], p[j], e[j], usable[j], alpha) ** 2
                     for j in range(len(kinds))
                 )
                 for e_codes, e in zip(eif_codes.tolist(), eif_values.tolist(), strict=True)
@@ -107,9 +106,7 @@ def worst_pairs(direction, generator):
     x = generator.uniform(1.004, 1.02, n).astype(np.float32)
     unit = 2.0**-23  # the last place of x, x − y and x + y
     half = 0.5 - direction * generator.integers(1, 13, n) / 512
-    y = ((np.floor(x * math.exp(-6) * generator.uniform(1.0001, 1.3, n) / unit) + half) * unit).astype(
-        np.float32
-    )
+    y = ((np.floor(x * math.exp(-6) * generator.uniform(1.0001, 1.3, n) / unit) + half) * unit).astype(np.float32)
     quotient = (x - y) / (x + y)
     square = quotient * quotient
     exact = ((x.astype(float) - y) / (x.astype(float) + y)) ** 2

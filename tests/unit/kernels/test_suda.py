@@ -8,9 +8,7 @@ from reident.kernels import suda
 from reident.kernels.suda import minimal_uniques
 
 
-@pytest.mark.parametrize(
-    "levels", [64, 65, 255, *(pytest.param(n, marks=pytest.mark.slow) for n in (256, 700))]
-)
+@pytest.mark.parametrize("levels", [64, 65, 255, *(pytest.param(n, marks=pytest.mark.slow) for n in (256, 700))])
 def test_any_number_of_categories(levels):
     column = np.arange(levels, dtype=np.int32)
     result = minimal_uniques(np.column_stack([column // 2, column]))
@@ -34,9 +32,7 @@ def test_the_full_set_can_be_the_only_one(v):
     """The set of all variables, in the last width that holds it and the first that does not."""
     records = np.zeros((v + 1, v), np.int32)
     records[np.arange(v), np.arange(v)] = 1
-    records = np.vstack(
-        [records, records[:-1]]
-    )  # the last record differs from each pair of others by one variable
+    records = np.vstack([records, records[:-1]])  # the last record differs from each pair of others by one variable
     result = minimal_uniques(records)
     assert result.order.tolist() == [0] * v + [v] + [0] * v
     assert result.variables[v] == 2**v - 1

@@ -65,9 +65,7 @@ def test_sixty_variables_of_large_files_with_sets_of_three():
     for files in ((puf, eif), (puf[:, few], eif[:, few])):
         puf_codes, eif_codes = (np.ascontiguousarray(file) for file in files)
         limit = 2 if files[0].shape[1] == 60 else 3
-        assert pairs(puf_codes, eif_codes, max_order=limit) == oracle.shared_uniques(
-            puf_codes, eif_codes, "all", limit
-        )
+        assert pairs(puf_codes, eif_codes, max_order=limit) == oracle.shared_uniques(puf_codes, eif_codes, "all", limit)
 
 
 def test_too_many_variables_or_records_are_refused():

@@ -111,19 +111,14 @@ def test_every_sentence_shows_the_names_whole_and_the_numbers_of_its_language(gr
 
 
 @given(
-    st.text(max_size=30) | st.sampled_from(["puf", "original", "all", "none"]),
-    st.integers(0, 10**9),
-    st.floats(0, 1),
+    st.text(max_size=30) | st.sampled_from(["puf", "original", "all", "none"]), st.integers(0, 10**9), st.floats(0, 1)
 )
 def test_fields_are_told_apart_whatever_they_hold(name, n, share):
     """A name with braces, quotes or line ends changes nothing but itself."""
     fields = {"extent": "some", "n": n, "links": n, "share": share}
     assert json.loads(message("warnings", "lost_links", fields).fields) == fields
     english, _, recorded = message("warnings", "no_link", {"file": name})
-    assert (
-        english
-        == f"{name}: no link joins records of the two files. Nothing can be confirmed. Check the keys."
-    )
+    assert english == f"{name}: no link joins records of the two files. Nothing can be confirmed. Check the keys."
     with language.use("de"):
         assert sentence("warnings", "no_link", recorded).startswith(f"{name}: Keine Verknüpfung")
 

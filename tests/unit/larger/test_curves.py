@@ -150,11 +150,7 @@ def test_counts_add_up_to_the_records_of_the_file():
 
 @pytest.mark.parametrize(
     ("sets", "expected"),
-    [
-        ("all", [1, 0, NEVER, NEVER]),
-        ("full", [NEVER, 0, NEVER, NEVER]),
-        ("jointly_observed", [NEVER, 0, NEVER, NEVER]),
-    ],
+    [("all", [1, 0, NEVER, NEVER]), ("full", [NEVER, 0, NEVER, NEVER]), ("jointly_observed", [NEVER, 0, NEVER, NEVER])],
 )
 def test_the_largest_set_on_which_two_records_agree_decides(sets, expected):
     p = np.array([[1, 1], [2, 2], [3, 3], [3, 3], [-1, 4]], np.int32)

@@ -249,9 +249,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("sentence", "module", "rules"), EDITS, ids=[case[0] for case in EDITS])
-def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
-    monkeypatch, tmp_path, sentence, module, rules
-):
+def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(monkeypatch, tmp_path, sentence, module, rules):
     changed = rerun(monkeypatch, tmp_path, module)
     steps = {"simulate", "prepare", "stratify", "bin", *METRICS, "rank", "confirm", "rate", "resolve"}
     assert changed & steps == rules & steps

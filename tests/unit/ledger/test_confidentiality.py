@@ -87,9 +87,7 @@ def test_closing_a_folder_closes_its_files_and_logs_but_not_what_a_link_leads_to
 def test_a_folder_in_which_a_run_may_not_write_is_refused(tmp_path, monkeypatch, name):
     folder = tmp_path / name
     folder.mkdir(mode=0o500)
-    monkeypatch.setattr(
-        confidentiality.os, "access", lambda path, _: bool(path.stat().st_mode & 0o200)
-    )  # also as root
+    monkeypatch.setattr(confidentiality.os, "access", lambda path, _: bool(path.stat().st_mode & 0o200))  # also as root
     with pytest.raises(InputError) as refused:
         confidentiality.check_folders([tmp_path / "absent", folder], allowed=True)
     assert str(refused.value) == (
@@ -101,9 +99,7 @@ def test_a_folder_in_which_a_run_may_not_write_is_refused(tmp_path, monkeypatch,
 @pytest.mark.parametrize("limit", [8 * 1024, 2**20 - 1])
 def test_a_limit_of_the_size_of_files_is_refused(tmp_path, monkeypatch, limit):
     monkeypatch.setattr(confidentiality.resource, "getrlimit", lambda _: (limit, resource.RLIM_INFINITY))
-    with pytest.raises(
-        InputError, match=rf"`ulimit -f` limits files to {limit:,} bytes, but .* Raise the limit\.$"
-    ):
+    with pytest.raises(InputError, match=rf"`ulimit -f` limits files to {limit:,} bytes, but .* Raise the limit\.$"):
         confidentiality.check_folders([tmp_path / "results"], allowed=False)
 
 
@@ -133,6 +129,4 @@ def test_steps_alone_lose_their_standard_error_and_none_its_status(tmp_path, she
 
 def test_errors_before_the_last_command_and_in_a_pipe_still_end_it():
     for command in ("false; true", "false | true", "echo $no_such_variable"):
-        assert subprocess.run(
-            ["bash", "-c", f"{confidentiality.SILENT_STEPS} {command}"], check=False
-        ).returncode
+        assert subprocess.run(["bash", "-c", f"{confidentiality.SILENT_STEPS} {command}"], check=False).returncode

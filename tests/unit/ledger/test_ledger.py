@@ -37,11 +37,7 @@ def test_an_entry_records_what_was_read_and_written(shop):
     ]
     assert set(entry["inputs"]) == {"from", "puf", "eif", "iuf"}, "the study by the digest of its part alone"
     assert entry["versions"]["numpy"]
-    assert (entry["rule"], entry["metric"], shop.entry("score.taxicab")["metric"]) == (
-        "prepare",
-        None,
-        "taxicab",
-    )
+    assert (entry["rule"], entry["metric"], shop.entry("score.taxicab")["metric"]) == ("prepare", None, "taxicab")
     assert str(shop.folder) not in json.dumps(entry), "no path of this machine"
 
 
@@ -110,15 +106,11 @@ def bad_input(step):
 
 
 def test_bad_input_ends_a_step_with_its_sentence_and_leaves_what_was_there(shop):
-    before = {
-        path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"
-    }
+    before = {path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"}
     message, log = failing(shop, bad_input)
     assert message == "Error: puf.csv, row 3: something is wrong; mend it."
     assert log == message + "\n"
-    after = {
-        path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"
-    }
+    after = {path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"}
     assert after == before, "neither a half file nor a temporary one, and the old entry"
 
 
@@ -260,9 +252,7 @@ def test_a_step_refuses_a_result_that_its_maker_did_not_write(shop, sentence, sp
 
 
 @pytest.mark.parametrize("writable", [True, False])
-def test_a_failed_step_writes_its_sentence_to_its_log_or_with_the_line_end_at_once(
-    shop, monkeypatch, writable
-):
+def test_a_failed_step_writes_its_sentence_to_its_log_or_with_the_line_end_at_once(shop, monkeypatch, writable):
     """Steps run beside one another: of a ``SystemExit`` Python prints the two apart, and lines would mix."""
     writes = []
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=writes.append, flush=lambda: None))

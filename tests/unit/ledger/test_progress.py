@@ -5,9 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reident.ledger.progress import SILENCE, Estimate
 
-REPORTS = st.lists(
-    st.tuples(st.floats(0, 1e6, allow_nan=False), st.floats(-0.5, 1.5, allow_nan=False)), max_size=30
-)
+REPORTS = st.lists(st.tuples(st.floats(0, 1e6, allow_nan=False), st.floats(-0.5, 1.5, allow_nan=False)), max_size=30)
 
 
 @given(REPORTS, st.floats(0, 1e6))
@@ -22,10 +20,7 @@ def test_the_time_left_is_never_negative_and_the_share_never_falls(reports, late
     assert all(0 <= share <= 1 for share in shares)
 
 
-@given(
-    total=st.floats(60, 1e5),
-    steps=st.lists(st.floats(0.001, 1), min_size=2, max_size=40),
-)
+@given(total=st.floats(60, 1e5), steps=st.lists(st.floats(0.001, 1), min_size=2, max_size=40))
 def test_at_a_steady_pace_the_end_stays_where_it_is(total, steps):
     """Whatever the distances between reports: what is done plus what is left is the total."""
     estimate, share = Estimate(), 0.0

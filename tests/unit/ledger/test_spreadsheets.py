@@ -25,9 +25,7 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(label):
     assert cell == "'" + label
 
 
-@pytest.mark.parametrize(
-    ("name", "key"), [("microaggregation/puf.csv", "key"), ("simulated/survey.csv", "SERIAL")]
-)
+@pytest.mark.parametrize(("name", "key"), [("microaggregation/puf.csv", "key"), ("simulated/survey.csv", "SERIAL")])
 def test_what_only_steps_read_holds_exactly_its_values(tmp_path, name, key):
     (tmp_path / name).parent.mkdir()
     text, again = read_back(pd.DataFrame({key: ["=1", "-A1", "'x"]}), tmp_path, name)
@@ -37,11 +35,7 @@ def test_what_only_steps_read_holds_exactly_its_values(tmp_path, name, key):
     assert again[key].tolist() == ["=1", "-A1", "'x"]
 
 
-@given(
-    st.lists(
-        st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=9), max_size=9
-    )
-)
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=9), max_size=9))
 def test_every_label_is_read_back_as_it_was(labels):
     table = pd.DataFrame({"label": pd.Series(labels, dtype=object)})
     cells = spreadsheets.guarded(table)
@@ -50,8 +44,7 @@ def test_every_label_is_read_back_as_it_was(labels):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rates.csv", "microaggregation/account.csv", "strata/manifest.csv", "comparison/rates.csv", "new.csv"],
+    "name", ["rates.csv", "microaggregation/account.csv", "strata/manifest.csv", "comparison/rates.csv", "new.csv"]
 )
 def test_tables_that_people_open_are_guarded(name):
     assert spreadsheets.is_for_people(Path("results/x/variants/a", name))

@@ -16,12 +16,7 @@ def entry(rule, inputs, *outputs):
     return sealed({"rule": rule, "inputs": named, "outputs": {path: line(path) for path in outputs}})
 
 
-FILES = {
-    "puf": "source:puf.csv",
-    "eif": "source:eif.csv",
-    "iuf": "source:iuf.csv",
-    "original": "source:real.csv",
-}
+FILES = {"puf": "source:puf.csv", "eif": "source:eif.csv", "iuf": "source:iuf.csv", "original": "source:real.csv"}
 ENTRIES = [
     entry("prepare", FILES, "prepared/puf.parquet", "prepared/account.csv"),
     entry("confirm", {"puf": "prepared/puf.parquet"}, "confirmed/taxicab.parquet", "confirmed/taxicab.limits.csv"),
@@ -69,10 +64,7 @@ def test_nothing_is_held_by_a_name_that_only_begins_like_one():
 def test_a_redacted_entry_has_the_digest_of_what_is_left():
     must_stay = withheld(ENTRIES)
     one, other = (
-        redacted(
-            {**ENTRIES[0], "inputs": {**ENTRIES[0]["inputs"], "iuf": [line("source:iuf.csv", digest)]}},
-            must_stay,
-        )
+        redacted({**ENTRIES[0], "inputs": {**ENTRIES[0]["inputs"], "iuf": [line("source:iuf.csv", digest)]}}, must_stay)
         for digest in ("a", "b")
     )
     assert one == other == sealed(one)

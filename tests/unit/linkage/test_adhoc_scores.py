@@ -49,12 +49,7 @@ TABLES = [
         {"otherwise": "3"},
         {("1", "1"): 3.0, ("1", "2"): 4.0, ("2", "1"): 3.0, ("2", "2"): 3.0},
     ),
-    (
-        "coded integers in another spelling",
-        [{"puf": "01", "eif": "2.0", "score": "4"}],
-        {},
-        {("1", "2"): 4.0},
-    ),
+    ("coded integers in another spelling", [{"puf": "01", "eif": "2.0", "score": "4"}], {}, {("1", "2"): 4.0}),
     ("blanks around", [{"puf": " 1", "eif": "2 ", "score": "4"}], {}, {("1", "2"): 4.0}),
     ("a category that no file has", [{"puf": "1", "eif": "7", "score": "4"}, CELL], {}, {("1", "2"): 4.0}),
 ]
@@ -130,9 +125,7 @@ def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path, most):
     )
     path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[2])])
     command = [sys.executable, "-c", code]
-    ended = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True
-    )
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True)
     assert (ended.stdout, ended.stderr) == ("1\n", "")
 
 
@@ -177,8 +170,7 @@ def every_score(rule, puf, eif, files, kind):
     """What the metric gives for one variable with a function and one without."""
     variables = [{"name": "v", "type": kind}, {"name": "w", "type": "categorical"}]
     rows = {
-        side: [f"{value} {at % 3}" for at, value in enumerate(values)]
-        for side, values in (("puf", puf), ("eif", eif))
+        side: [f"{value} {at % 3}" for at, value in enumerate(values)] for side, values in (("puf", puf), ("eif", eif))
     }
     found = scored({"scores": {"v": rule}, "threshold": "0"}, variables, 40, files, **rows)
     return found.puf, found.eif, found.score, found.ambiguous

@@ -17,9 +17,7 @@ from reident.linkage.parts import Assigning
 from reident.linkage.ranking import rank
 
 PAIRS = st.dictionaries(
-    st.tuples(st.integers(0, 4), st.integers(0, 4)),
-    st.integers(-2, 6).map(lambda x: x * 10**12 + x % 2),
-    max_size=10,
+    st.tuples(st.integers(0, 4), st.integers(0, 4)), st.integers(-2, 6).map(lambda x: x * 10**12 + x % 2), max_size=10
 )
 
 

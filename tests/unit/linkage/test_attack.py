@@ -33,12 +33,7 @@ def study(**sections):
         {"name": "c", "type": "categorical"},
         {"name": "d", "type": "categorical", "missing": [""], "order": ["1", "2", "3"]},
     ]
-    content = {
-        "linking_variables": variables,
-        "metrics": METRICS,
-        "strata": ["s"],
-        "rank_filter": {"max_pairs": "2"},
-    }
+    content = {"linking_variables": variables, "metrics": METRICS, "strata": ["s"], "rank_filter": {"max_pairs": "2"}}
     return plain(**content | sections)
 
 
@@ -75,11 +70,7 @@ def files_of(tables, *, binned):
 @pytest.mark.parametrize("binned", [True, False])
 @pytest.mark.parametrize(
     ("changes", "coarsen"),
-    [
-        ({"c": None}, {}),
-        ({"x": None, "d": None}, {}),
-        ({"x": {"width": "5"}, "c": None}, {"x": {"width": "5"}}),
-    ],
+    [({"c": None}, {}), ({"x": None, "d": None}, {}), ({"x": {"width": "5"}, "c": None}, {"x": {"width": "5"}})],
 )
 def test_an_attack_after_changes_is_that_of_a_study_with_them(rows, tables, changes, coarsen, binned):
     left = [
@@ -91,9 +82,7 @@ def test_an_attack_after_changes_is_that_of_a_study_with_them(rows, tables, chan
     typed = {name: value and Coarsening.model_validate(value) for name, value in changes.items()}
     settings, files = recode(parts.attacking(tables.study), files_of(tables, binned=binned), typed)
     found = attack.attack(settings, files, Setting())
-    assert_frame_equal(
-        found.rates[expected.rates.columns], expected.rates, check_exact=True, check_dtype=False
-    )
+    assert_frame_equal(found.rates[expected.rates.columns], expected.rates, check_exact=True, check_dtype=False)
     for name, metric in found.metrics.items():
         assert metric.confirmed.equals(expected.metrics[name].confirmed)
 

@@ -29,9 +29,7 @@ def test_files_are_merged_as_tables_are(tmp_path):
 
 
 def numbers(n):
-    return pa.table(
-        {"puf": pa.array(range(n), pa.int32()), "third": pa.array([str(at % 3) for at in range(n)])}
-    )
+    return pa.table({"puf": pa.array(range(n), pa.int32()), "third": pa.array([str(at % 3) for at in range(n)])})
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 6])

@@ -9,9 +9,7 @@ from reident.pipeline import parts
 
 def binned(puf, eif, strata=("a",), **binning):
     """Bin ``stratum value`` records (``~`` missing) in two bins; a stratum is its value of s."""
-    part = parts.cutting(
-        study(linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning})
-    )
+    part = parts.cutting(study(linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning}))
     line = {value: at for at, value in enumerate(strata)}
     files, stratum = {}, {}
     for side, rows in (("puf", puf), ("eif", eif)):

@@ -7,10 +7,7 @@ from reident.linkage import bins, description
 from reident.pipeline import parts
 
 # Stratum s1: PUF 1, 2 and EIF 1, 2; s2: PUF 3, EIF 3; PUF 4 is in no stratum. PUF and EIF 0 are in none either.
-FILES = {
-    "puf": table("n c", "5 z", "1 x", "9 y", "~ x", "5 z"),
-    "eif": table("n c", "2 x", "1 x", "2 ~", "7 w"),
-}
+FILES = {"puf": table("n c", "5 z", "1 x", "9 y", "~ x", "5 z"), "eif": table("n c", "2 x", "1 x", "2 ~", "7 w")}
 STRATA = {"puf": in_strata(None, 0, 0, 1, None), "eif": in_strata(None, 0, 0, 1)}
 MANIFEST = manifest(("s1", 2, 2, 2), ("s2", 1, 1, 1))
 LINKS = ["0 1", "1 1", "2 2", "3 3", "3 1", "4 1"]
@@ -51,13 +48,7 @@ def test_variables_by_hand():
 
 
 AGREEMENT = [
-    (
-        "confirmed pairs",
-        {"taxicab": ["1 1", "2 2"]},
-        "taxicab",
-        "confirmed",
-        {"n": (2, 1, 1, 0), "c": (2, 1, 0, 1)},
-    ),
+    ("confirmed pairs", {"taxicab": ["1 1", "2 2"]}, "taxicab", "confirmed", {"n": (2, 1, 1, 0), "c": (2, 1, 0, 1)}),
     (
         "pairs that are only suspected",
         {"taxicab": ["1 1", "not 2 1"]},
@@ -77,18 +68,12 @@ def test_agreement_by_kind_of_pair(sentence, pairs, metric, kind, counts):
     """n, agree, differ, missing; a pair agrees where both records are in the same category."""
     lines = described(**pairs).agreement
     lines = lines[(lines["metric"] == metric) & (lines["pairs"] == kind)].set_index("variable")
-    assert {
-        name: tuple(lines.loc[name, ["n", "agree", "differ", "missing"]]) for name in lines.index
-    } == counts
+    assert {name: tuple(lines.loc[name, ["n", "agree", "differ", "missing"]]) for name in lines.index} == counts
 
 
 OVERLAP = [
     ("nothing suspected", {}, []),
-    (
-        "one metric alone",
-        {"taxicab": ["1 1", "not 1 2"]},
-        [("suspected", "taxicab", 1), ("confirmed", "taxicab", 1)],
-    ),
+    ("one metric alone", {"taxicab": ["1 1", "not 1 2"]}, [("suspected", "taxicab", 1), ("confirmed", "taxicab", 1)]),
     (
         "exactly these metrics and no other",
         {"unicity": ["1 1", "not 2 1"], "taxicab": ["1 1", "not 3 3"]},
@@ -104,11 +89,7 @@ OVERLAP = [
         {"unicity": ["not 1 2"], "taxicab": ["1 1"]},
         [("suspected", "unicity+taxicab", 1), ("confirmed", "taxicab", 1)],
     ),
-    (
-        "several pairs of a record are one record",
-        {"taxicab": ["not 1 1", "not 1 2"]},
-        [("suspected", "taxicab", 1)],
-    ),
+    ("several pairs of a record are one record", {"taxicab": ["not 1 1", "not 1 2"]}, [("suspected", "taxicab", 1)]),
 ]
 
 

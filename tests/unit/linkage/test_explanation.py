@@ -20,8 +20,7 @@ METRICS = {
 
 def rows(n, draw):
     values = [
-        {"x": str(draw.randint(0, 60)), "c": draw.choice("abc"), "d": draw.choice(["1", "2", ""])}
-        for _ in range(n)
+        {"x": str(draw.randint(0, 60)), "c": draw.choice("abc"), "d": draw.choice(["1", "2", ""])} for _ in range(n)
     ]
     puf = [{"p": f"p{at}", **own} for at, own in enumerate(values)]
     eif = [{"e": f"e{at}", **own} for at, own in enumerate(values)]

@@ -47,9 +47,7 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "successes", "trials", "level", "found"), EDGES, ids=[case[0] for case in EDGES]
-)
+@pytest.mark.parametrize(("sentence", "successes", "trials", "level", "found"), EDGES, ids=[case[0] for case in EDGES])
 def test_intervals_at_the_edges(sentence, successes, trials, level, found):
     assert intervals.interval(successes, trials, level=level) == pytest.approx(found, rel=1e-12)
 
@@ -102,9 +100,7 @@ def test_clusters_of_equal_rates_have_at_most_the_records_that_they_have():
     found = intervals.clustered(spread([(0, 2, 4), (1, 2, 4), (2, 2, 4), (3, 8, 16)]))
     freedom = 1 / (3 / 49 + 16 / 49) - 1
     n = 28 * (t.ppf(0.975, 27) / t.ppf(0.975, freedom)) ** 2
-    assert found == pytest.approx(
-        (beta.ppf(0.025, n / 2, n / 2 + 1), beta.ppf(0.975, n / 2 + 1, n / 2)), rel=1e-9
-    )
+    assert found == pytest.approx((beta.ppf(0.025, n / 2, n / 2 + 1), beta.ppf(0.975, n / 2 + 1, n / 2)), rel=1e-9)
 
 
 def test_one_cluster_with_nearly_all_records_tells_nothing():

@@ -39,9 +39,7 @@ def test_a_stratum_of_the_file_before_protection_alone_moves_the_others():
     assert east["expected_correct_rate_before"] == 1000 + 10 + 6
 
 
-VALUES = st.lists(
-    st.tuples(st.sampled_from("ABC"), st.sampled_from(["", "1", "01"])), max_size=5, unique=True
-)
+VALUES = st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from(["", "1", "01"])), max_size=5, unique=True)
 
 
 @given(one=VALUES.map(sorted), two=VALUES.map(sorted))
@@ -49,18 +47,13 @@ def test_every_line_of_both_attacks_is_in_the_comparison_once(one, two):
     after, before = attack(one, 0, 2), attack(two, 1000, 2)
     found = compare(("v0", "v1"), after, before)
     assert len(found) == 2 * (1 + len({*one, *two}))
-    for side, ids, own, strata in (
-        ("after", "stratum", after, one),
-        ("before", "stratum_before", before, two),
-    ):
+    for side, ids, own, strata in (("after", "stratum", after, one), ("before", "stratum_before", before, two)):
         values = dict(zip(own.manifest["stratum"], strata, strict=True))
         known = found[found[ids] != ""]
         assert len(known) == len(own.rates)
         for line in own.rates.to_dict("records"):
             row = known[(known["metric"] == line["metric"]) & (known[ids] == line["stratum"])].iloc[0]
-            assert [row[f"{name}_{side}"] for name in COMPARED_RATES] == [
-                line[name] for name in COMPARED_RATES
-            ]
+            assert [row[f"{name}_{side}"] for name in COMPARED_RATES] == [line[name] for name in COMPARED_RATES]
             other = {"after": "stratum_before", "before": "stratum"}[side]
             if line["stratum"] != "ALL":
                 assert (row[other] != "") == (values[line["stratum"]] in ({*one} & {*two}))

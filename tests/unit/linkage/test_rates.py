@@ -20,11 +20,7 @@ MANIFEST = manifest(("s1", 3, 4, 2), ("s2", 1, 1, 1), ("s3", 1, 0, 0))
 
 
 def limits(**ambiguous):
-    lines = [
-        (stratum, limit, ambiguous.get(stratum, 0))
-        for stratum in ("ALL", "s1", "s2", "s3")
-        for limit in (5, 6)
-    ]
+    lines = [(stratum, limit, ambiguous.get(stratum, 0)) for stratum in ("ALL", "s1", "s2", "s3") for limit in (5, 6)]
     return pd.DataFrame(lines, columns=["stratum", "max_pairs", "n_ambiguous"]).assign(
         n_ambiguous=lambda frame: frame["n_ambiguous"].where(frame["max_pairs"] == 5, 99)
     )
@@ -79,9 +75,7 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
     n, rows = 60, []
     for puf in range(n):
         levels = sorted(rng.choice([1, 2, 3]) for _ in range(rng.choice([1, 3, 5, 6, 7])))
-        rows += [
-            f"{puf} {eif} {level}{'!' if rng.random() < 0.4 else ''}" for eif, level in enumerate(levels)
-        ]
+        rows += [f"{puf} {eif} {level}{'!' if rng.random() < 0.4 else ''}" for eif, level in enumerate(levels)]
     strata = {"puf": in_strata(*[0] * n), "eif": in_strata(*[0] * 7)}
     by_metric = {"taxicab": checked(*rows)}, {"taxicab": limits()}
     inputs = {}, pairs(), strata, manifest(("s1", n, 7, 0)), *by_metric

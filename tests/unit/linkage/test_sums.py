@@ -50,10 +50,7 @@ def test_a_sum_that_two_numbers_do_not_hold_is_left_to_fsum(row):
     )
 )
 def test_a_product_and_its_error_are_exact(pairs):
-    values, times = (
-        np.array([pair[0] for pair in pairs], float),
-        np.array([pair[1] for pair in pairs], np.int64),
-    )
+    values, times = (np.array([pair[0] for pair in pairs], float), np.array([pair[1] for pair in pairs], np.int64))
     products = zip(*(part.tolist() for part in sums.products(values, times)), strict=True)
     for (value, n), (product, error) in zip(pairs, products, strict=True):
         assert Fraction(product) + Fraction(error) == Fraction(value) * n

@@ -25,9 +25,7 @@ def claims(*pairs):
     columns = zip(*pairs, strict=True) if pairs else ((), (), (), ())
     types = pa.int32(), pa.int32(), pa.float64(), pa.bool_()
     names = "puf", "eif", "score", "confirmed"
-    return pa.table(
-        {name: pa.array(list(own), kind) for name, own, kind in zip(names, columns, types, strict=True)}
-    )
+    return pa.table({name: pa.array(list(own), kind) for name, own, kind in zip(names, columns, types, strict=True)})
 
 
 FIRST = claims((0, 0, 9.0, True), (0, 1, 9.0, False), (1, 2, 5.0, False), (2, 3, 7.0, True))
@@ -35,9 +33,7 @@ SECOND = claims((0, 7, 9.0, False), (1, 8, 6.0, True), (1, 9, 4.0, False), (3, 6
 
 
 def joined(own, *pairs, persons=(), clusters=None):
-    table = together.join(
-        own, [PUF] * (1 + len(pairs)), STRATA, MANIFEST, {"adhoc": list(pairs)}, persons, clusters
-    )
+    table = together.join(own, [PUF] * (1 + len(pairs)), STRATA, MANIFEST, {"adhoc": list(pairs)}, persons, clusters)
     return table.set_index(["stratum", "files", "label"])
 
 
@@ -80,23 +76,17 @@ def test_a_guess_takes_the_file_with_the_best_score_and_ties_at_random(low_is_be
 def test_two_files_corroborate_a_person_and_two_candidates_of_one_file_do_not():
     first = pa.chunked_array([["p0", "p0", "p2", None, "x"]])
     second = pa.chunked_array([["x"] * 6 + [None, "p0", "p2", "p9"]])
-    line = joined(part("one", "two", person=True), FIRST, SECOND, persons=[first, second]).loc[
-        ("ALL", "any", "")
-    ]
+    line = joined(part("one", "two", person=True), FIRST, SECOND, persons=[first, second]).loc[("ALL", "any", "")]
     assert line[["n_corroborated", "n_corroborated_confirmed"]].tolist() == [2, 2]
     assert line["corroborated_rate"] == 0.4
     nobody = pa.chunked_array([pa.array([None] * 10, pa.string())])
-    line = joined(part("one", "two", person=True), FIRST, SECOND, persons=[nobody] * 2).loc[
-        ("ALL", "any", "")
-    ]
+    line = joined(part("one", "two", person=True), FIRST, SECOND, persons=[nobody] * 2).loc[("ALL", "any", "")]
     assert line["n_corroborated"] == 0
     assert pd.isna(line["corroborated_confirmed_rate"])
 
 
 def test_no_file_suspects_a_record():
-    found = joined(
-        part("one", "two", person=True), claims(), claims(), persons=[pa.chunked_array([["p"]])] * 2
-    )
+    found = joined(part("one", "two", person=True), claims(), claims(), persons=[pa.chunked_array([["p"]])] * 2)
     assert not found[["n_suspected", "n_confirmed"]].to_numpy().any()
     assert found["conditional_rate"].isna().all()
     line = found.loc[("ALL", "any", "")]
@@ -114,11 +104,7 @@ def test_intervals_are_those_of_the_study():
 
 @pytest.mark.parametrize(
     "other",
-    [
-        PUF.slice(0, 4),
-        PUF.set_column(0, "p", [["a", "b", "c", "d", "f"]]),
-        PUF.set_column(1, "region", [["N"] * 5]),
-    ],
+    [PUF.slice(0, 4), PUF.set_column(0, "p", [["a", "b", "c", "d", "f"]]), PUF.set_column(1, "region", [["N"] * 5])],
     ids=["fewer", "another key", "another stratum"],
 )
 def test_other_released_records_are_refused(other):

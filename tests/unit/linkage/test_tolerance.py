@@ -17,9 +17,7 @@ LOW = {f"x{at}": {"table": [{"puf": "a", "eif": "a", "score": "1.8"}]} for at in
 
 
 def test_scores_that_cannot_exceed_the_threshold_are_refused():
-    with pytest.raises(
-        ValidationError, match=r"exceed the threshold \(12\.5\), but their largest sum is 9\.0\."
-    ):
+    with pytest.raises(ValidationError, match=r"exceed the threshold \(12\.5\), but their largest sum is 9\.0\."):
         declared(5, scores=LOW)
     equal = LOW | {"x0": "exact", "x1": {"table": [{"puf": "a", "eif": "a", "score": "2.1"}]}}
     with pytest.raises(ValidationError, match=r"largest sum is 12\.5\."):

@@ -45,9 +45,7 @@ def test_em_equals_em_over_all_pairs(seed):
 def files(puf, eif):
     """Binned tables of numeric variables x0, x1 …, None for missing."""
     return {
-        side: pa.table(
-            {f"x{j}": pa.array([row[j] for row in rows], pa.int32()) for j in range(len((puf + eif)[0]))}
-        )
+        side: pa.table({f"x{j}": pa.array([row[j] for row in rows], pa.int32()) for j in range(len((puf + eif)[0]))})
         for side, rows in (("puf", puf), ("eif", eif))
     }
 
@@ -74,9 +72,7 @@ def test_no_probability_is_0_or_1_without_links_or_with_levels_that_never_occur(
 
 def test_too_many_patterns_are_an_error_with_a_remedy():
     tables = files([[1] * 23], [[1] * 23])
-    with pytest.raises(
-        InputError, match=r"at most 4,194,304 .* Use fewer linking variables, or `m: informed`"
-    ):
+    with pytest.raises(InputError, match=r"at most 4,194,304 .* Use fewer linking variables, or `m: informed`"):
         weights.estimate(part(23), tables, *one_stratum(tables))
     found = weights.estimate(part(23, informed=True), tables, *one_stratum(tables), pairs("0 0"))
     assert len(found.levels) == 46

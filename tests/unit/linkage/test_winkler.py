@@ -48,9 +48,7 @@ AGREE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("masked", "held", "rule", "agree"), [c[1:] for c in AGREE], ids=[c[0] for c in AGREE]
-)
+@pytest.mark.parametrize(("masked", "held", "rule", "agree"), [c[1:] for c in AGREE], ids=[c[0] for c in AGREE])
 def test_agreement(masked, held, rule, agree):
     found = ranges(np.array(masked, float), np.array(held, float), rule)
     assert {
@@ -60,9 +58,7 @@ def test_agreement(masked, held, rule, agree):
 
 
 def test_the_options():
-    study = Study.model_validate(
-        plain(metrics={"winkler": {"agreement": {"nearest": "360"}, "min_agree": "2"}})
-    )
+    study = Study.model_validate(plain(metrics={"winkler": {"agreement": {"nearest": "360"}, "min_agree": "2"}}))
     options = study.chosen["winkler"]
     assert (options.agreement, options.min_agree) == (Nearest(nearest=360), 2)
     plainly = Study.model_validate(plain(metrics={"winkler": None})).chosen["winkler"]
@@ -76,10 +72,7 @@ def test_the_options():
         ({"min_agree": "0"}, "greater than or equal to 1"),
         ({"agreement": {"nearest": "0"}}, "greater than or equal to 1"),
         ({"agreement": {"closest": "0"}}, "greater than or equal to 1"),
-        (
-            {"agreement": {"closest": "3"}},
-            r"closest` must be at most the number of linking variables \(2\), but is 3",
-        ),
+        ({"agreement": {"closest": "3"}}, r"closest` must be at most the number of linking variables \(2\), but is 3"),
         ({"agreement": {"closest": "2"}, "min_agree": "2"}, "must not be given with `closest`"),
         ({"agreement": {"closest": "2", "nearest": "2"}}, "Extra inputs"),
         ({"agreement": "third_gap"}, "half_gap"),
@@ -101,9 +94,7 @@ CLOSEST = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("masked", "eif", "m", "levels"), [c[1:] for c in CLOSEST], ids=[c[0] for c in CLOSEST]
-)
+@pytest.mark.parametrize(("masked", "eif", "m", "levels"), [c[1:] for c in CLOSEST], ids=[c[0] for c in CLOSEST])
 def test_the_closest(masked, eif, m, levels):
     eif = np.array(eif, float)
     puf, at, level, ambiguous = closest(

@@ -23,9 +23,7 @@ def drawn(seed=1, n=N, **sizes):
 
 
 def typed(columns):
-    return pa.table(
-        {name: pa.chunked_array([pa.array(values).cast(pa.string())]) for name, values in columns.items()}
-    )
+    return pa.table({name: pa.chunked_array([pa.array(values).cast(pa.string())]) for name, values in columns.items()})
 
 
 def finding(confidential, synthetic, *, keyed=False):
@@ -64,8 +62,7 @@ def test_a_file_sorted_by_a_known_variable(by):
 
 
 @pytest.mark.parametrize(
-    ("missing_row", "expected"),
-    [(0, "another_order"), (400, "another_order"), (600, "differ"), (995, "differ")],
+    ("missing_row", "expected"), [(0, "another_order"), (400, "another_order"), (600, "differ"), (995, "differ")]
 )
 def test_a_file_that_lost_a_row_and_gained_one(missing_row, expected):
     order = [*range(missing_row), *range(missing_row + 1, N), missing_row]
@@ -146,9 +143,7 @@ CODES = st.lists(
 @examples(200)
 def test_numbers_are_those_over_all_orders(rows, data):
     """Agreements by chance and at most, by brute force over every permutation of the rows."""
-    copy = data.draw(
-        st.lists(st.sampled_from(rows) | st.just(("2", None)), min_size=len(rows), max_size=len(rows))
-    )
+    copy = data.draw(st.lists(st.sampled_from(rows) | st.just(("2", None)), min_size=len(rows), max_size=len(rows)))
     tables = [
         pa.table(
             {
@@ -164,8 +159,7 @@ def test_numbers_are_those_over_all_orders(rows, data):
     assert found.n_possible == max(agreements)
     assert found.by_chance == pytest.approx(sum(agreements) / len(agreements))
     expected = {
-        name: sum(a[at] != b[at] for a, b in zip(rows, copy, strict=True))
-        for at, name in enumerate(["text", "number"])
+        name: sum(a[at] != b[at] for a, b in zip(rows, copy, strict=True)) for at, name in enumerate(["text", "number"])
     }
     assert differ == {name: rows for name, rows in expected.items() if rows}
 
@@ -211,9 +205,7 @@ def test_what_the_analyst_reads(synthetic, keys, severity, words):
 
 @examples(60)
 @given(
-    rows=st.lists(
-        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=12
-    ),
+    rows=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=12),
     seed=st.integers(0, 20),
 )
 def test_rows_that_agree_are_counted_over_all_variables(rows, seed):
@@ -222,9 +214,7 @@ def test_rows_that_agree_are_counted_over_all_variables(rows, seed):
     synthetic = {name: values[order] for name, values in confidential.items()}
     synthetic["c"] = 1 - synthetic["c"] if seed % 2 else synthetic["c"]
     found = finding(confidential, synthetic)
-    own, theirs = (
-        list(zip(*(file[name] for name in "abc"), strict=True)) for file in (confidential, synthetic)
-    )
+    own, theirs = (list(zip(*(file[name] for name in "abc"), strict=True)) for file in (confidential, synthetic))
     assert found.n_agree == sum(a == b for a, b in zip(own, theirs, strict=True))
     assert found.n_possible == sum(min(own.count(row), theirs.count(row)) for row in set(own))
     assert found.by_chance == sum(own.count(row) * theirs.count(row) for row in set(own)) / len(own)

@@ -113,8 +113,7 @@ class TestUncertainTargets:
 
     def test_the_certain_intruder_does_not_depend_on_the_population(self):
         one, other = (
-            one_target({0, 1}, {0}, **keys)
-            for keys in ({}, {"uncertain_targets": {"sampling_fraction": "0.1"}})
+            one_target({0, 1}, {0}, **keys) for keys in ({}, {"uncertain_targets": {"sampling_fraction": "0.1"}})
         )
         assert line(one).tolist() == line(other).tolist()
         assert one.summary.equals(other.summary)
@@ -134,10 +133,7 @@ class TestUncertainTargets:
     @pytest.mark.parametrize(
         ("keys", "words"),
         [
-            (
-                {"uncertain_targets": {}},
-                "must have exactly one of `sampling_fraction` and `population_count`",
-            ),
+            ({"uncertain_targets": {}}, "must have exactly one of `sampling_fraction` and `population_count`"),
             (
                 {"uncertain_targets": {"sampling_fraction": "0.5", "population_count": "people"}},
                 "must have exactly one of `sampling_fraction` and `population_count`",
@@ -145,10 +141,7 @@ class TestUncertainTargets:
             ({"uncertain_targets": {"sampling_fraction": "0"}}, "greater than 0"),
             ({"uncertain_targets": {"sampling_fraction": "1.1"}}, "less than or equal to 1"),
             (
-                {
-                    "uncertain_targets": {"population_count": "people"},
-                    "scenarios": [{"name": "a", "known": []}],
-                },
+                {"uncertain_targets": {"population_count": "people"}, "scenarios": [{"name": "a", "known": []}]},
                 "must not be given with more than one set of known variables",
             ),
         ],

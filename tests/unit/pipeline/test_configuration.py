@@ -91,9 +91,7 @@ COMMAS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("there", "given", "paths"), [case[1:] for case in COMMAS], ids=[case[0] for case in COMMAS]
-)
+@pytest.mark.parametrize(("there", "given", "paths"), [case[1:] for case in COMMAS], ids=[case[0] for case in COMMAS])
 def test_a_comma_in_the_path_of_a_file_divides_nothing(tmp_path, monkeypatch, there, given, paths):
     monkeypatch.chdir(tmp_path)
     for name in there:

@@ -24,9 +24,7 @@ LINKAGE = ("prepare", "stratify", "bin", "score", "rank", "confirm", "rate", "ex
 @BY_PATH
 @pytest.mark.parametrize("folder", ["", "results/small", "/somewhere/results/small/variants/alpha-0.25"])
 def test_a_table_is_found_by_its_path(table, folder):
-    path = Path(
-        folder, table.path.format(metric="taxicab", scatteritem="1-of-3", side="synthetic_1", table="rates")
-    )
+    path = Path(folder, table.path.format(metric="taxicab", scatteritem="1-of-3", side="synthetic_1", table="rates"))
     assert table_of(path)[:3] == table[:3]
 
 
@@ -133,8 +131,7 @@ def test_a_column_of_some_studies_is_written_where_the_study_has_it():
 
 
 @pytest.mark.parametrize(
-    ("column", "cell"),
-    [("i", "1.5"), ("i", "one"), ("n", "one"), ("b", "yes"), ("b", ""), ("b", "1"), ("n", "0x10")],
+    ("column", "cell"), [("i", "1.5"), ("i", "one"), ("n", "one"), ("b", "yes"), ("b", ""), ("b", "1"), ("n", "0x10")]
 )
 def test_a_cell_of_another_type_is_an_error(tmp_path, column, cell):
     with pytest.raises(ValueError, match=r"."):

@@ -146,11 +146,7 @@ REFUSED = [
         [{"set": "strata.sex.missing", "values": ["a"]}],
         "inside `strata.sex`, which the study file writes as a single word. Write",
     ),
-    (
-        "a wrong type",
-        [{**BINS, "values": ["many"]}],
-        "variant `bins-many`: `binning.bins` must be an integer",
-    ),
+    ("a wrong type", [{**BINS, "values": ["many"]}], "variant `bins-many`: `binning.bins` must be an integer"),
     (
         "a value out of range",
         [{**ALPHA, "values": [0.25, 2]}, BINS],
@@ -172,11 +168,7 @@ REFUSED = [
         [{**ALPHA, "values": ["1/4", "0.25"]}],
         "variant `alpha-0.25` is the same study as the variant `alpha-1-4`",
     ),
-    (
-        "one key twice",
-        [ALPHA, {**ALPHA, "name": "other"}],
-        "`variants`: `metrics.taxicab.alpha` is given twice",
-    ),
+    ("one key twice", [ALPHA, {**ALPHA, "name": "other"}], "`variants`: `metrics.taxicab.alpha` is given twice"),
     (
         "a key inside another",
         [BINS, {"set": "binning", "values": {"a": {}}}],
@@ -195,11 +187,7 @@ REFUSED = [
     ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` must not vary"),
     ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` must not vary"),
     ("neither form", [{"name": "a"}], "`variants[1]` must have either `set` and `values`, or `combinations`"),
-    (
-        "both forms",
-        [{**PROTECTION, **ALPHA}],
-        "`variants[1]` must have either `set` and `values`, or `combinations`",
-    ),
+    ("both forms", [{**PROTECTION, **ALPHA}], "`variants[1]` must have either `set` and `values`, or `combinations`"),
     ("combinations without a name", [{"combinations": {"a": {}}}], "`variants[1].name` is missing"),
     (
         "too many",
@@ -238,9 +226,7 @@ def test_a_file_that_only_a_variant_names_must_exist(tmp_path):
 
 
 def test_an_unknown_place_is_refused(tmp_path):
-    with pytest.raises(
-        InputError, match=r"the study has no variant `alpha-9`. Correct the name, or add the variant"
-    ):
+    with pytest.raises(InputError, match=r"the study has no variant `alpha-9`. Correct the name, or add the variant"):
         Family(saved(tmp_path, ALPHA)).at("variants/alpha-9")
 
 
@@ -260,9 +246,7 @@ HOMES = [
 
 
 @pytest.mark.parametrize(("sentence", "step", "metric", "home"), HOMES, ids=[case[0] for case in HOMES])
-def test_results_are_stored_with_the_study_that_sets_only_what_they_depend_on(
-    tmp_path, sentence, step, metric, home
-):
+def test_results_are_stored_with_the_study_that_sets_only_what_they_depend_on(tmp_path, sentence, step, metric, home):
     found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
     assert found.home("variants/alpha-0.25_bins-3", step, metric) == home
 
@@ -349,9 +333,7 @@ DROPPED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "key", "linking", "strata", "scores"), DROPPED, ids=[case[0] for case in DROPPED]
-)
+@pytest.mark.parametrize(("sentence", "key", "linking", "strata", "scores"), DROPPED, ids=[case[0] for case in DROPPED])
 def test_a_variant_may_drop_a_variable(tmp_path, sentence, key, linking, strata, scores):
     base = {**copy.deepcopy(ADHOC), "strata": [{"name": "region"}, "sex"]}
     study, without = loaded(tmp_path, {"set": key, "values": {"without": None}}, base=base)
@@ -365,11 +347,7 @@ def test_a_variant_may_drop_a_variable(tmp_path, sentence, key, linking, strata,
 def test_several_items_are_dropped_by_their_own_numbers(tmp_path):
     base = copy.deepcopy(PLAIN)
     base["linking_variables"] += [{"name": "y", "type": "numeric"}, {"name": "z", "type": "numeric"}]
-    settings = {
-        "linking_variables[1]": None,
-        "linking_variables[2]": None,
-        "linking_variables[3].missing": ["-9"],
-    }
+    settings = {"linking_variables[1]": None, "linking_variables[2]": None, "linking_variables[3].missing": ["-9"]}
     _, member = loaded(tmp_path, {"name": "fewer", "combinations": {"y": settings}}, base=base)
     assert [variable.name for variable in member.study.linking_variables] == ["y", "z"]
     assert member.study.linking_variables[0].missing.puf == ("-9",)

@@ -23,12 +23,7 @@ def git(folder, *arguments):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     settings = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "core.autocrlf=false")
     ended = subprocess.run(
-        ["git", *settings, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
+        ["git", *settings, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True
     )
     return ended.stdout.strip()
 
@@ -105,9 +100,7 @@ COMMITS = [
 
 
 @pytest.mark.parametrize(("sentence", "change"), COMMITS, ids=[case[0] for case in COMMITS])
-def test_the_commit_is_that_of_the_checkout_wherever_a_hook_points_git(
-    checkout, monkeypatch, sentence, change
-):
+def test_the_commit_is_that_of_the_checkout_wherever_a_hook_points_git(checkout, monkeypatch, sentence, change):
     root = change(checkout)
     expected = git(root, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
@@ -237,7 +230,5 @@ def test_a_copy_without_git_says_what_was_recorded_with_it_until_it_is_changed(c
 def test_every_file_of_this_checkout_that_git_knows_as_code_is_a_source():
     if not (release.ROOT / ".git").exists():
         pytest.skip("this is not a checkout of git")
-    known = set(
-        git(release.ROOT, "ls-files", "-c", "-o", "--exclude-standard", "--", *release.SOURCES).splitlines()
-    )
+    known = set(git(release.ROOT, "ls-files", "-c", "-o", "--exclude-standard", "--", *release.SOURCES).splitlines())
     assert {name for name in known if (release.ROOT / name).is_file()} == set(release.source_files())

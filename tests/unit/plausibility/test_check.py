@@ -61,11 +61,7 @@ MISTAKES = {
         "spread_code_puf",
         lambda s: changed(s, "puf", age=s.puf["age"].where(np.arange(len(s.puf)) % 3 != 0, 47)),
     ),
-    "each person six times": (
-        "eif",
-        "repeats",
-        lambda s: replace(s, eif=pd.concat([s.eif] * 6, ignore_index=True)),
-    ),
+    "each person six times": ("eif", "repeats", lambda s: replace(s, eif=pd.concat([s.eif] * 6, ignore_index=True))),
 }
 
 

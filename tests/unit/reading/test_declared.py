@@ -26,9 +26,7 @@ SAYS = [
         "NS/NC",
         "(missing)",
     )
-] + [
-    (label, label, False) for label in ("Male", "9 or more", "", "Not in labour force", "Refused visa", "No")
-]
+] + [(label, label, False) for label in ("Male", "9 or more", "", "Not in labour force", "Refused visa", "No")]
 
 
 @pytest.mark.parametrize(("label", "says"), cases(SAYS))
@@ -75,10 +73,7 @@ def test_a_run_warns_of_what_the_study_does_not_declare(missing, tmp_path):
     frame.loc[:4, "age"], frame.loc[5:6, "age"], frame.loc[:9, "sex"] = 98.0, -2.0, 8.0
     path = tmp_path / "puf.sav"
     pyreadstat.write_sav(
-        frame,
-        path,
-        variable_value_labels={"sex": {8: "Refused"}},
-        missing_ranges={"age": [{"lo": -9, "hi": -1}, 98]},
+        frame, path, variable_value_labels={"sex": {8: "Refused"}}, missing_ranges={"age": [{"lo": -9, "hi": -1}, 98]}
     )
     source = {"puf": {"path": "puf.sav", "id": "p"}, "eif": {"path": "eif.csv", "id": "e"}}
     model = study(
@@ -91,11 +86,7 @@ def test_a_run_warns_of_what_the_study_does_not_declare(missing, tmp_path):
     part = parts.preparing(model)
     puf = reading.read(path, part.file("puf"), part.columns_of("puf"), ["p"])
     eif = pa.table(
-        {
-            "e": frame["p"],
-            "age": [str(30 + at % 40) for at in range(n)],
-            "sex": [str(1 + at % 2) for at in range(n)],
-        }
+        {"e": frame["p"], "age": [str(30 + at % 40) for at in range(n)], "sex": [str(1 + at % 2) for at in range(n)]}
     )
     warnings = intake.prepare(part, puf, eif, table("p e", *(f"{at} {at}" for at in range(n)))).warnings
     found = warnings[warnings["code"] == "undeclared_by_study"]

@@ -48,22 +48,16 @@ def prepared_bytes(example, kind, folder):
     for side, rows in tables.items():
         path = folder / f"{side}.{ENDINGS[kind]}"
         files[side] = {"path": path.name, **write(rows, kind, path)}
-    described = {
-        **model.model_dump(mode="json", exclude={"simulate", "files", "metrics"}),
-        "metrics": {"taxicab": {}},
-    }
+    described = {**model.model_dump(mode="json", exclude={"simulate", "files", "metrics"}), "metrics": {"taxicab": {}}}
     declared = model.linked_files.iuf.model_dump(include={"puf_id", "eif_id"})
     files["iuf"] |= declared
     for side in ("puf", "eif"):
         files[side]["id"] = list(getattr(model.linked_files, side).id)
     stored = study.Study.model_validate({**described, "files": files})
-    sources = {
-        side: read_source(preparing(stored), side, folder / stored.sources[side].path) for side in files
-    }
+    sources = {side: read_source(preparing(stored), side, folder / stored.sources[side].path) for side in files}
     ending = f".{ENDINGS[kind]}"
     return {
-        name: _bytes(table, ending)
-        for name, table in intake.prepare(preparing(stored), **sources)._asdict().items()
+        name: _bytes(table, ending) for name, table in intake.prepare(preparing(stored), **sources)._asdict().items()
     }
 
 
@@ -138,9 +132,7 @@ def test_a_numeric_key_must_be_an_exact_integer(tmp_path, kind, number):
     frame = pd.DataFrame({"a": [1.0, 2.0**53 - 1, number]})
     WRITERS[kind](frame, path)
     assert read(path, ["a"]).num_rows == 3
-    with pytest.raises(
-        InputError, match=r"^f\.\w+, row 3, column `a`: a numeric key must be an integer below"
-    ):
+    with pytest.raises(InputError, match=r"^f\.\w+, row 3, column `a`: a numeric key must be an integer below"):
         read(path, ["a"], keys=["a"])
 
 
@@ -193,9 +185,7 @@ def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_pat
     assert found["key"].to_pylist()[:2] == ["0", "1"]
     with pytest.raises(InputError, match=r"^f\.sas7bdat, column `time`: a time, or a part of a date"):
         read(path, ["time"])
-    with pytest.raises(
-        InputError, match=r"^f\.sas7bdat, row 4, column `number`: a numeric key must be an integer"
-    ):
+    with pytest.raises(InputError, match=r"^f\.sas7bdat, row 4, column `number`: a numeric key must be an integer"):
         read(path, ["number"], keys=["number"])
 
 
@@ -211,9 +201,7 @@ def test_a_file_that_has_lost_the_name_of_a_column_is_refused(tmp_path, monkeypa
 
     monkeypatch.setitem(statistical._READERS, "sas7bdat", nameless)
     for wanted in (["key"], ["nothing"]):
-        with pytest.raises(
-            InputError, match=r"^f\.sas7bdat: the file is not a complete SAS data set\. Write"
-        ):
+        with pytest.raises(InputError, match=r"^f\.sas7bdat: the file is not a complete SAS data set\. Write"):
             read(path, wanted)
 
 
@@ -227,9 +215,7 @@ def test_dates_are_the_same_text_in_every_format_and_times_are_refused(tmp_path,
     frame = pd.DataFrame({"a": days, "b": pd.to_datetime(days), "c": [1.0, 2.0, 3.0]})
     WRITERS[kind](frame, path)
     assert read(path, ["a"])["a"].to_pylist() == ["1960-01-01", "1900-02-28", "2026-03-31"]
-    with pytest.raises(
-        InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no unambiguous text"
-    ):
+    with pytest.raises(InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no unambiguous text"):
         read(path, ["c", "b"])
 
 
@@ -302,8 +288,7 @@ def test_a_file_with_the_name_of_another_format_is_recognised(tmp_path, kind):
     path = stored(tmp_path, kind)
     named = path.rename(tmp_path / "f.csv")
     with pytest.raises(
-        InputError,
-        match=rf"^f\.csv: the file is not a `csv` file; it is an? .*\. Declare `format: {kind}`\.$",
+        InputError, match=rf"^f\.csv: the file is not a `csv` file; it is an? .*\. Declare `format: {kind}`\.$"
     ):
         read(named, ["a"])
     assert read(named, ["a"], format=kind).num_rows == 500
@@ -317,8 +302,7 @@ def test_a_compressed_file_is_recognised(tmp_path, kind):
         read(path, ["a"])
     named = path.rename(tmp_path / "f.csv.gz")
     with pytest.raises(
-        InputError,
-        match=r"^f\.csv\.gz: the file is not a `csv` file; it is an? .*compressed with gzip\. Decompress it",
+        InputError, match=r"^f\.csv\.gz: the file is not a `csv` file; it is an? .*compressed with gzip\. Decompress it"
     ):
         read(named, ["a"])
 
@@ -327,8 +311,7 @@ def test_an_spss_portable_file_is_recognised(tmp_path):
     path = tmp_path / "f.txt"
     pyreadstat.write_por(pd.DataFrame({"A": [1.0]}), path)
     with pytest.raises(
-        InputError,
-        match=r"^f\.txt: the file is not a `csv` file; it is an SPSS portable file. Save it as \.sav",
+        InputError, match=r"^f\.txt: the file is not a `csv` file; it is an SPSS portable file. Save it as \.sav"
     ):
         read(path, ["A"])
 

@@ -68,9 +68,7 @@ def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, column)
 
 def test_a_key_must_not_be_stored_as_doubles(tmp_path):
     stored(tmp_path, a=pa.array([1.0]), b=pa.array([1.0]))
-    with pytest.raises(
-        InputError, match=r"f\.parquet, column `a`: a key must not be stored as floating point numbers"
-    ):
+    with pytest.raises(InputError, match=r"f\.parquet, column `a`: a key must not be stored as floating point numbers"):
         read(tmp_path, keys=["a"])
     assert read(tmp_path).to_pylist() == [{"a": "1", "b": "1"}]
 
@@ -82,9 +80,7 @@ def test_a_truncated_file_and_a_missing_column_are_refused(tmp_path):
     content = whole.read_bytes()
     for spoilt in (content[:-1], content[: len(content) // 2], b"", b"a,b\n1,x\n"):
         whole.write_bytes(spoilt)
-        with pytest.raises(
-            InputError, match=r"f\.parquet: the file is not a complete Parquet file. Write it again"
-        ):
+        with pytest.raises(InputError, match=r"f\.parquet: the file is not a complete Parquet file. Write it again"):
             read(tmp_path, ["a"])
 
 
@@ -103,9 +99,7 @@ NOT_UTF_8 = [
 
 @pytest.mark.parametrize(("sentence", "column", "where"), NOT_UTF_8, ids=[case[0] for case in NOT_UTF_8])
 @pytest.mark.parametrize("keys", [(), ("a",)], ids=["values", "keys"])
-def test_text_that_is_not_utf_8_is_refused_with_its_place(
-    tmp_path, monkeypatch, sentence, column, where, keys
-):
+def test_text_that_is_not_utf_8_is_refused_with_its_place(tmp_path, monkeypatch, sentence, column, where, keys):
     monkeypatch.setattr(parquet, "BATCH", 2)
     stored(tmp_path, a=column)
     with pytest.raises(InputError) as caught:

@@ -49,9 +49,7 @@ def test_exact_scores_order_as_taxicab_does_and_other_scores_do_not():
 
 def test_numbers_are_compared_in_other_ways_than_bins():
     numeric = [{"name": name, "type": "numeric"} for name in "abcdfghi"]
-    assert contained({"unicity": {}, "taxicab": {}, "euclidean": {}}, numeric)[0] == {
-        ("unicity", "taxicab"): "found"
-    }
+    assert contained({"unicity": {}, "taxicab": {}, "euclidean": {}}, numeric)[0] == {("unicity", "taxicab"): "found"}
 
 
 @pytest.mark.parametrize(("v", "within"), [(3, True), (2, False), (1, False)])
@@ -74,9 +72,7 @@ def test_a_lower_threshold_finds_more(number):
 
 
 def test_a_variant_of_unicity_with_more_sets_does_not_have_one_candidate():
-    _, known = contained(
-        {"unicity": {"interactions": "full"}}, v={"metrics": {"unicity": {"interactions": "all"}}}
-    )
+    _, known = contained({"unicity": {"interactions": "full"}}, v={"metrics": {"unicity": {"interactions": "all"}}})
     assert known.one_candidate == (("", "unicity"),)
     assert [(one.smaller[0], one.larger[0]) for one in known.contained] == [("", "v")]
 
@@ -88,9 +84,7 @@ def test_every_pair_can_pass():
 
 def test_a_record_gives_back_what_it_holds():
     studies = {"": study(metrics={"taxicab": {}, "unicity": {"interactions": "full"}})}
-    attacks = {
-        name: Attack(s.strata, s.linking_variables, s.binning, s.chosen) for name, s in studies.items()
-    }
+    attacks = {name: Attack(s.strata, s.linking_variables, s.binning, s.chosen) for name, s in studies.items()}
     made = containment.of(attacks, complete=True)
     written = {name: [list(one) for one in getattr(made, name)] for name in made._fields}
     assert containment.recorded(written) == made

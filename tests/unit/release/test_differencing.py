@@ -52,12 +52,8 @@ class Both:
         self.parts = [Attacker(policy, folder, sizes(folder)) for policy, folder in editions]
         self.start = [0, len(self.parts[0].cells)]
         one, other = self.parts
-        self.low, self.high = (
-            np.concatenate([getattr(part, side) for part in self.parts]) for side in ("low", "high")
-        )
-        self.rows = sparse.block_diag(
-            [sparse.csr_array(np.array(part.rows)) for part in self.parts], format="csr"
-        )
+        self.low, self.high = (np.concatenate([getattr(part, side) for part in self.parts]) for side in ("low", "high"))
+        self.rows = sparse.block_diag([sparse.csr_array(np.array(part.rows)) for part in self.parts], format="csr")
         self.most = np.concatenate([part.most for part in self.parts])
         pairs = [
             (one.cells[cell], self.start[1] + other.cells[cell])
@@ -88,10 +84,7 @@ class Both:
         ends = []
         for sign in (1, -1):
             found = linprog(
-                sign * objective,
-                A_ub=self.rows,
-                b_ub=self.most,
-                bounds=np.stack([self.low, self.high], axis=1),
+                sign * objective, A_ub=self.rows, b_ub=self.most, bounds=np.stack([self.low, self.high], axis=1)
             )
             assert found.status == 0, found.message
             ends.append(sign * found.fun)
@@ -150,18 +143,14 @@ def test_a_record_more_is_not_told_by_other_policies(policy, tmp_path):
 def test_a_stratum_more_is_not_told(tmp_path):
     """The totals of the two editions differ by the new stratum, whose counts are small."""
     old, new = study([40, 60]), study([40, 60, 6])
-    alone, after = released(
-        tmp_path, old, new, ("opensafely", "opensafely"), shared=lambda cell: cell[2] != "ALL"
-    )
+    alone, after = released(tmp_path, old, new, ("opensafely", "opensafely"), shared=lambda cell: cell[2] != "ALL")
     assert after == set()
     assert alone
 
 
 def test_a_stratum_more_is_not_told_by_the_other_rank_limits(tmp_path):
     """With the largest rank limit at least as many records of the new stratum are suspected as with that in force."""
-    first = gated.publish(
-        gated.passed(study([40, 60], later=15, many=20), "opensafely"), tmp_path / "releasable"
-    )
+    first = gated.publish(gated.passed(study([40, 60], later=15, many=20), "opensafely"), tmp_path / "releasable")
     new = study([40, 60, 1], later=[15, 15, 0], many=20)
     bounds = []
     for after in ([], [earlier.read(first)]):
@@ -197,9 +186,7 @@ def with_variant(records):
 def test_a_variant_more_is_not_told(tmp_path):
     """A variant with the same attack repeats counts of the earlier edition, to the nearest 5 instead of 50."""
     records = study([131, 77])
-    first = earlier.read(
-        gated.publish(gated.passed(records, "census-drb"), tmp_path / "first" / "releasable")
-    )
+    first = earlier.read(gated.publish(gated.passed(records, "census-drb"), tmp_path / "first" / "releasable"))
     results, described = with_variant(records)
     told = []
     for after in ([], [first]):
@@ -257,9 +244,7 @@ def every_table(records):
     whole = rates[rates["stratum"] == "ALL"]
     clusters = rates[["metric", "stratum"]].assign(n_clusters=100, n_suspected=20, n_confirmed=16)
     sides = {f"{name}_{side}": whole[name].to_numpy() for name in COMPARED_RATES for side in SIDES}
-    before = pd.DataFrame(
-        {"metric": whole["metric"].to_numpy(), "stratum": "ALL", "stratum_before": "ALL", **sides}
-    )
+    before = pd.DataFrame({"metric": whole["metric"].to_numpy(), "stratum": "ALL", "stratum_before": "ALL", **sides})
     variants = pd.concat(
         [whole.drop(columns="stratum").assign(variant=name, reference=reference, set_bins=bins)
          for name, reference, bins in (("study", "yes", "5"), ("a", "no", "4"))]

@@ -27,10 +27,7 @@ DAMAGES = {
     "no column": (replaced("attack.csv", "n_single,", "n_sngl,"), "`n_single` must be there once"),
     "a column twice": (replaced("attack.csv", "n_single,", "n_links,"), "`n_links` must be there once"),
     "a field too many": (replaced("attack.csv", "taxicab,s1,5,", "taxicab,s1,5,1,"), "fields"),
-    "no number": (
-        replaced("attack.csv", "taxicab,s1,5,", "taxicab,s1,five,"),
-        "`rank_limit` must be a whole",
-    ),
+    "no number": (replaced("attack.csv", "taxicab,s1,5,", "taxicab,s1,five,"), "`rank_limit` must be a whole"),
     "no CSV": (replaced("attack.csv", "released,,", 'released,"",x"",'), "attack.csv"),
     "no text": (lambda folder: (folder / "file.csv").write_bytes(b"\xff\xfe\xff"), "not UTF-8"),
 }

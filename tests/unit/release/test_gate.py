@@ -99,9 +99,7 @@ def test_the_record_says_whether_the_strata_are_complete_and_clusters_lie_in_one
 def test_a_column_that_does_not_say_how_it_leaves_stops_the_edition(path):
     table = empty(path)
     approve({RESULTS / path: table})
-    with pytest.raises(
-        InputError, match=f"`{re.escape(PATHS[path].path)}`: the column `n_surprises` does not say"
-    ):
+    with pytest.raises(InputError, match=f"`{re.escape(PATHS[path].path)}`: the column `n_surprises` does not say"):
         approve({RESULTS / path: table.assign(n_surprises=0)})
 
 
@@ -148,11 +146,7 @@ def test_the_outcome_of_a_limit_on_what_is_not_in_the_edition_is_withheld(outcom
 
 @pytest.mark.parametrize(
     ("path", "column"),
-    [
-        ("rates.csv", "n_links"),
-        ("strata/manifest.csv", "n_eif"),
-        ("confirmed/taxicab.limits.csv", "n_suspected"),
-    ],
+    [("rates.csv", "n_links"), ("strata/manifest.csv", "n_eif"), ("confirmed/taxicab.limits.csv", "n_suspected")],
 )
 def test_two_tables_that_contradict_each_other_stop_the_edition(path, column):
     records = gated.draw(np.random.default_rng(5))
@@ -227,9 +221,7 @@ def test_labels_of_strata_stay_apart_and_are_read_back(case, tmp_path):
     for label, given_label in zip(edition.strata, LABELS[case], strict=True):
         assert label.startswith(given_label or "missing")
     before = earlier.read(folder)
-    again = gated.passed(
-        records, "opensafely", {**results, RESULTS / "strata/manifest.csv": manifest}, [before]
-    )
+    again = gated.passed(records, "opensafely", {**results, RESULTS / "strata/manifest.csv": manifest}, [before])
     assert set(before.strata) == set(edition.strata)
     assert again.tables["attack"].equals(made.tables["attack"]), "the same edition shows nothing new"
     with (folder / "attack.csv").open(encoding="utf-8", newline="") as stream:
@@ -259,10 +251,7 @@ def disguised(records, policy_name, generator):
 
     The number of PUF records is public and stays.
     """
-    policy, results = (
-        gated.policy(policy_name),
-        {path: frame.copy() for path, frame in gated.tables(records).items()},
-    )
+    policy, results = (gated.policy(policy_name), {path: frame.copy() for path, frame in gated.tables(records).items()})
     seed, chosen = gated.SEED if policy.rounding == "random" else "", {}
 
     def other(count, quantity, metric, stratum, limit):
@@ -272,9 +261,7 @@ def disguised(records, policy_name, generator):
         if (quantity, metric, stratum, limit) not in chosen:
             one = policies.publish(policy, count, key, seed)
             alike = [
-                n
-                for n in range(one.low, min(one.high, 5000) + 1)
-                if policies.publish(policy, n, key, seed) == one
+                n for n in range(one.low, min(one.high, 5000) + 1) if policies.publish(policy, n, key, seed) == one
             ]
             chosen[quantity, metric, stratum, limit] = int(generator.choice(alike))
         return chosen[quantity, metric, stratum, limit]
@@ -391,20 +378,14 @@ def check_rates(folder, policy):
             assert len(line[name].partition(".")[2]) == digits
             assert policy.extremes == "shown" or 0 < Fraction(line[name]) < 1
         if line["conditional_low"]:
-            assert (
-                float(line["conditional_low"])
-                <= float(line["conditional_rate"])
-                <= float(line["conditional_high"])
-            )
+            assert float(line["conditional_low"]) <= float(line["conditional_rate"]) <= float(line["conditional_high"])
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_rates_are_those_of_the_published_texts(policy, tmp_path):
     published = 0
     for seed in (0, 1, 5):
-        folder = gated.publish(
-            gated.passed(gated.draw(np.random.default_rng(seed)), policy), tmp_path / str(seed)
-        )
+        folder = gated.publish(gated.passed(gated.draw(np.random.default_rng(seed)), policy), tmp_path / str(seed))
         check_rates(folder, gated.policy(policy))
         published += sum(bool(line["conditional_rate"]) for line in lines(folder / "attack.csv"))
     assert published
@@ -418,16 +399,12 @@ def large():
     generator = np.random.default_rng(21)
     stratum = np.repeat([0, 1, 2], [187_654, 263_417, 391_238])
     shape = (len(stratum), 2)
-    suspected = np.where(
-        generator.random(shape) < 0.3, gated.NEVER, generator.integers(1, gated.KEEP + 3, size=shape)
-    )
+    suspected = np.where(generator.random(shape) < 0.3, gated.NEVER, generator.integers(1, gated.KEEP + 3, size=shape))
     suspected[:, 0] = np.where(suspected[:, 0] < gated.NEVER, 1, gated.NEVER)
     confirmed = np.where((generator.random(shape) < 0.6) & (suspected < gated.NEVER), suspected, gated.NEVER)
     single = (suspected == 1) & (generator.random(shape) < 0.7)
     n_links = np.bincount(stratum[(confirmed < gated.NEVER).any(axis=1)])
-    return gated.Records(
-        stratum, suspected, confirmed, single, np.array([412_339, 517_841, 633_127]), n_links
-    )
+    return gated.Records(stratum, suspected, confirmed, single, np.array([412_339, 517_841, 633_127]), n_links)
 
 
 def exact_numbers(results):
@@ -474,9 +451,7 @@ def everything(folder):
 
 def found(texts, folder):
     """Return those of some texts that a public file or page contains as a number of its own, or at its start."""
-    pattern = re.compile(
-        rb"(?<![0-9.])(?:" + b"|".join(re.escape(text.encode()) for text in sorted(texts)) + rb")"
-    )
+    pattern = re.compile(rb"(?<![0-9.])(?:" + b"|".join(re.escape(text.encode()) for text in sorted(texts)) + rb")")
     return {hit.decode() for layer in everything(folder) for hit in pattern.findall(layer)}
 
 
@@ -484,15 +459,11 @@ def test_no_exact_number_that_rounding_changes_occurs_in_a_public_file(tmp_path)
     records = large()
     results = gated.tables(records)
     counts, shares = exact_numbers(results)
-    published = {
-        count for count in counts if policies.publish(gated.policy("census-drb"), count).value == count
-    }
+    published = {count for count in counts if policies.publish(gated.policy("census-drb"), count).value == count}
     assert not published, "draw other counts"
     assert min(counts) > 9_000
     texts, rates = forms(counts, shares)
     folder = gated.publish(gated.passed(records, "census-drb", results), tmp_path / "rounded")
     assert found(texts | rates, folder) == set()
     exact = gated.publish(gated.passed(records, "none", results), tmp_path / "exact")
-    assert found(texts, exact) >= {str(count) for count in counts}, (
-        "the search sees an edition of exact counts"
-    )
+    assert found(texts, exact) >= {str(count) for count in counts}, "the search sees an edition of exact counts"

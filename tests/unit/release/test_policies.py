@@ -82,9 +82,7 @@ def test_counts_are_published_as_computed_by_hand(name):
     cells = BY_HAND[name].split()
     pairs = list(zip(map(int, cells[::2]), cells[1::2], strict=True))
     assert len(pairs) >= 30
-    assert {14, 15, 25, 35, 99, 100, 125, 999, 1000, 9950, 99750, 999499, 999500, 1234567} <= dict(
-        pairs
-    ).keys()
+    assert {14, 15, 25, 35, 99, 100, 125, 999, 1000, 9950, 99750, 999499, 999500, 1234567} <= dict(pairs).keys()
     assert [(count, publish(policy(name), count).text) for count, _ in pairs] == pairs
     assert [(count, oracle.FIXED[name](count)) for count, _ in pairs] == pairs
 
@@ -93,9 +91,7 @@ def test_counts_are_published_as_computed_by_hand(name):
 def test_random_rounding_takes_the_multiples_computed_by_hand(name):
     lines = [tuple(map(int, line.split())) for line in AROUND[name].split(",")]
     assert len(lines) >= 30
-    assert {14, 15, 25, 35, 99, 100, 125, 999, 1000, 9950, 99750, 999499, 999500, 1234567} <= {
-        one[0] for one in lines
-    }
+    assert {14, 15, 25, 35, 99, 100, 125, 999, 1000, 9950, 99750, 999499, 999500, 1234567} <= {one[0] for one in lines}
     for count, below, above, rest in lines:
         assert oracle.around(count, oracle.BASES[name]) == (below, above, Fraction(rest, oracle.BASES[name]))
         drawn = {publish(policy(name), count, f"cell {at}", SEED).value for at in range(60)}
@@ -164,9 +160,7 @@ def test_the_interval_of_random_rounding_is_every_count_that_can_become_the_numb
             assert counts == list(range(counts[0], counts[-1] + 1))
 
 
-@pytest.mark.parametrize(
-    "text", ["", "17", "-20", "020", "20.0", "2e1", "1,000", "<10", "<15 ", "x ", "²0", "٢٠"]
-)
+@pytest.mark.parametrize("text", ["", "17", "-20", "020", "20.0", "2e1", "1,000", "<10", "<15 ", "x ", "²0", "٢٠"])
 def test_a_text_that_the_policy_does_not_publish_has_no_interval(text):
     with pytest.raises(ValueError, match="publishes no count"):
         interval(policy("census-drb"), text)
@@ -210,9 +204,7 @@ def test_the_draws_do_not_depend_on_the_process():
     expected = [publish(policy("base-5-random"), count, "a cell", SEED).value for count in range(100)]
     for hash_seed in ("0", "1"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        ran = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, check=True, env=environment
-        )
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=environment)
         assert json.loads(ran.stdout) == expected
 
 

@@ -12,11 +12,7 @@ from reident.report.wording import percent
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Return the results of each kind of study."""
-    kinds = {
-        "usual": LEARNT,
-        "held out": HELD_OUT,
-        "without id": WITHOUT_ID,
-    }
+    kinds = {"usual": LEARNT, "held out": HELD_OUT, "without id": WITHOUT_ID}
     return {
         name: Results(write_learnt(tmp_path_factory.mktemp("learnt") / "results", options))
         for name, options in kinds.items()
@@ -32,9 +28,7 @@ def test_findings_are_those_of_the_most_dangerous_set(results):
         assert f"of the {line.n_original:.0f} people ({percent(line.disco)})" in text
         assert f"of the {line.n_original:.0f} people ({percent(line.disco_others)})" in text
         size = line.n_original * line.disclosive
-        right, guess = (
-            share_of(part / line.disclosive, size) for part in (line.disco, line.disclosive_guess)
-        )
+        right, guess = (share_of(part / line.disclosive, size) for part in (line.disco, line.disclosive_guess))
         assert f"{right} are right; the best guess without any key would be right for {guess} of them" in text
     assert "about the same income" in text
     assert "one of the two released files (numbers are means over the files)" in text
@@ -61,8 +55,7 @@ def test_the_choices_are_those_in_force(results):
 
 
 @pytest.mark.parametrize(
-    ("limit", "words"),
-    [(1, "within the limit"), (0, "above the limit"), ({"job": 1}, "Met: DiSCO of at most 100")],
+    ("limit", "words"), [(1, "within the limit"), (0, "above the limit"), ({"job": 1}, "Met: DiSCO of at most 100")]
 )
 def test_the_verdict_on_what_could_be_learnt(tmp_path, limit, words):
     results = Results(write_learnt(tmp_path / "results", decision={"disco_at_most": limit}))

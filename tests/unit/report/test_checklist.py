@@ -18,8 +18,7 @@ from workflow.hostile import LABELS
 def asked(*questions, title="Ours"):
     """Questions, each an id with its exhibits, in two topics."""
     listed = [
-        {"id": name, "text": f"Is {name} so?", "why": "It matters.", "exhibits": names}
-        for name, names in questions
+        {"id": name, "text": f"Is {name} so?", "why": "It matters.", "exhibits": names} for name, names in questions
     ]
     topics = [{"title": "First", "questions": listed[:1]}, {"title": "Second", "questions": listed[1:]}]
     return {"title": title, "topics": [topic for topic in topics if topic["questions"]]}
@@ -42,10 +41,7 @@ def results(tmp_path):
 
 def shown(results):
     return "\n\n".join(
-        map(
-            str,
-            layout.section(results, "checklist", checklist.checklist, *checklist.checklist_topics(results)),
-        )
+        map(str, layout.section(results, "checklist", checklist.checklist, *checklist.checklist_topics(results)))
     )
 
 
@@ -93,9 +89,7 @@ RATES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sentence", "shape", "exhibits", "answered"), RATES, ids=[case[0] for case in RATES]
-)
+@pytest.mark.parametrize(("sentence", "shape", "exhibits", "answered"), RATES, ids=[case[0] for case in RATES])
 def test_an_exhibit_answers_only_where_it_is_defined(results, sentence, shape, exhibits, answered):
     made = results(asked(*((name.replace("_", "-"), [name]) for name in exhibits)), **shape)
     assert shown(made).count("[Not assessed]{.unsure}") == (0 if answered else len(exhibits))
@@ -107,9 +101,7 @@ def test_exhibits_are_the_numbers_of_their_tables(results):
     best = whole_study["conditional_rate"].idxmax()
     share = f"{100 * whole_study.at[best, 'conditional_rate']:.1f}{NO_BREAK}%"
     assert text["conditional_rate"] == f"The highest conditional rate is {share} ({best.capitalize()})."
-    assert (
-        text["records"] == f"The file has {whole_study['n_puf'].iloc[0]:,.0f} records that can be compared."
-    )
+    assert text["records"] == f"The file has {whole_study['n_puf'].iloc[0]:,.0f} records that can be compared."
     assert text["date"] == "The report is of 2 March 2026."
     assert (
         text["numeric_variables"]
@@ -142,9 +134,7 @@ def test_the_risk_of_a_file_is_shown_as_in_its_section(tmp_path):
 def test_the_risk_of_synthetic_files_is_their_mean(tmp_path):
     made = Results(write_matching(tmp_path / "results"))
     mean = made.table("matching/summary.csv").set_index("file").loc["mean"]
-    assert EXHIBITS["matching"](made).startswith(
-        f"Expected match risk: {mean['expected_match_risk']:,.6g} records."
-    )
+    assert EXHIBITS["matching"](made).startswith(f"Expected match risk: {mean['expected_match_risk']:,.6g} records.")
 
 
 # The decision ---------------------------------------------------------------------------------------
@@ -176,9 +166,7 @@ def test_a_decision_is_shown_with_its_conditions_and_who_signs(results, decision
 
 def test_hostile_prose_survives_the_table_and_ends_no_block(results):
     labels = [
-        label
-        for label in (" ".join(text.split()) for text in LABELS)
-        if label.isprintable() and 0 < len(label) < 300
+        label for label in (" ".join(text.split()) for text in LABELS) if label.isprintable() and 0 < len(label) < 300
     ]
     names = [f"q-{at}" for at in range(len(labels))]
     questions = asked(*((name, []) for name in names), title=labels[0])

@@ -94,15 +94,7 @@ ATTACK = {
 }
 """The conclusions about an attack."""
 
-FOUND = {
-    "could be found",
-    "suspects",
-    "found",
-    "share of candidates",
-    "share at random",
-    "one guess",
-    "single right",
-}
+FOUND = {"could be found", "suspects", "found", "share of candidates", "share at random", "one guess", "single right"}
 NOTABLE = {"only notable"}
 NOTHING = {"could be found", "suspects nothing", "found nobody", "no claims"}
 UNKNOWN = {"nobody could be found", "suspects", "found unknown", "share unknown", "found"} - {"found"}
@@ -245,15 +237,9 @@ def counted(study: Results, metric: str, **columns: float) -> Results:
 
 @pytest.mark.parametrize(
     ("n", "right", "expected"),
-    [
-        (10, 7, {"single right"}),
-        (9, 7, {"single right", "few single"}),
-        (1, 1, {"single right", "few single"}),
-    ],
+    [(10, 7, {"single right"}), (9, 7, {"single right", "few single"}), (1, 1, {"single right", "few single"})],
 )
-def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_others(
-    results, n, right, expected
-):
+def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_others(results, n, right, expected):
     study = results(metrics=("taxicab", "adhoc", "euclidean"))
     shown = front_page(counted(study, "adhoc", n_single=n, n_single_confirmed=right, single_rate=right / n))
     assert {"single right", "few single"} & printed(shown, ATTACK) == expected
@@ -274,9 +260,7 @@ def test_where_all_are_few_there_are_no_shares(results):
 
 @pytest.mark.parametrize(("n", "value"), [(9, "3 of 9"), (40, "33.3\u00a0% of 40")])
 def test_a_broken_limit_is_named_with_the_records_of_which_the_rate_is_a_share(results, n, value):
-    study = results(
-        metrics=("taxicab",), decision={"single_rate_at_most": 0.01, "conditional_rate_at_most": 0.9}
-    )
+    study = results(metrics=("taxicab",), decision={"single_rate_at_most": 0.01, "conditional_rate_at_most": 0.9})
     limits = study.table("verdict/limits.csv")
     limits.loc[limits["limit"] == "single_rate_at_most", "value"] = 1 / 3
     shown = front_page(counted(study, "taxicab", n_single=n, n_single_confirmed=n // 3, single_rate=1 / 3))
@@ -360,9 +344,7 @@ ONE_HELD = {**WITH_HOLDOUT, "synthetic": MATCHING["synthetic"][:1]}
 
 def other_people(copy, _):
     draw = np.random.default_rng(7)
-    return copy.assign(
-        job=draw.integers(0, 9, len(copy)), income=np.exp(draw.normal(10, 0.7, len(copy))).round()
-    )
+    return copy.assign(job=draw.integers(0, 9, len(copy)), income=np.exp(draw.normal(10, 0.7, len(copy))).round())
 
 
 def copying(records, file=1):
@@ -398,12 +380,7 @@ def copying(records, file=1):
 )  # fmt: skip
 def test_a_conclusion_about_nearness(tmp_path, section, change, holdout, decision, expected):
     study = Results(write_matching(tmp_path / "results", section, change=change, holdout=holdout, **decision))
-    parts = (
-        closest.closest_overall,
-        closest.closest_findings,
-        closest.closest_premise,
-        closest.closest_tables,
-    )
+    parts = (closest.closest_overall, closest.closest_findings, closest.closest_premise, closest.closest_tables)
     assert printed(" ".join(str(one(study)) for one in parts), NEARNESS) == expected
 
 
@@ -542,11 +519,7 @@ def test_a_conclusion_about_match_probabilities(results, shape, expected):
 
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [
-        (0.99, "3 of 3 variants are within the limits"),
-        (0.0001, "No variant of 3 is within the limits"),
-        (None, ""),
-    ],
+    [(0.99, "3 of 3 variants are within the limits"), (0.0001, "No variant of 3 is within the limits"), (None, "")],
 )
 def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
     labels = [{"alpha": alpha} for alpha in ALPHA["values"]]

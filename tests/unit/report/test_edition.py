@@ -81,24 +81,15 @@ def public_numbers(edition: Edition, folder: Path) -> set[str]:
                 known |= numbers(" ".join(line.values()))
                 for column in form.shares:
                     if line[column]:
-                        known |= {f"{Decimal(line[column]) * 100:.1f}"} | numbers(
-                            in_words(float(line[column]))
-                        )
+                        known |= {f"{Decimal(line[column]) * 100:.1f}"} | numbers(in_words(float(line[column])))
     for line in edition.tables["limits.csv"]:
         known |= numbers(f"{Decimal(line['bound']) * 100:.0f}")
     for path in (sentences.FOLDER / "en").glob("edition-*.yaml"):
         known |= numbers(path.read_text(encoding="utf-8"))
     counts = edition.record["counts"]
-    totals = {
-        sum(counts.values()),
-        counts["exact"] + counts["rounded"],
-        len(edition.strata),
-        tables.MAX_STRATA,
-    }
+    totals = {sum(counts.values()), counts["exact"] + counts["rounded"], len(edition.strata), tables.MAX_STRATA}
     widths = {f"{100 * float(share):g}" for share in edition.policy.protect.model_dump().values()}
-    known |= (
-        numbers(json.dumps(edition.record, ensure_ascii=False)) | {"2", "3", "5"} | {str(n) for n in totals}
-    )
+    known |= numbers(json.dumps(edition.record, ensure_ascii=False)) | {"2", "3", "5"} | {str(n) for n in totals}
     known |= widths | {f"{100 * edition.record['level']:g}"}
     return known
 
@@ -107,10 +98,7 @@ def public_numbers(edition: Edition, folder: Path) -> set[str]:
 def test_every_number_of_the_pages_is_a_published_one_or_in_a_fixed_text(samples, page_of, name, tmp_path):
     folder = write_released(tmp_path, SAMPLES[name])
     hidden = range(len(samples[name].strata) + 1)  # how many strata have a published rate and how many do not
-    assert (
-        numbers(visible(page_of(name))) - public_numbers(samples[name], folder) - {str(n) for n in hidden}
-        == set()
-    )
+    assert numbers(visible(page_of(name))) - public_numbers(samples[name], folder) - {str(n) for n in hidden} == set()
 
 
 def test_a_number_that_is_not_published_would_be_seen(samples, page_of, tmp_path):
@@ -123,9 +111,7 @@ def test_a_number_that_is_not_published_would_be_seen(samples, page_of, tmp_path
 def test_no_page_has_an_undefined_number_or_an_empty_section(page_of, name):
     text = visible(page_of(name))
     assert not re.search(r"\bnan\b|\bNone\b|\{|\}|\binf\b", text)
-    headings = re.findall(
-        r"<h[23][^>]*>(.*?)</h[23]>(.*?)(?=<h[23]|</div>\s*</main>)", page_of(name), re.DOTALL
-    )
+    headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>(.*?)(?=<h[23]|</div>\s*</main>)", page_of(name), re.DOTALL)
     assert headings
     for heading, below in headings:
         assert re.sub(r"<span.*?</span>|<[^>]*>", "", heading).strip()
@@ -162,11 +148,7 @@ def test_a_figure_is_drawn_from_published_texts_alone(tmp_path, part):
 
 def test_a_suppressed_rate_is_marked_in_the_figure_and_in_its_text(samples):
     drawn = figures.by_metric(samples["example"])
-    hidden = [
-        metric
-        for metric, line in samples["example"].whole.items()
-        if not line.shares["conditional_rate"].text
-    ]
+    hidden = [metric for metric, line in samples["example"].whole.items() if not line.shares["conditional_rate"].text]
     assert drawn.alt.count("not shown") >= len(hidden) > 0
 
 

@@ -132,9 +132,7 @@ def test_a_figure_has_an_alternative_text_with_numbers(drawn, name):
 
 @pytest.mark.slow
 def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source_of, drawn):
-    with mpl.rc_context(
-        {"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}
-    ):
+    with mpl.rc_context({"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}):
         settings = dict(mpl.rcParams)
         again = [part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)]
         assert again == list(drawn.values())
@@ -159,12 +157,7 @@ def test_any_number_of_strata_fits_a_page(results, part, n):
 
 @pytest.mark.parametrize(
     "part",
-    [
-        rates.rates_by_metric_figure,
-        strata.rates_by_stratum_figure,
-        patterns.ranks_figure,
-        patterns.rank_limit_figure,
-    ],
+    [rates.rates_by_metric_figure, strata.rates_by_stratum_figure, patterns.ranks_figure, patterns.rank_limit_figure],
 )
 def test_without_a_suspected_record_there_is_no_figure(results, part):
     study = results(nothing_suspected=ALL_METRICS)
@@ -183,9 +176,7 @@ def test_the_rank_limit_shows_one_guess_beside_the_conditional_rate(usual):
     limits = usual.table("confirmed/taxicab.limits.csv").set_index(["stratum", "max_pairs"])
     line = limits.loc[("ALL", 5)]
     shown = percent(line["expected_correct"] / line["n_suspected"])
-    (found,) = re.findall(
-        r"Taxicab, expected correct: ([^,]*), ([^,]*),", patterns.rank_limit_figure(usual).alt
-    )
+    (found,) = re.findall(r"Taxicab, expected correct: ([^,]*), ([^,]*),", patterns.rank_limit_figure(usual).alt)
     assert found[1] == f"{shown} at 5".replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -209,11 +200,7 @@ def test_the_overlap_counts_every_record_once(usual, found):
 
 @pytest.mark.parametrize(
     ("pairs", "records", "shown"),
-    [
-        ([99, 97, 98], [99, 97, 98], False),
-        ([99, 60, 30], [99, 60, 30], True),
-        ([99, 98, 97], [50, 50, 50], True),
-    ],
+    [([99, 97, 98], [99, 97, 98], False), ([99, 60, 30], [99, 60, 30], True), ([99, 98, 97], [50, 50, 50], True)],
 )
 def test_ranks_that_show_a_uniform_block_are_left_out(results, pairs, records, shown):
     study = results(metrics=("taxicab", "euclidean"))
@@ -231,8 +218,7 @@ def test_ranks_that_show_a_uniform_block_are_left_out(results, pairs, records, s
 def _lightness(colour: str) -> float:
     """Return CIE L* of a colour, which is visible in grey and for every kind of colour vision."""
     linear = [
-        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-        for value in mpl.colors.to_rgb(colour)
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in mpl.colors.to_rgb(colour)
     ]
     luminance = sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     return 116 * luminance ** (1 / 3) - 16
@@ -240,11 +226,7 @@ def _lightness(colour: str) -> float:
 
 @pytest.mark.parametrize(
     "colours",
-    [
-        (style.CONFIRMED, style.SUSPECTED, style.AMBIGUOUS),
-        (style.CONFIRMED, style.LIMIT),
-        (style.INK, style.MUTED),
-    ],
+    [(style.CONFIRMED, style.SUSPECTED, style.AMBIGUOUS), (style.CONFIRMED, style.LIMIT), (style.INK, style.MUTED)],
 )
 def test_adjacent_colours_differ_in_lightness(colours):
     lightness = sorted(map(_lightness, colours))

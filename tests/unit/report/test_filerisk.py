@@ -241,11 +241,7 @@ SUDA = {
 
 
 def test_every_table_and_sentence_of_suda_says_which_convention_it_follows(tmp_path):
-    for missing, people, n in (
-        ("wildcard", drawn(200), 1),
-        ("excluded", drawn(200), 0),
-        ("wildcard", whole(200), 0),
-    ):
+    for missing, people, n in (("wildcard", drawn(200), 1), ("excluded", drawn(200), 0), ("wildcard", whole(200), 0)):
         folder = tmp_path / f"{missing}-{len(people)}"
         results = Results(write_filerisk(folder, {**POPULATION, "missing": missing}, file=people))
         for name in (name for name in PARTS if name.split(".risk_")[-1] in SUDA):

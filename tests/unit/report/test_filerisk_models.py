@@ -82,9 +82,7 @@ def agreeing(lines):
     lines.loc[lines["quantity"] == "uniques_in_sample", "estimate"] = 300.0
     lines.loc[lines["quantity"] == "population_uniques", "estimate"] = 8_000.0
     lines.loc[lines["kind"] == "uniqueness", "status"] = "ok"
-    lines.loc[(lines["model"] == "pitman") & (lines["quantity"] == "population_uniques"), "recommended"] = (
-        True
-    )
+    lines.loc[(lines["model"] == "pitman") & (lines["quantity"] == "population_uniques"), "recommended"] = True
 
 
 def with_line(model, quantity, **values):

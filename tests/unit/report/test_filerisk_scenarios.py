@@ -20,16 +20,12 @@ def several(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def against(tmp_path_factory):
-    return results_of(
-        tmp_path_factory, "against", {key: own for key, own in AGAINST.items() if key != "key_sets"}
-    )
+    return results_of(tmp_path_factory, "against", {key: own for key, own in AGAINST.items() if key != "key_sets"})
 
 
 @pytest.fixture(scope="module")
 def only_sets(tmp_path_factory):
-    return results_of(
-        tmp_path_factory, "sets", {key: own for key, own in SEVERAL.items() if key != "scenarios"}
-    )
+    return results_of(tmp_path_factory, "sets", {key: own for key, own in SEVERAL.items() if key != "scenarios"})
 
 
 def changed(results, change):
@@ -70,9 +66,7 @@ def test_the_interval_of_dis_is_that_of_the_table(several):
         if low != low:
             assert row[-1] == "–"
             continue
-        assert [float(end) for end in row[-1].split(" – ")] == pytest.approx(
-            [100 * low, 100 * high], abs=0.051
-        )
+        assert [float(end) for end in row[-1].split(" – ")] == pytest.approx([100 * low, 100 * high], abs=0.051)
 
 
 def test_the_report_says_which_distance_t_has(several, tmp_path):
@@ -113,9 +107,9 @@ def test_the_diversity_is_that_of_scenarios_or_of_the_worst_set_of_each_size(sev
     assert shown[1][3] == f"{employer['n_one_value']} ({employer['n_shared_value']})"
     pairs = lines[(lines["scenario"].fillna("") == "") & (lines["size"] == 2)]
     worst = pairs.loc[pairs["one_value_share"].idxmax(), "keys"]
-    assert [row[1] for row in rows(plain(filerisk_scenarios.scenarios_diversity(only_sets)))][
-        1
-    ] == worst.replace(" + ", " and ")
+    assert [row[1] for row in rows(plain(filerisk_scenarios.scenarios_diversity(only_sets)))][1] == worst.replace(
+        " + ", " and "
+    )
     assert "`filerisk/diversity.csv`" in filerisk_scenarios.scenarios_diversity(only_sets)
 
 

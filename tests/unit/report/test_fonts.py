@@ -16,22 +16,10 @@ from reident.report.layout import Column, Text, table
 from reident.report.render import About, gather, render
 from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 
-OWN = {
-    "Arabic": "القاهرة",
-    "Hebrew": "תל אביב",
-    "Greek": "Αθήνα",
-    "Cyrillic": "Москва",
-    "accented Latin": "Đặng Łódź",
-}
+OWN = {"Arabic": "القاهرة", "Hebrew": "תל אביב", "Greek": "Αθήνα", "Cyrillic": "Москва", "accented Latin": "Đặng Łódź"}
 """Labels whose letters are in the report's own fonts."""
 
-OTHERS = {
-    "Chinese": "北京市",
-    "Japanese": "東京かな",
-    "Korean": "서울",
-    "Devanagari": "उत्तर",
-    "Thai": "กรุงเทพ",
-}
+OTHERS = {"Chinese": "北京市", "Japanese": "東京かな", "Korean": "서울", "Devanagari": "उत्तर", "Thai": "กรุงเทพ"}
 """Labels whose letters are in the font of the study alone."""
 
 LABELS = {**OWN, **OTHERS}

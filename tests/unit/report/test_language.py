@@ -43,13 +43,9 @@ EXHIBITS = (
     "true_links confirmed verdict conditional_rate reach clusters protection warnings"
 )
 ASKED = [
-    {"id": f"q{at}", "text": "Frage?", "why": "Grund.", "exhibits": [name]}
-    for at, name in enumerate(EXHIBITS.split())
+    {"id": f"q{at}", "text": "Frage?", "why": "Grund.", "exhibits": [name]} for at, name in enumerate(EXHIBITS.split())
 ]
-CHECKLIST = {
-    "questions": {"title": "Fragen", "topics": [{"title": "Thema", "questions": ASKED}]},
-    "answers": {},
-}
+CHECKLIST = {"questions": {"title": "Fragen", "topics": [{"title": "Thema", "questions": ASKED}]}, "answers": {}}
 WARNINGS = (
     StudyWarning("notable", "single_value", {"kind": "linking", "variable": "Alter"}),
     StudyWarning("notable", "no_link", {"file": "puf.csv"}),
@@ -134,12 +130,7 @@ def test_a_german_edition_has_no_english_word(tmp_path):
     (folder / reading.RECORD).write_text(json.dumps(record | {"language": "de"}), encoding="utf-8")
     edition = reading.open_edition(folder)
     notebook = executed(edition)
-    shown = [
-        text
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        for text in output["data"].values()
-    ]
+    shown = [text for cell in notebook.cells for output in cell.get("outputs", []) for text in output["data"].values()]
     shown += [
         text for cell in notebook.cells for output in cell.get("outputs", [])
         for about in output["metadata"].values() for text in (about["alt"], about["caption"])
@@ -160,9 +151,7 @@ def test_a_german_edition_has_no_english_word(tmp_path):
 
 
 def test_a_german_comparison_has_no_english_word(tmp_path):
-    shape = Shape(
-        metrics=("taxicab", "adhoc"), strata=("Nord", "Süd"), title="Erhebung", agency="Amt", original=True
-    )
+    shape = Shape(metrics=("taxicab", "adhoc"), strata=("Nord", "Süd"), title="Erhebung", agency="Amt", original=True)
     before, after = (
         making.release(tmp_path / side, shape=shape, name="Erhebung", study={"language": "de"}, counts=counts)
         for side, counts in (("before", {"adhoc": (2000, 400, 10)}), ("after", {"adhoc": (2000, 400, 90)}))

@@ -32,9 +32,7 @@ def test_the_table_has_a_line_for_each_metric_and_size(results):
     assert all("–" not in line[3] + line[5] + line[6].replace("–", "", 1) for line in lines[16:20])
 
 
-@pytest.mark.parametrize(
-    "options", [{"fixed": ("unicity", "taxicab")}, {"rivals": (5,)}, {"population": 1500}]
-)
+@pytest.mark.parametrize("options", [{"fixed": ("unicity", "taxicab")}, {"rivals": (5,)}, {"population": 1500}])
 def test_the_section_is_shown_without_an_estimate(results, options):
     study = results(**options)
     assert larger.larger_curves_figure(study) is not None

@@ -11,11 +11,7 @@ import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
 from making.report import PARTS
 from reident.report import sentences
-from reident.report.parts import (
-    matching,
-    matching_sets,
-    matching_summaries,
-)
+from reident.report.parts import matching, matching_sets, matching_summaries
 from reident.report.results import Results
 
 
@@ -248,9 +244,7 @@ def test_no_sentence_says_that_somebody_is_safe_or_found_for_sure(make_results, 
     assert "cannot tell" in section
     assert not FORBIDDEN.search(" ".join(section.split()))
     for results in (usual, every, make_results({**MATCHING, **SHARE})):
-        parts = [
-            part for name, part in PARTS.items() if name.startswith("matching") and "_figure" not in name
-        ]
+        parts = [part for name, part in PARTS.items() if name.startswith("matching") and "_figure" not in name]
         shown = " ".join(str(part(results) or "") for part in parts)
         assert not FORBIDDEN.search(shown)
         assert "cannot tell" in shown

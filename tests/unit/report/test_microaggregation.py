@@ -50,9 +50,7 @@ def test_the_claims_are_shown_beside_what_is_observed(tmp_path):
         assert phrase in text
     alone = microaggregation.claim(write_masked(tmp_path / "alone", variants=False, v=10))
     assert "If at least seven variables must agree, 0\u00a0% are re-identified" in alone
-    assert (
-        "below 95\u00a0%: this reading of the paper fails, which does not mean that the claim fails" in alone
-    )
+    assert "below 95\u00a0%: this reading of the paper fails, which does not mean that the claim fails" in alone
     assert "Over all settings" not in alone
 
 

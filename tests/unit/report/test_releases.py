@@ -195,9 +195,7 @@ def printed(text):
 
 
 @pytest.mark.parametrize(("case", "before", "after", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_a_conclusion_is_printed_where_the_releases_allow_it_and_nowhere_else(
-    pair, case, before, after, expected
-):
+def test_a_conclusion_is_printed_where_the_releases_allow_it_and_nowhere_else(pair, case, before, after, expected):
     assert printed(front(pair(before, after))) == expected, case
 
 
@@ -214,10 +212,7 @@ def test_the_first_sentence_says_by_how_much(pair):
     line = next(line for line in comparison.whole if line.rate == "confirmed_rate")
     text = tables.conclusion(comparison).replace("\u00a0", " ")
     assert "2 of 2 rates that were compared are higher than before" in text
-    assert (
-        f"confirmed rate by Taxicab, 1.7 % → 3.3 % (+1.7 points, interval {tables.points(line.low)} to"
-        in text
-    )
+    assert f"confirmed rate by Taxicab, 1.7 % → 3.3 % (+1.7 points, interval {tables.points(line.low)} to" in text
     assert "conditional rate by Taxicab, 10.0 % → 20.0 % (+10.0 points" in text
 
 
@@ -248,8 +243,7 @@ def risk(folder, people):
 
 
 @pytest.mark.parametrize(
-    ("direction", "words"),
-    [(1, "**The risk of the file is lower**"), (-1, "**The risk of the file is higher**")],
+    ("direction", "words"), [(1, "**The risk of the file is lower**"), (-1, "**The risk of the file is higher**")]
 )
 def test_files_without_an_attack_are_compared_by_their_own_risk(tmp_path, direction, words):
     people = drawn(300)
@@ -312,15 +306,7 @@ def test_labels_cannot_change_the_page(pair):
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [
-        (None, "–"),
-        (True, "true"),
-        (5, "5"),
-        (0.25, "0.25"),
-        (["a", "b"], "\\[a\\, b\\]"),
-        ({}, "\\{\\}"),
-        ("", "“”"),
-    ],
+    [(None, "–"), (True, "true"), (5, "5"), (0.25, "0.25"), (["a", "b"], "\\[a\\, b\\]"), ({}, "\\{\\}"), ("", "“”")],
 )
 def test_a_value_of_the_study_is_shown_in_one_way(value, shown):
     assert release_changes.cell(value) == shown

@@ -8,12 +8,7 @@ import pypdf
 import pytest
 from reident.report import reproduction
 
-RELEASE = {
-    "version": "0.1.0",
-    "commit": "a" * 40,
-    "tree": "b" * 64,
-    "versions": {"python": "3.11.7", "numpy": "2.4.6"},
-}
+RELEASE = {"version": "0.1.0", "commit": "a" * 40, "tree": "b" * 64, "versions": {"python": "3.11.7", "numpy": "2.4.6"}}
 COST = {"seconds": 20.5, "cpu_seconds": 31.0, "peak_memory_mb": 390.2, "disk_bytes": 2_500_000}
 SIGNER = {"principal": None, "fingerprint": "SHA256:abcdefghijklmnopqrstuvwxyz"}
 FACTS = {
@@ -86,9 +81,7 @@ def test_each_verdict_is_printed_in_its_cases_and_in_no_other(verdict, cases):
 
 def test_differences_show_place_and_both_values_literally_and_a_long_list_is_cut():
     text = page(**DIFFERS, counts={"different": 1}, results=differing(1))
-    assert re.search(
-        r"table\\-0\\\.csv\]\{\.file\} \| 3, confirmed\\_rate \| 0\\\.25 \| 0\\\.5\\\|x \|", text
-    )
+    assert re.search(r"table\\-0\\\.csv\]\{\.file\} \| 3, confirmed\\_rate \| 0\\\.25 \| 0\\\.5\\\|x \|", text)
     text = page(**DIFFERS, counts={"different": 40}, results=differing(40))
     assert "The first difference of 6 of the 40 results that differ; reproduction.json lists all." in text
     assert text.count("table\\-") == 6

@@ -12,17 +12,7 @@ from reident import language
 from reident.language.sentences import field_names, is_choice
 from reident.report import sentences
 from reident.report.sentences import Sentences
-from reident.report.wording import (
-    NO_BREAK,
-    count,
-    declared,
-    escape,
-    inside,
-    listed,
-    number,
-    percent,
-    span,
-)
+from reident.report.wording import NO_BREAK, count, declared, escape, inside, listed, number, percent, span
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
 REPORT = Path(sentences.__file__).parents[1]
@@ -104,9 +94,7 @@ def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
             called, below = node.func, ""
             if isinstance(called, ast.Name) and called.id == "columns":
                 group = "".join(f"{option.value.value}." for option in node.keywords)
-                assert isinstance(node.args[2], ast.Constant), (
-                    f"line {node.lineno}: write the columns as a literal"
-                )
+                assert isinstance(node.args[2], ast.Constant), f"line {node.lineno}: write the columns as a literal"
                 for words in node.args[2].value.split():
                     yield names[node.args[1].id], re.escape(group + re.split("[=:@]", words)[0])
             if isinstance(called, ast.Attribute) and called.attr == "group":
@@ -121,11 +109,7 @@ def patterns_of(key: ast.expr) -> list[str]:
     if isinstance(key, ast.IfExp):
         return patterns_of(key.body) + patterns_of(key.orelse)
     if isinstance(key, ast.JoinedStr):
-        return [
-            "".join(
-                re.escape(part.value) if isinstance(part, ast.Constant) else r"[\w-]+" for part in key.values
-            )
-        ]
+        return ["".join(re.escape(part.value) if isinstance(part, ast.Constant) else r"[\w-]+" for part in key.values)]
     assert isinstance(key, ast.Constant), f"line {key.lineno}: the key must be a literal or an f-string"
     return [re.escape(key.value)]
 
@@ -137,8 +121,7 @@ USED = {
 }
 FILES = {
     code: {
-        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in (sentences.FOLDER / code).glob("*.yaml")
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in (sentences.FOLDER / code).glob("*.yaml")
     }
     for code in LANGUAGES
 }

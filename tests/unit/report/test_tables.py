@@ -84,16 +84,12 @@ def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     study = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
     head = cells(front.verdicts(study), 0)
     at = head.index("Conditional rate (%)")
-    rows = {
-        cells(front.verdicts(study), row)[0]: cells(front.verdicts(study), row)[at] for row in (1, 2, 3, 4)
-    }
+    rows = {cells(front.verdicts(study), row)[0]: cells(front.verdicts(study), row)[at] for row in (1, 2, 3, 4)}
     assert rows["**Taxicab**"] == "–"
     assert rows["**Euclidean**"].startswith("0.0")
     shown = rates.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
-    assert re.search(
-        r"Euclidean: 0 of [\d,]+ suspected .* Over many files made in this way.* is at most 0\.\d+", shown
-    )
+    assert re.search(r"Euclidean: 0 of [\d,]+ suspected .* Over many files made in this way.* is at most 0\.\d+", shown)
 
 
 def test_every_number_of_the_rates_is_in_the_table(usual):
@@ -109,12 +105,10 @@ def test_what_one_guess_would_get_right_is_beside_the_conditional_rate(results):
     line, shown = study.whole.iloc[0], rates.rates_by_metric(study)
     n_suspected, outside, right, best, single, true, rate = cells(shown, 5)[1:]
     assert [n_suspected, outside, single, true] == [
-        wording.count(line[name])
-        for name in ("n_suspected", "n_false_outside", "n_single", "n_single_confirmed")
+        wording.count(line[name]) for name in ("n_suspected", "n_false_outside", "n_single", "n_single_confirmed")
     ]
     assert [right, best, rate] == [
-        f"{100 * line[name]:.1f}"
-        for name in ("expected_correct_rate", "best_rank_correct_rate", "single_rate")
+        f"{100 * line[name]:.1f}" for name in ("expected_correct_rate", "best_rank_correct_rate", "single_rate")
     ]
     assert cells(shown, 6)[1:] == ["0", "0", "–", "–", "0", "0", "–"], "nothing is suspected"
 
@@ -168,10 +162,7 @@ TOLERANCE = [
 def test_a_threshold_that_cannot_work_is_a_warning(results, sentence, shape, expected):
     warning_lines = results(**shape).warnings
     assert list(
-        warning_lines.loc[warning_lines["severity"] == "understates", "warning"]
-        .map(str.lower)
-        .str.split(".")
-        .str[0]
+        warning_lines.loc[warning_lines["severity"] == "understates", "warning"].map(str.lower).str.split(".").str[0]
     ) == [words.lower() for words in expected]
 
 
@@ -270,8 +261,7 @@ def test_the_report_says_what_an_interval_is_about(usual, results):
     shown = rates.rates_by_metric(usual)
     assert "For these files and links the rate is exact." in shown
     assert (
-        "is about the rate over many files made and attacked in this way; it takes the records as independent"
-        in shown
+        "is about the rate over many files made and attacked in this way; it takes the records as independent" in shown
     )
     for table in (front.verdicts(usual), front.verdicts(results(limit=None))):
         assert "many files made in this way" in table
@@ -283,9 +273,7 @@ def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual
     study = results(cluster=("area", "hh_no"), nothing_confirmed=("taxicab",))
     shown = rates.clusters_by_metric(study)
     assert r"with the same *area* and *hh\_no*" in shown
-    assert re.search(
-        r"Taxicab: 0 of [\d,]+ suspected clusters are confirmed. Over many files made in this way", shown
-    )
+    assert re.search(r"Taxicab: 0 of [\d,]+ suspected clusters are confirmed. Over many files made in this way", shown)
     whole = study.table("clusters.csv").iloc[0]
     assert cells(shown, 1)[1] == f"{whole.n_suspected:,.0f}"
     assert "it takes the clusters as independent" in rates.rates_by_metric(study)
@@ -313,10 +301,7 @@ def test_the_notebook_shows_every_part_of_the_report():
     [
         ({"eif": {"times": "1000", "plus": "0"}}, "EIF × 1000"),
         ({"puf": {"times": "0.01", "plus": "-2.5"}, "eif": None}, "PUF × 0.01 − 2.5"),
-        (
-            {"puf": {"times": "1", "plus": "3"}, "eif": {"times": "-1", "plus": "2026"}},
-            "PUF + 3 · EIF × −1 + 2026",
-        ),
+        ({"puf": {"times": "1", "plus": "3"}, "eif": {"times": "-1", "plus": "2026"}}, "PUF + 3 · EIF × −1 + 2026"),
     ],
 )
 def test_the_table_of_variables_shows_conversions(convert, formula, tmp_path):

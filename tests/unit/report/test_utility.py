@@ -72,9 +72,9 @@ def test_a_variant_is_dominated_by_one_that_is_nowhere_worse(results, monkeypatc
         "comparison/rates.csv": pd.DataFrame(
             {"variant": names, "metric": "taxicab", "conditional_rate": [risk for _, risk in points]}
         ).astype({"conditional_rate": float}),
-        "comparison/utility.csv": pd.DataFrame(
-            {"variant": names, "loss": [loss for loss, _ in points]}
-        ).astype({"loss": float}),
+        "comparison/utility.csv": pd.DataFrame({"variant": names, "loss": [loss for loss, _ in points]}).astype(
+            {"loss": float}
+        ),
     }
     monkeypatch.setattr(study, "table", made.__getitem__)
     assert compared(study)["best"].tolist() == best

@@ -22,9 +22,7 @@ def results(tmp_path):
     """Return a function that makes results with a comparison of variants."""
 
     def make(varied, labels, shape=None, **keys):
-        return Results(
-            add_variants(write_results(tmp_path / "results", shape or Shape()), varied, labels, **keys)
-        )
+        return Results(add_variants(write_results(tmp_path / "results", shape or Shape()), varied, labels, **keys))
 
     return make
 
@@ -48,16 +46,10 @@ def test_every_variant_has_its_rates_and_the_study_itself_is_bold(results):
     study = results([ALPHA], ALPHAS, reference=1)
     text = variants.variants_rates(study)
     lines = study.table("comparison/rates.csv")
-    rows = [
-        line
-        for line in text.splitlines()
-        if line.startswith("| ") and "alpha" not in line and ":--" not in line
-    ]
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "alpha" not in line and ":--" not in line]
     assert len(rows) == len(lines) == 12
     assert [row.split("|")[1].strip() for row in rows[:3]] == [r"0\.25", r"**0\.5**", r"0\.75"]
-    for row, own in zip(
-        rows, lines.sort_values("metric", key=_order, kind="stable").itertuples(), strict=True
-    ):
+    for row, own in zip(rows, lines.sort_values("metric", key=_order, kind="stable").itertuples(), strict=True):
         assert f"| {round(own.n_confirmed):,} of {round(own.n_suspected):,} |" in row
 
 
@@ -73,19 +65,14 @@ def test_a_metric_is_shown_only_by_settings_that_change_it(results):
     alike = lines[others].sort_values("n_suspected").drop_duplicates(["metric", "set_protection"])
     for column in set(lines.columns) - {"variant", "reference", "set_protection", "set_alpha", "metric"}:
         known = alike.set_index(["metric", "set_protection"])[column]
-        lines.loc[others, column] = (
-            lines.loc[others, ["metric", "set_protection"]].apply(tuple, axis=1).map(known)
-        )
+        lines.loc[others, column] = lines.loc[others, ["metric", "set_protection"]].apply(tuple, axis=1).map(known)
     study.table = {"comparison/rates.csv": lines}.__getitem__
     assert [relevant_settings(study, metric) for metric in ("unicity", "taxicab")] == [
         ["protection"],
         ["protection", "alpha"],
     ]
     one, two = (distinct_lines(study, metric) for metric in ("unicity", "taxicab"))
-    assert list(zip(one["set_protection"], one["reference"], strict=True)) == [
-        ("weak", "no"),
-        ("strong", "yes"),
-    ]
+    assert list(zip(one["set_protection"], one["reference"], strict=True)) == [("weak", "no"), ("strong", "yes")]
     assert len(two) == 6
 
 
@@ -181,6 +168,4 @@ def test_variants_of_file_level_risk_have_their_quantities(tmp_path):
     assert "| **2** |" in text
     assert "*seed* (`file_risk.special.seed`)" in variants.variants_text(study)
     expected = f"DIS {percent(lines['dis'][0])}, mean DIS-SUDA {percent(lines['mean'][0])}"
-    assert expected.replace("\u00a0", " ") in variants_figures.variants_risk_figure(study).alt.replace(
-        "\u00a0", " "
-    )
+    assert expected.replace("\u00a0", " ") in variants_figures.variants_risk_figure(study).alt.replace("\u00a0", " ")

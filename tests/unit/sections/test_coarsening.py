@@ -88,10 +88,7 @@ def test_recodings_of_why_fit_the_study(recodings, message):
 
 
 def test_the_usual_changes_go_from_fine_to_coarse():
-    some = [
-        OrderedVariable("x", "numeric"),
-        OrderedVariable("c", "categorical", False, ("1", "2", "3", "4", "5")),
-    ]
+    some = [OrderedVariable("x", "numeric"), OrderedVariable("c", "categorical", False, ("1", "2", "3", "4", "5"))]
     table = pa.table({"x": pa.array(np.arange(0.0, 100.0)), "c": pa.array(["1"] * 100)})
     found = changes(some, None, table)
     assert [(one.variable, one.title) for one in found] == [

@@ -25,9 +25,7 @@ def tables(draw):
     if ends and draw(st.booleans()):
         ranges.append(f"{ends[-1] + 1}-")
     single = draw(st.lists(CODES.filter(lambda code: code != "otherwise" and span(code) is None), max_size=5))
-    table = {
-        code: f"to {at}" for at, code in enumerate(draw(st.permutations([*ranges, *dict.fromkeys(single)])))
-    }
+    table = {code: f"to {at}" for at, code in enumerate(draw(st.permutations([*ranges, *dict.fromkeys(single)])))}
     return table | draw(st.sampled_from([{}, {"otherwise": "rest"}]))
 
 

@@ -121,12 +121,7 @@ class TestTruth:
 
     def test_without_errors_brokers_hold_true_values(self):
         links = linked(drawn(brokers=NO_ERROR))
-        for column, own in (
-            *NUMBERS.items(),
-            ("EDUC", "schooling"),
-            ("OCC", "job"),
-            ("HHSIZE", "hh_members"),
-        ):
+        for column, own in (*NUMBERS.items(), ("EDUC", "schooling"), ("OCC", "job"), ("HHSIZE", "hh_members")):
             assert (links[column].astype(float) == links[own].astype(float)).all(), column
         for column, own, item in (
             ("REGION", "state", "region"),
@@ -158,10 +153,7 @@ class TestTreatment:
         spec, files = HouseholdSurvey(), example()
         released = {item: column for column, item in survey.RELEASED.items()}
         held = {item: column for column, item in brokers.HELD.items()}
-        for columns, file, options in (
-            (released, files["puf"], spec.treatment),
-            (held, files["eif"], spec.brokers),
-        ):
+        for columns, file, options in ((released, files["puf"], spec.treatment), (held, files["eif"], spec.brokers)):
             for item, column in columns.items():
                 declared = options.missing.get(item, 0)
                 found = file[column].isin(["-9", "-8", "", "U"]).mean()
@@ -169,13 +161,7 @@ class TestTreatment:
 
     @pytest.mark.parametrize(
         ("column", "low", "high"),
-        [
-            ("INCOME", 0.5, 0.95),
-            ("HOUSCOST", 0.4, 0.9),
-            ("HOURS", 0.05, 0.4),
-            ("AGE", 0.001, 0.05),
-            ("SEX", 0, 0),
-        ],
+        [("INCOME", 0.5, 0.95), ("HOUSCOST", 0.4, 0.9), ("HOURS", 0.05, 0.4), ("AGE", 0.001, 0.05), ("SEX", 0, 0)],
     )
     def test_treatment_changes_the_declared_values(self, column, low, high):
         links = linked(example())
@@ -185,9 +171,7 @@ class TestTreatment:
     def test_brokers_make_errors_only_in_the_declared_variables(self):
         links = linked(drawn(overlap=1, brokers=NO_ERROR | {"errors": {"age": 0.5}}))
         differ = {
-            column
-            for column, own in NUMBERS.items()
-            if (links[column].astype(float) != links[own].astype(float)).any()
+            column for column, own in NUMBERS.items() if (links[column].astype(float) != links[own].astype(float)).any()
         }
         assert differ == {"AGE"}
         assert (links["AGE"] != links["age_years"]).mean() == pytest.approx(0.5, abs=0.15)
@@ -233,9 +217,7 @@ class TestSizes:
 
     def test_the_canonical_json_of_a_section_draws_the_same(self):
         spec = HouseholdSurvey.model_validate(SMALL)
-        assert digest(simulate(HouseholdSurvey.model_validate_json(spec.model_dump_json()))) == digest(
-            simulate(spec)
-        )
+        assert digest(simulate(HouseholdSurvey.model_validate_json(spec.model_dump_json()))) == digest(simulate(spec))
 
 
 def test_a_micro_aggregated_income_is_shared_by_a_group():
@@ -259,9 +241,7 @@ class TestBeforeProtection:
         lines = linked(before)
         for column in before["iuf"].columns.drop(LINK):
             stated = ~lines[f"{column}_puf"].isin(["-9", "-8"])
-            assert lines.loc[stated, column].equals(
-                lines.loc[stated, f"{column}_puf"].set_axis(lines.index[stated])
-            )
+            assert lines.loc[stated, column].equals(lines.loc[stated, f"{column}_puf"].set_axis(lines.index[stated]))
         assert (released["puf"]["INCOME"] != before["puf"]["INCOME"]).any()
 
     def test_every_treatment_is_undone(self):
@@ -280,9 +260,7 @@ class TestOneBroker:
 
     def test_a_person_has_one_number_in_all_files(self):
         files = drawn(brokers={"person": True, "duplicates": 0.3})
-        pd.testing.assert_frame_equal(
-            files["eif"].drop(columns="person"), drawn(brokers={"duplicates": 0.3})["eif"]
-        )
+        pd.testing.assert_frame_equal(files["eif"].drop(columns="person"), drawn(brokers={"duplicates": 0.3})["eif"])
         brokers_of = files["eif"].groupby("person")["broker"].nunique()
         assert (brokers_of == files["eif"].groupby("person").size()).all(), "once in the file of a broker"
         assert (brokers_of > 1).sum() == round(0.3 * SMALL["eif_records"])
@@ -326,9 +304,7 @@ class TestLastYear:
         assert differs["SEX"] == 0
 
     def test_this_year_s_file_does_not_depend_on_last_year(self):
-        pd.testing.assert_frame_equal(
-            drawn(last_year={}, **PANEL)["puf"], drawn(treatment=NO_TREATMENT)["puf"]
-        )
+        pd.testing.assert_frame_equal(drawn(last_year={}, **PANEL)["puf"], drawn(treatment=NO_TREATMENT)["puf"])
 
     def test_the_study_knows_that_last_year_s_file_has_no_names(self):
         spec = HouseholdSurvey.model_validate({"last_year": {}})

@@ -12,9 +12,7 @@ SYNTHESIZED = ["OCC", "INCOME"]
 
 
 def spec(**keys):
-    return SyntheticSurvey.model_validate(
-        {"kind": "synthetic-survey", "households": 900, "records": 800, **keys}
-    )
+    return SyntheticSurvey.model_validate({"kind": "synthetic-survey", "households": 900, "records": 800, **keys})
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +81,7 @@ def test_donors_are_equal_on_all_variables_or_absent():
     found = donor >= 0
     assert all((own[donor[found]] == other[found]).all() for own, other in zip(held, asked, strict=True))
     pairs = set(zip(*(own.tolist() for own in held), strict=True))
-    assert [
-        pair in pairs for pair in zip(*(other.tolist() for other in asked), strict=True)
-    ] == found.tolist()
+    assert [pair in pairs for pair in zip(*(other.tolist() for other in asked), strict=True)] == found.tolist()
     assert len(set(donor[found].tolist())) > 80  # not always the same person
 
 

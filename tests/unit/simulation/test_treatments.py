@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 from reident.simulation import treatments
 
-SIX = {
-    "sex": np.array([1, 1, 2, 1, 1, 2]),
-    "age": np.array([30, 50, 40, 31, 52, 90]),
-    "income": np.arange(6) * 10,
-}
+SIX = {"sex": np.array([1, 1, 2, 1, 1, 2]), "age": np.array([30, 50, 40, 31, 52, 90]), "income": np.arange(6) * 10}
 
 
 def swapped(share, table=None):

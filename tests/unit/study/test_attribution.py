@@ -19,9 +19,7 @@ OF_PUF = {"released": "puf", "keys": ["age", "sex"], "targets": ["job"]}
 OF_COPIES = {"released": "synthetic", "keys": ["sex", "region"], "targets": ["job"]}
 
 
-@pytest.mark.parametrize(
-    ("keys", "max_keys", "n"), [("ab", 3, 3), ("abc", 1, 4), ("abcd", 3, 15), ("abcd", 4, 15)]
-)
+@pytest.mark.parametrize(("keys", "max_keys", "n"), [("ab", 3, 3), ("abc", 1, 4), ("abcd", 3, 15), ("abcd", 4, 15)])
 def test_every_set_up_to_a_size_and_that_of_all_keys(keys, max_keys, n):
     options = {**OF_COPIES, "keys": list(keys), "max_keys": max_keys}
     sets = AttributeDisclosure.model_validate(options).key_sets

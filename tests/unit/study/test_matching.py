@@ -9,11 +9,7 @@ from reident.study import model as study
 from reident.study import named_files
 
 ROOT = Path(__file__).parents[3]
-LINKAGE = {
-    "files": files(),
-    "linking_variables": [{"name": "age", "type": "numeric"}],
-    "metrics": {"taxicab": {}},
-}
+LINKAGE = {"files": files(), "linking_variables": [{"name": "age", "type": "numeric"}], "metrics": {"taxicab": {}}}
 SURVEY = {"kind": "synthetic-survey"}
 WITHOUT_FILES = {key: value for key, value in MATCHING.items() if key not in ("confidential", "synthetic")}
 

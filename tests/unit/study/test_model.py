@@ -195,12 +195,9 @@ def test_invalid_studies_are_refused_with_line_and_key(tmp_path, data, says):
 def test_the_first_mistake_is_reported_with_the_number_of_further_ones(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(
-        "id: Bad Id\nfiles:\n  puf: {path: p.csv}\n  eif: {path: e.csv, id: e}\nmetrics: {}\n",
-        encoding="utf-8",
+        "id: Bad Id\nfiles:\n  puf: {path: p.csv}\n  eif: {path: e.csv, id: e}\nmetrics: {}\n", encoding="utf-8"
     )
-    with pytest.raises(
-        InputError, match=r"study\.yaml, line 1: `id` must .*\(2 more lines have mistakes\.\)"
-    ):
+    with pytest.raises(InputError, match=r"study\.yaml, line 1: `id` must .*\(2 more lines have mistakes\.\)"):
         studies.load(path)
 
 
@@ -229,9 +226,7 @@ def test_the_canonical_form_reads_back_as_the_study():
         metrics={
             "unicity": {"max_order": "3"},
             "taxicab": {"alpha": "1/3"},
-            "adhoc": {
-                "scores": {"x": {"bands": [{"within": "0.1", "relative": "true", "score": "4.999999999999"}]}}
-            },
+            "adhoc": {"scores": {"x": {"bands": [{"within": "0.1", "relative": "true", "score": "4.999999999999"}]}}},
         },
         linking_variables=[
             {"name": "x", "type": "numeric"},

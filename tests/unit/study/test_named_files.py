@@ -83,8 +83,6 @@ def test_a_font_must_be_one(tmp_path, damage, is_font):
         (tmp_path / name).touch()
     damage(fonts.write(tmp_path / "letters.ttf", "北京"))
     line = path.read_text().splitlines().index("font: letters.ttf") + 1
-    says = (
-        "letters.ttf is not a TrueType or OpenType font. Name another file that ends in .ttf, .otf or .ttc."
-    )
+    says = "letters.ttf is not a TrueType or OpenType font. Name another file that ends in .ttf, .otf or .ttc."
     expected = [] if is_font else [f"{path}, line {line}: `font`: {says}"]
     assert list(named_files.problems(studies.load(path), path)) == expected

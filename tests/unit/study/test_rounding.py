@@ -144,9 +144,7 @@ def test_a_mistake_in_the_section_is_named_with_the_line_of_the_study(tmp_path, 
 
 def test_a_variant_must_not_change_the_release(tmp_path):
     path = saved(tmp_path, variants=[{"set": "release.policy", "values": ["opensafely"]}])
-    with pytest.raises(
-        InputError, match=r"variant `policy-opensafely`: `release` must not be changed by a variant"
-    ):
+    with pytest.raises(InputError, match=r"variant `policy-opensafely`: `release` must not be changed by a variant"):
         check(path)
 
 
@@ -164,9 +162,7 @@ def test_a_changed_policy_or_earlier_edition_breaks_the_chain_of_a_step_that_rea
     path = saved(tmp_path, after=["old"])
     (member,) = family.Family(path).members
     declared = family.sources(member.study, path)
-    read = {
-        side: [{"path": f"source:{file.name}", "sha256": digest(file)}] for side, file in declared.items()
-    }
+    read = {side: [{"path": f"source:{file.name}", "sha256": digest(file)}] for side, file in declared.items()}
     assert list(changed_sources({"inputs": read}, declared, digest)) == []
     for side in ("policy", "edition_1_limits"):
         declared[side].write_text("title: Theirs\n", encoding="utf-8")
@@ -195,8 +191,7 @@ def test_a_seal_has_the_files_of_an_earlier_edition_and_of_a_sealed_one_only_its
     edition(tmp_path / "old")
     (tmp_path / "older.zip").touch()
     lines = {
-        line["path"]: line
-        for line, _ in collect.code_files(family.Family(saved(tmp_path, after=["old", "older.zip"])))
+        line["path"]: line for line, _ in collect.code_files(family.Family(saved(tmp_path, after=["old", "older.zip"])))
     }
     assert lines["ours.yaml"]["bag"] == "study/ours.yaml"
     assert lines["old/attack.csv"]["bag"] == "study/old/attack.csv"

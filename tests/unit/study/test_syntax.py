@@ -67,7 +67,4 @@ def test_a_decimal_comma_is_named(tmp_path, text, line, remedy):
     data, node = reading.read(file)
     with pytest.raises(InputError) as caught:
         reading.validated(file, Whole, data, node)
-    assert (
-        str(caught.value)
-        == f"{file}, line {line}: `decision.conditional_rate_at_most` must be a number. {remedy}"
-    )
+    assert str(caught.value) == f"{file}, line {line}: `decision.conditional_rate_at_most` must be a number. {remedy}"

@@ -8,10 +8,7 @@ from reident.errors import InputError
 from reident.pipeline.family import Family
 from reident.study.model import Study
 
-TWO = {
-    "name": "broker",
-    "combinations": {"one": {}, "two": {"files.eif.path": "b.csv", "files.iuf.path": "l.csv"}},
-}
+TWO = {"name": "broker", "combinations": {"one": {}, "two": {"files.eif.path": "b.csv", "files.iuf.path": "l.csv"}}}
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5]}
 LIMITS = {"conditional_rate_at_most": 0.1, "together_confirmed_rate_at_most": 0.2}
 
@@ -59,10 +56,7 @@ def test_the_results_of_variants_do_not_depend_on_the_option(tmp_path):
     ("varied", "problem"),
     [
         ([ALPHA], "`.together` must be the name of an item of `variants`"),
-        (
-            [{**ALPHA, "name": "broker"}],
-            "`.together` must name an item of `variants` that exchanges the external file",
-        ),
+        ([{**ALPHA, "name": "broker"}], "`.together` must name an item of `variants` that exchanges the external file"),
     ],
 )
 def test_it_names_an_item_that_exchanges_the_file(varied, problem):
@@ -72,19 +66,12 @@ def test_it_names_an_item_that_exchanges_the_file(varied, problem):
 
 @pytest.mark.parametrize(
     "setting",
-    [
-        {"files.puf.path": "other.csv"},
-        {"strata": ["region"]},
-        {"metrics.unicity": {}},
-        {"files.eif.person": "phone"},
-    ],
+    [{"files.puf.path": "other.csv"}, {"strata": ["region"]}, {"metrics.unicity": {}}, {"files.eif.person": "phone"}],
     ids=lambda setting: next(iter(setting)),
 )
 def test_the_files_must_be_comparable(tmp_path, setting):
     two = {"name": "broker", "combinations": {"one": {}, "two": {"files.eif.path": "b.csv", **setting}}}
-    with pytest.raises(
-        InputError, match="variant `broker-two`: the files of `together` must be compared with"
-    ):
+    with pytest.raises(InputError, match="variant `broker-two`: the files of `together` must be compared with"):
         _ = family(tmp_path, two).members
 
 

@@ -39,9 +39,7 @@ def rates(value, tolerance=1):
 
 def result(chosen, value=None):
     lost = sum([0.1, 0.2, 1.0][place] for _, place in chosen) / 3
-    return Result(
-        rates(rate(chosen) if value is None else value), {"values_changed": lost, "pmse": 0.0, "loss": lost}
-    )
+    return Result(rates(rate(chosen) if value is None else value), {"values_changed": lost, "pmse": 0.0, "loss": lost})
 
 
 PREVENTED = {(name, place): PREVENTS[name] * (place + 1) for name in CHANGES for place in range(3)}
@@ -121,11 +119,7 @@ def test_sets_that_no_other_dominates():
 
 def test_a_set_without_a_verdict_dominates_none_and_is_not_among_the_best():
     def run(chosen):
-        return (
-            result(chosen)._replace(rates=rates(0.0, tolerance=-1))
-            if ("age", 0) in chosen
-            else result(chosen)
-        )
+        return result(chosen)._replace(rates=rates(0.0, tolerance=-1)) if ("age", 0) in chosen else result(chosen)
 
     _, tried = search(run)
     made = outcome(tried, CHANGES, DECISION)

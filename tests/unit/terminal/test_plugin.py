@@ -112,10 +112,7 @@ def test_a_run_is_its_steps_and_its_time(run):
         ended(2),
         info(event=LogEvent.PROGRESS, done=2, total=2),
     )
-    assert run(*BEFORE, *records).splitlines() == [
-        "1 of 1  s: Reading the files (1 s)",
-        "Done: 1 job in 0 s.",
-    ]
+    assert run(*BEFORE, *records).splitlines() == ["1 of 1  s: Reading the files (1 s)", "Done: 1 job in 0 s."]
 
 
 def test_a_step_has_its_number_among_the_steps_that_run(run):
@@ -149,11 +146,7 @@ def test_two_failures_of_one_cause_have_one_sentence(run, tmp_path):
 def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
     log = tmp_path / "rank.log"
     log.write_text("Error: a.\n")
-    group = (
-        logging.ERROR,
-        "",
-        {"event": LogEvent.GROUP_ERROR, "job_error_info": [{"jobid": 1}, {"jobid": 2}]},
-    )
+    group = (logging.ERROR, "", {"event": LogEvent.GROUP_ERROR, "job_error_info": [{"jobid": 1}, {"jobid": 2}]})
     shown = run(began(1, "prepare", str(log)), began(2, "rank", str(log)), group)
     assert "s: Reading the files: failed" in shown
     assert "s: Ranking the pairs: failed" in shown
@@ -161,16 +154,8 @@ def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
 
 
 ENDINGS = [
-    (
-        "the kernel, for memory",
-        "died with <Signals.SIGKILL: 9>",
-        "was ended by SIGKILL; memory may have run out.",
-    ),
-    (
-        "the same below a shell",
-        "returned non-zero exit status 137",
-        "was ended by SIGKILL; memory may have run out.",
-    ),
+    ("the kernel, for memory", "died with <Signals.SIGKILL: 9>", "was ended by SIGKILL; memory may have run out."),
+    ("the same below a shell", "returned non-zero exit status 137", "was ended by SIGKILL; memory may have run out."),
     ("a cluster", "died with <Signals.SIGTERM: 15>", "was ended by SIGTERM."),
     ("a crash", "returned non-zero exit status 139", "was ended by SIGSEGV."),
     ("a signal without a name", "returned non-zero exit status 200", "was ended by signal 72."),
@@ -196,17 +181,9 @@ def test_where_a_step_must_be_forced_the_same_command_alone_is_no_advice(run, tm
 
 def test_a_full_disk_below_snakemake_has_one_sentence(run):
     error, job = failed(1)
-    error = (
-        error[0],
-        "RuleException:\nOSError in file x:\n[Errno 28] No space left on device: 'y'",
-        error[2],
-    )
+    error = (error[0], "RuleException:\nOSError in file x:\n[Errno 28] No space left on device: 'y'", error[2])
     shown = run(
-        PLAN,
-        info("Failed to set marker ([Errno 28] No space left on device)."),
-        began(1, "prepare"),
-        error,
-        job,
+        PLAN, info("Failed to set marker ([Errno 28] No space left on device)."), began(1, "prepare"), error, job
     )
     assert [line.partition(" on the disk")[0] for line in shown.splitlines()][-2:] == [
         f"1 failed, 0 not run. {AGAIN}",
@@ -222,11 +199,7 @@ def test_a_full_disk_is_why_a_step_has_no_log(run, tmp_path, monkeypatch):
 
 def test_a_job_without_output_says_itself_why_it_failed(run):
     shown = run(PLAN, began(1, "conclude", output=()), *failed(1), *AFTER)
-    assert shown.splitlines() == [
-        "s: conclude: failed",
-        "s: conclude: failed",
-        f"1 failed, 0 not run. {AGAIN}",
-    ]
+    assert shown.splitlines() == ["s: conclude: failed", "s: conclude: failed", f"1 failed, 0 not run. {AGAIN}"]
 
 
 def test_a_step_that_is_tried_again_is_not_a_failure(run):

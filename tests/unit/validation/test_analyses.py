@@ -9,11 +9,7 @@ from reident.validation import run
 ORIGINAL = drawn(4, 80)
 FILES = {"original": ORIGINAL, "holdout": drawn(5, 40)}
 FILES |= {f"released_{at}": perturbed(ORIGINAL, at) for at in (1, 2)}
-CLOSEST = {
-    **MATCHING,
-    "synthetic": MATCHING["synthetic"][:1],
-    "closest": {"holdout": {"path": "holdout.csv"}},
-}
+CLOSEST = {**MATCHING, "synthetic": MATCHING["synthetic"][:1], "closest": {"holdout": {"path": "holdout.csv"}}}
 
 
 def validate(folder, section, options, files):

@@ -54,13 +54,7 @@ MISTAKES = [
 def files(folder, eif=";"):
     draw = random.Random(3)  # noqa: S311 - made-up people
     people = [
-        [
-            f"P{at}",
-            draw.choice("NES"),
-            str(draw.randint(20, 60)),
-            draw.choice("12"),
-            draw.choice(["low", "high"]),
-        ]
+        [f"P{at}", draw.choice("NES"), str(draw.randint(20, 60)), draw.choice("12"), draw.choice(["low", "high"])]
         for at in range(60)
     ]
     people = [[*person, str(100 * at), "3"] for at, person in enumerate(people)]
@@ -91,9 +85,7 @@ def sentences(answer: run.Answer) -> list[str]:
 
 def errors(answer, folder):
     return [
-        line.removeprefix("Error: ").replace(f"{folder}/", "")
-        for line in answer.lines
-        if line.startswith("Error: ")
+        line.removeprefix("Error: ").replace(f"{folder}/", "") for line in answer.lines if line.startswith("Error: ")
     ]
 
 
@@ -123,12 +115,7 @@ def test_codes_that_do_not_correspond_are_beside_each_other_on_the_terminal_alon
 
 
 COUNTS = [
-    (
-        "a code of one record",
-        ["a"] * 5 + ["CANARY"],
-        ["a"] * 6,
-        ["a 5 6", "(fewer than 3 records) 1 code 0 codes"],
-    ),
+    ("a code of one record", ["a"] * 5 + ["CANARY"], ["a"] * 6, ["a 5 6", "(fewer than 3 records) 1 code 0 codes"]),
     (
         "a code that few records of one file have",
         ["a"] * 2 + ["b"] * 3,
@@ -171,10 +158,7 @@ def test_what_the_steps_refuse_is_an_error_and_what_they_warn_of_a_warning(tmp_p
 
 def people(n=40, seed=1):
     draw = random.Random(seed)  # noqa: S311 - made-up people
-    return [
-        [f"k{at:02d}", str(draw.randint(20, 60)), draw.choice("12"), draw.choice("abc"), "2"]
-        for at in range(n)
-    ]
+    return [[f"k{at:02d}", str(draw.randint(20, 60)), draw.choice("12"), draw.choice("abc"), "2"] for at in range(n)]
 
 
 HEADER = ["id", "age", "sex", "school", "weight"]
@@ -222,11 +206,7 @@ def test_every_mistake_of_the_file_whose_risk_is_measured(tmp_path):
         "id": "risk",
         "file_risk": {
             "file": {"path": "f.csv", "id": "id"},
-            "key_variables": [
-                {"name": "age", "type": "numeric"},
-                "sex",
-                {"name": "school", "order": ["a", "b"]},
-            ],
+            "key_variables": [{"name": "age", "type": "numeric"}, "sex", {"name": "school", "order": ["a", "b"]}],
             "weight": "weight",
             "population": {"file": {"path": "p.csv"}},
             "population_models": {"household": ["age", "home"]},
@@ -256,13 +236,7 @@ def test_a_simulated_study_is_validated_with_the_files_that_it_draws(tmp_path):
         "simulate": {"households": "60", "puf_records": "40", "eif_records": "50"},
         "linking_variables": [
             {"name": "age", "type": "numeric", "puf": "AGE", "eif": "age_years", "missing": [""]},
-            {
-                "name": "income",
-                "type": "numeric",
-                "puf": "INCME",
-                "eif": "income_est",
-                "missing": ["-9", "", "-8"],
-            },
+            {"name": "income", "type": "numeric", "puf": "INCME", "eif": "income_est", "missing": ["-9", "", "-8"]},
         ],
         "metrics": {"taxicab": {}},
     }
@@ -303,17 +277,11 @@ def test_a_sound_study_has_no_error_and_says_how_to_run_it(tmp_path):
     saved(tmp_path / "f.csv", [HEADER, *rows])
     study = {
         "id": "risk",
-        "file_risk": {
-            "file": {"path": "f.csv", "id": "id"},
-            "key_variables": ["sex"],
-            "sampling_fraction": "0.1",
-        },
+        "file_risk": {"file": {"path": "f.csv", "id": "id"}, "key_variables": ["sex"], "sampling_fraction": "0.1"},
     }
     answer = validated(tmp_path, study)
     assert (answer.errors, answer.warnings) == (0, 0), answer.lines
-    assert answer.lines == [
-        f"0 errors, 0 warnings. Run `snakemake --config study={tmp_path / 'study.yaml'}`."
-    ]
+    assert answer.lines == [f"0 errors, 0 warnings. Run `snakemake --config study={tmp_path / 'study.yaml'}`."]
 
 
 def test_one_file_that_two_sections_read_has_the_columns_of_both(tmp_path):

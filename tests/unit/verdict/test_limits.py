@@ -103,9 +103,7 @@ def test_every_limit_names_the_metrics_that_break_it():
         line("adhoc", confirmed=20),
         line("unicity", confirmed=5),
     )
-    assert (
-        found.verdict["broken"][0] == "conditional_rate_at_most: taxicab; confirmed_at_most: taxicab, adhoc"
-    )
+    assert found.verdict["broken"][0] == "conditional_rate_at_most: taxicab; confirmed_at_most: taxicab, adhoc"
     assert found.verdict[["n_limits", "n_broken"]].iloc[0].tolist() == [5, 3]
 
 
@@ -133,11 +131,7 @@ def test_a_metric_that_can_suspect_nothing_never_passes(tolerances, expected):
 
 @pytest.mark.parametrize(
     ("grade", "within", "above"),
-    [
-        ("notable", "within", "above"),
-        ("understates", "reservations", "above"),
-        ("invalidates", "none", "none"),
-    ],
+    [("notable", "within", "above"), ("understates", "reservations", "above"), ("invalidates", "none", "none")],
 )
 def test_warnings_bear_on_the_verdict_by_their_severity(grade, within, above):
     warnings = [Sentence(grade, "Check the codes.", 3, 0.03)]
@@ -158,9 +152,7 @@ WEAK = "the threshold is weak"
         ("fellegi_sunter", 4, 40, False),
     ],
 )
-def test_a_threshold_is_weak_if_more_than_half_may_differ_and_a_pair_passes(
-    metric, tolerance, suspected, weak
-):
+def test_a_threshold_is_weak_if_more_than_half_may_differ_and_a_pair_passes(metric, tolerance, suspected, weak):
     """Of four variables; 16 that all differ are not below the threshold of `primer`, so that no pair passes."""
     lines = judged(None, line(metric, suspected=suspected, confirmed=0, tolerance=tolerance)).warnings
     assert lines["warning"].str.contains(WEAK).tolist() == [True] * weak
@@ -168,12 +160,7 @@ def test_a_threshold_is_weak_if_more_than_half_may_differ_and_a_pair_passes(
 
 @pytest.mark.parametrize(
     ("probabilities", "pairs", "weak"),
-    [
-        ((0.9, 0.2), (15, 0), False),
-        ((0.9, 0.1), (10, 10), False),
-        ((0.9, 0.09), (10, 10), True),
-        ((), (), False),
-    ],
+    [((0.9, 0.2), (15, 0), False), ((0.9, 0.1), (10, 10), False), ((0.9, 0.09), (10, 10), True), ((), (), False)],
 )
 def test_fellegi_sunter_is_judged_by_the_mean_match_probability(probabilities, pairs, weak):
     table = pd.DataFrame({"probability": probabilities, "n_pairs": pairs}, dtype=float)
@@ -181,10 +168,7 @@ def test_fellegi_sunter_is_judged_by_the_mean_match_probability(probabilities, p
     assert found.warnings["warning"].str.contains(WEAK).tolist() == [True] * weak
     assert verdict(found) == ("reservations" if weak else "within")
     if weak:
-        assert (
-            "of the 20 suspected pairs is 49.5 %, so that most of them are chance"
-            in found.warnings["warning"][0]
-        )
+        assert "of the 20 suspected pairs is 49.5 %, so that most of them are chance" in found.warnings["warning"][0]
 
 
 def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4", low="0.4", high="0.4"):
@@ -361,11 +345,7 @@ LINKS = [
 @pytest.mark.parametrize(("lost", "grade", "words"), LINKS)
 def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, words):
     account = pd.DataFrame(
-        [
-            ("stratify", "iuf", "in", 1000),
-            ("stratify", "iuf", "lost", lost),
-            ("stratify", "iuf", "used", 1000 - lost),
-        ],
+        [("stratify", "iuf", "in", 1000), ("stratify", "iuf", "lost", lost), ("stratify", "iuf", "used", 1000 - lost)],
         columns=["step", "file", "cause", "rows"],
     )
     found = judged(None, strata=account).warnings

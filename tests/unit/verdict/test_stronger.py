@@ -19,9 +19,7 @@ def met(*broken, **limits) -> pd.Series:
 def exact(n_suspected: int, n_confirmed: int) -> pd.DataFrame:
     """The table of people whom exact values name, with one line."""
     line = ("income", 1, 240, 160, n_suspected, n_confirmed)
-    return pd.DataFrame(
-        [line], columns=["variables", "n_variables", "n_puf", "n_linked", "n_suspected", "n_confirmed"]
-    )
+    return pd.DataFrame([line], columns=["variables", "n_variables", "n_puf", "n_linked", "n_suspected", "n_confirmed"])
 
 
 @pytest.mark.parametrize(

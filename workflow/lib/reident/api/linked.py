@@ -166,9 +166,7 @@ def _keys(
     if puf_id is None and eif_id is None and len(names) == 2:
         puf_id, eif_id = names
     if puf_id is None or eif_id is None:
-        raise InputError(
-            "iuf: the data frame must have two columns. Select them, or give `puf_id` and `eif_id`."
-        )
+        raise InputError("iuf: the data frame must have two columns. Select them, or give `puf_id` and `eif_id`.")
     puf, eif = ([name] if isinstance(name, str) else list(name) for name in (puf_id, eif_id))
     if len(names) != len(puf) + len(eif):
         raise InputError(
@@ -197,30 +195,20 @@ def _with_missing(variable: str | Mapping[str, Any], frames: Mapping[str, pd.Dat
 def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
     if study.model.metrics is None:
-        raise InputError(
-            f"{study.path}: the study has no `metrics`. Add the section, or call another function."
-        )
+        raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
     extracts = parts.preparing(study.model).extracts
     typed, files = prepared(study.model, study.texts(extracts), threads)
     setting = Setting(threads=threads, functions=study.functions)
     made = stages.attack(parts.attacking(study.model), files, setting)
     return AttackTables(
         declared("rates.csv", made.rates),
-        {
-            name: declared(f"confirmed/{name}.parquet", tables.confirmed)
-            for name, tables in made.metrics.items()
-        },
-        {
-            name: declared(f"confirmed/{name}.limits.csv", tables.limits)
-            for name, tables in made.metrics.items()
-        },
+        {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
+        {name: declared(f"confirmed/{name}.limits.csv", tables.limits) for name, tables in made.metrics.items()},
         declared("prepared/warnings.csv", typed.warnings),
     )
 
 
-def prepared(
-    study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
-) -> tuple[Prepared, AttackFiles]:
+def prepared(study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1) -> tuple[Prepared, AttackFiles]:
     """Return the typed tables of a study, and what an attack takes of them."""
     part = parts.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")

@@ -142,9 +142,7 @@ def matching_risk(
         section = {"known": known, "synthesized": synthesized, "radius": radius, **options}
         study = _matched(study, synthetic, None, section, id)
     tables = _matching_tables(study)
-    found = summary.match_files(
-        parts.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"]
-    )
+    found = summary.match_files(parts.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"])
     return made_by("match", found)
 
 
@@ -245,10 +243,7 @@ def _matched(
         else section[name]
         for name in section
     }
-    files = {
-        CONFIDENTIAL: file_section(CONFIDENTIAL, id=key),
-        "synthetic": [file_section(side) for side in copies],
-    }
+    files = {CONFIDENTIAL: file_section(CONFIDENTIAL, id=key), "synthetic": [file_section(side) for side in copies]}
     return of_frames({"matching": {**files, **_given(complete)}}, frames)
 
 

@@ -139,12 +139,7 @@ def of_frames(sections: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -
         raise InputError(problem) from None
 
 
-_KEYWORDS = {
-    "linking_variables": "variables",
-    "file_risk.key_variables": "keys",
-    "file_risk.": "",
-    "matching.": "",
-}
+_KEYWORDS = {"linking_variables": "variables", "file_risk.key_variables": "keys", "file_risk.": "", "matching.": ""}
 """How functions call the keys of a study file, for messages."""
 
 
@@ -153,9 +148,7 @@ def named(**frames: Any) -> dict[str, pd.DataFrame]:
     for name, frame in frames.items():
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"`{name}` must be a pandas DataFrame, not {type(frame).__name__}")
-    return {
-        name: frame.set_axis([str(one) for one in frame.columns], axis=1) for name, frame in frames.items()
-    }
+    return {name: frame.set_axis([str(one) for one in frame.columns], axis=1) for name, frame in frames.items()}
 
 
 def file_section(side: str, **keys: Any) -> dict[str, Any]:
@@ -204,9 +197,7 @@ def with_missing(
     missing codes for each side.
     """
     section = {"name": variable} if isinstance(variable, str) else dict(variable)
-    incomplete = [
-        side for side, column in columns.items() if column is not None and column.isna().to_numpy().any()
-    ]
+    incomplete = [side for side, column in columns.items() if column is not None and column.isna().to_numpy().any()]
     if not incomplete:
         return section
     declared: Any = section.get("missing", {} if by_side else [])
@@ -215,8 +206,7 @@ def with_missing(
     codes = declared if isinstance(declared, Mapping) else dict.fromkeys(columns, declared)
     return section | {
         "missing": {
-            side: _with_empty(codes.get(side, [])) if side in incomplete else codes.get(side, [])
-            for side in columns
+            side: _with_empty(codes.get(side, [])) if side in incomplete else codes.get(side, []) for side in columns
         }
     }
 

@@ -47,9 +47,7 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 def made_by(rule: str, content: Any) -> Tables:
     """Return the tables that the function of a step returns, as their files have them."""
-    return Tables(
-        {table.output: declared(table.path, getattr(content, table.output)) for table in TABLES[rule]}
-    )
+    return Tables({table.output: declared(table.path, getattr(content, table.output)) for table in TABLES[rule]})
 
 
 def declared(path: str, table: pa.Table | pd.DataFrame) -> pd.DataFrame:

@@ -66,9 +66,7 @@ def _study(path: Path, files: Files, documents: dict[str, Line], same: bool) -> 
         content = reading.read(Path(PurePosixPath(file).name), content=files[file].text)
         members = Family(Path(PurePosixPath(file).name), content)
         studies = {layout.RESOLVED: members.study}
-        studies |= {
-            f"{layout.STUDY}{one.place}/study.json": one.study for one in members.members if one.place
-        }
+        studies |= {f"{layout.STUDY}{one.place}/study.json": one.study for one in members.members if one.place}
         found = {name: Study.model_validate(read_document(path, files, name)) for name in studies}
     except (InputError, ValidationError):
         if same:
@@ -116,11 +114,7 @@ def _decision(path: Path, files: Files, documents: dict[str, Line]) -> None:
         if not _kept(files[table]):
             raise refusal(path, f"{quote(table)} is too large for a table of the verdict")
         lines = read_text(Path(table), files[table].text).to_dict("records")
-        if (
-            not isinstance(stated, list)
-            or len(stated) != len(lines)
-            or not all(map(_same_line, stated, lines))
-        ):
+        if not isinstance(stated, list) or len(stated) != len(lines) or not all(map(_same_line, stated, lines)):
             raise refusal(path, f"{quote(layout.DECISION)} contradicts {quote(table)}")
 
 
@@ -164,8 +158,7 @@ def _verdict(path: Path, files: Files, name: str, entry: Line) -> Iterator[str]:
     try:
         study = Study.model_validate(read_document(path, files, resolved))
         read = {
-            read_name: _table(files, layout.TABLES + lines[0]["path"])
-            for read_name, lines in entry["inputs"].items()
+            read_name: _table(files, layout.TABLES + lines[0]["path"]) for read_name, lines in entry["inputs"].items()
         }
         stated = {table: _table(files, f"{folder}verdict/{table}.csv") for table in VERDICT}
         if any(table is None for table in stated.values()):
@@ -182,9 +175,7 @@ def _verdict(path: Path, files: Files, name: str, entry: Line) -> Iterator[str]:
     if agree:
         return
     if same:
-        raise refusal(
-            path, f"{quote(f'{folder}verdict/limits.csv')} is not what the tables of the bag come to"
-        )
+        raise refusal(path, f"{quote(f'{folder}verdict/limits.csv')} is not what the tables of the bag come to")
     yield (
         "from the tables of the bag, which another release made, this release comes to another verdict. Reproduce the "
         "study with the code of the bag before you rely on its verdict."

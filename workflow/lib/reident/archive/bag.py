@@ -138,9 +138,7 @@ def _fill(
         lines = {**info, "External-Identifier": identifier.urn, "Payload-Oxum": f"{sizes}.{len(items)}"}
         tags = {
             layout.DECLARATION: "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
-            layout.INFO: "".join(
-                f"{key}: {' '.join(value.split())}\n" for key, value in sorted(lines.items())
-            ),
+            layout.INFO: "".join(f"{key}: {' '.join(value.split())}\n" for key, value in sorted(lines.items())),
             layout.PAYLOAD_MANIFEST: manifest,
         }
         added = {name: _add(archive, top, Item(name, tags[name].encode()))[0] for name in sorted(tags)}
@@ -170,9 +168,7 @@ def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
             size += len(chunk)
             target.write(chunk)
     if item.sha256 not in ("", sha256.hexdigest()):
-        raise InputError(
-            f"{item.path}: the file changed while it was being sealed. Run the same command again."
-        )
+        raise InputError(f"{item.path}: the file changed while it was being sealed. Run the same command again.")
     return sha512.hexdigest(), size
 
 
@@ -193,9 +189,7 @@ def _check_names(names: list[str]) -> None:
             what = f"`{printable(file)}`: the name of a file in a sealed study must not {problem}"
             raise InputError(f"{what}. Rename the file.")
         if name.casefold() in folded:
-            raise InputError(
-                f"`{file}` must not be the name of two files of a sealed study. Rename one of them."
-            )
+            raise InputError(f"`{file}` must not be the name of two files of a sealed study. Rename one of them.")
         folded.add(name.casefold())
 
 

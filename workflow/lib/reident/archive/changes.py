@@ -175,9 +175,7 @@ def _codes(release: Release) -> dict[str, dict[str, int]] | None:
 def counts(before: Release, after: Release) -> list[Change]:
     """Compare the distinct values and the missing values of each linking variable, in the PUF and in the EIF."""
     tables = (_lines(release, "description/variables.csv") for release in (before, after))
-    return _common(
-        *({line["variable"]: {name: line[name] for name in _COUNTS} for line in table} for table in tables)
-    )
+    return _common(*({line["variable"]: {name: line[name] for name in _COUNTS} for line in table} for table in tables))
 
 
 _COUNTS = ("puf_distinct", "puf_missing", "eif_distinct", "eif_missing", "common_codes")
@@ -312,10 +310,7 @@ def warnings(before: Release, after: Release) -> list[Change]:
     releases = [_lines(release, "verdict/warnings.csv") for release in (before, after)]
     is_coded = all(line.get("code") for lines in releases for line in lines)
     sides = [
-        {
-            (line["severity"], _kind(line) if is_coded else _NUMBER.sub("0", line["warning"])): line
-            for line in lines
-        }
+        {(line["severity"], _kind(line) if is_coded else _NUMBER.sub("0", line["warning"])): line for line in lines}
         for lines in releases
     ]
     return [

@@ -97,9 +97,7 @@ def joined(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 def _is_trusted(trust: str, name: str, tree: str) -> bool:
     digits = trust.lower()
-    return digits in (name, name.rpartition("-")[2]) or (
-        len(digits) >= MIN_DIGITS and tree.startswith(digits)
-    )
+    return digits in (name, name.rpartition("-")[2]) or (len(digits) >= MIN_DIGITS and tree.startswith(digits))
 
 
 def _digests(root: Path) -> dict[str, str]:

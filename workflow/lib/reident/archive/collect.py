@@ -146,10 +146,7 @@ def _output(line: Line, root: Path, must_stay: MustStay) -> Line:
     elif path.name == "study.json":
         bag = f"study/{name}"
     return {
-        **{
-            key: (without_digest(line) if stays else line).get(key)
-            for key in ("path", "sha256", "size", "rows")
-        },
+        **{key: (without_digest(line) if stays else line).get(key) for key in ("path", "sha256", "size", "rows")},
         "content": None if rendered or stays else content.digest(path),
         "holds_data": not open_table,
         "equal": "report" if rendered or name in _NOT_MADE else "bytes",
@@ -213,10 +210,7 @@ def code_files(members: Family, *, complete: bool = False) -> list[tuple[Line, P
     for study in (members.study, *(member.study for member in members.members)):
         names |= set(files_without_data(study).values())
     files = [_code_file(name, members.path.parent / name) for name in sorted(names)]
-    return [
-        (line if complete or not _is_bag(line["path"]) else without_digest(line), path)
-        for line, path in files
-    ]
+    return [(line if complete or not _is_bag(line["path"]) else without_digest(line), path) for line, path in files]
 
 
 def _is_bag(name: str) -> bool:
@@ -251,10 +245,7 @@ def cost(entries: Sequence[Entry], root: Path) -> Line:
 
     The sizes of all files are in whole megabytes: to the byte, the compressed size of a result tells of its values.
     """
-    steps = [
-        {"step": f"{_place(entry)}/{entry['step']}".lstrip("/"), **_measured(entry, root)}
-        for entry in entries
-    ]
+    steps = [{"step": f"{_place(entry)}/{entry['step']}".lstrip("/"), **_measured(entry, root)} for entry in entries]
 
     lines = (line for entry in entries for line in (*entry["outputs"].values(), *inputs(entry)))
     sizes = {(line["path"], line["sha256"]): line["size"] for line in lines}
@@ -294,9 +285,7 @@ def _number(cell: str) -> float | None:
 
 def checkout_files(checkout: Path) -> list[str]:
     """Return the sources of a checkout, by their paths in it: never tests, caches, results or other studies."""
-    paths = [
-        path for name in CODE for path in (checkout / name, *(checkout / name).rglob("*")) if path.is_file()
-    ]
+    paths = [path for name in CODE for path in (checkout / name, *(checkout / name).rglob("*")) if path.is_file()]
     names = sorted(path.relative_to(checkout).as_posix() for path in paths)
     return [name for name in names if not _NO_CODE.search(name)]
 
@@ -312,12 +301,8 @@ def _study(members: Family) -> Iterator[Item]:
 
 def _sources(read: Iterable[Line], members: Family) -> list[Item]:
     """Return the source files, where the study includes them."""
-    files = {
-        line["bag"]: (members.path.parent / line["path"], line["sha256"]) for line in read if line["bag"]
-    }
+    files = {line["bag"]: (members.path.parent / line["path"], line["sha256"]) for line in read if line["bag"]}
     for path, _ in files.values():
         if not path.is_file():
-            raise InputError(
-                f"{path} does not exist. Put it back, or set `seal: {{inputs: hashes}}` in the study."
-            )
+            raise InputError(f"{path} does not exist. Put it back, or set `seal: {{inputs: hashes}}` in the study.")
     return [Item(layout.PAYLOAD + bag, path, sha256) for bag, (path, sha256) in files.items()]

@@ -7,16 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from reident.archive import differences
-from reident.archive.comparison import (
-    HIGHER,
-    IDENTICAL,
-    LOWER,
-    MIXED,
-    SIDES,
-    UNKNOWN,
-    Comparison,
-    compare,
-)
+from reident.archive.comparison import HIGHER, IDENTICAL, LOWER, MIXED, SIDES, UNKNOWN, Comparison, compare
 from reident.archive.differences import FELL, GREW, SAME, UNCLEAR
 from reident.archive.releases import Release, is_bag, open_release
 from reident.archive.unpack import staging

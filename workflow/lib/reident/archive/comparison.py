@@ -143,9 +143,7 @@ class Comparison:
             LINKS: "iuf" in changed,
             INTRUDER: "eif" in changed,
             SETTINGS: "functions" in changed or changes.settings(self.lines("options")),
-            CODE: any(
-                line.about == "code" and line.what.split(".")[0] in steps for line in self.lines("code")
-            ),
+            CODE: any(line.about == "code" and line.what.split(".")[0] in steps for line in self.lines("code")),
         }
         return [name for name, true in causes.items() if true]
 
@@ -167,10 +165,7 @@ class Comparison:
                 for name, lines in self.changes.items()
             },
             "measures": {name: dict(zip(SIDES, pair, strict=True)) for name, pair in self.measures.items()},
-            "rates": [
-                line._asdict() | {side: getattr(line, side)._asdict() for side in SIDES}
-                for line in self.rates
-            ],
+            "rates": [line._asdict() | {side: getattr(line, side)._asdict() for side in SIDES} for line in self.rates],
         }
 
 
@@ -203,9 +198,7 @@ def compare(before: Release, after: Release) -> Comparison:
     rates: list[Difference] = []
     if common:
         attacks = [
-            Attack(
-                table, groups, str(release.study["rates"]["interval"]), float(release.study["rates"]["level"])
-            )
+            Attack(table, groups, str(release.study["rates"]["interval"]), float(release.study["rates"]["level"]))
             for release, table, groups in zip(releases.values(), tables.values(), named, strict=True)
             if table is not None
         ]

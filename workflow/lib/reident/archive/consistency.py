@@ -132,9 +132,7 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
     for name, line in listed.items():
         if any(line[field] != wrote[name].get(field) for field in ("sha256", "size", "rows")):
             raise refusal(path, f"{quote(layout.OUTPUTS)} and the ledger disagree about {quote(name)}")
-    sources = [
-        line for _, entry in entries for line in inputs(entry) if line["path"].startswith(SOURCE_PREFIX)
-    ]
+    sources = [line for _, entry in entries for line in inputs(entry) if line["path"].startswith(SOURCE_PREFIX)]
     return {_source(line) for line in sources}
 
 

@@ -58,9 +58,7 @@ class Crate:
     The `sizes` are those of these documents, and of the study file and the Snakefile by their folders.
     """
 
-    def __init__(
-        self, study: Study, file: str, documents: Mapping[str, Any], sizes: Mapping[str, int]
-    ) -> None:
+    def __init__(self, study: Study, file: str, documents: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         self.study, self.sizes, self.title = study, sizes, study.title or study.id
         self.study_file = f"{_at(layout.STUDY)}{file}"
         self.made: list[Entity] = documents[layout.OUTPUTS]["outputs"]
@@ -101,9 +99,7 @@ class Crate:
         yield _file(self.study_file, "The study file", self.sizes[layout.STUDY], "application/yaml")
         for line in (*self.made, *self.read):
             if line["bag"] and line.get("equal", "report") == "report":
-                meaning = (
-                    "The report" if "equal" in line else f"A source file, in the study file {line['path']}"
-                )
+                meaning = "The report" if "equal" in line else f"A source file, in the study file {line['path']}"
                 yield _file(line["bag"], meaning, line["size"]) | {"sha256": line["sha256"]}
         code, snakefile, mit = _at(layout.CODE), f"{_at(layout.CODE)}Snakefile", {"license": _refer(MIT)}
         meaning = "The workflow and its library, as in a checkout"
@@ -123,10 +119,7 @@ class Crate:
         agency, version = _refer("#agency"), self.release["versions"].get("snakemake", "unknown")
         name = self.study.agency or "The agency that releases the file"
         counts = "The counts are exact, neither rounded nor suppressed. Only the agency passes them on."
-        url, digests = (
-            "https://snakemake.readthedocs.io",
-            "https://www.iana.org/assignments/named-information",
-        )
+        url, digests = ("https://snakemake.readthedocs.io", "https://www.iana.org/assignments/named-information")
         yield _entity(PROFILE, ["CreativeWork", "Profile"], "Five Safes RO-Crate profile", version="0.4")
         yield _entity("#agency", "Organization", name)
         yield _entity("#project", "Project", self.title, member=agency)

@@ -74,9 +74,7 @@ def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
     Scoring functions are taken from the bag only if its code is trusted.
     """
     files = [
-        Input(
-            line["path"], line["sha256"], line["size"], line["bag"], all(map(is_held, line.get("sides", ())))
-        )
+        Input(line["path"], line["sha256"], line["size"], line["bag"], all(map(is_held, line.get("sides", ()))))
         for line in (*document["inputs"], *document["files"])
     ]
     return [file._replace(bag=None) if file.is_code and not trusted else file for file in files]

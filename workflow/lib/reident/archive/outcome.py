@@ -21,9 +21,7 @@ from reident.pipeline.steps import table_of
 TOLERANCE = 1e-9
 """The largest relative difference of two numbers that count as equal."""
 
-Outcome = Literal[
-    "identical", "content", "tolerance", "explained", "withheld", "different", "missing", "extra"
-]
+Outcome = Literal["identical", "content", "tolerance", "explained", "withheld", "different", "missing", "extra"]
 """How a result compares: the same bytes; the same content in other bytes, or before columns that a later release added
 at the end; numbers equal within :data:`TOLERANCE`; a report that differs because the code or the packages differ;
 computed, where the bag must not have its digest;
@@ -86,12 +84,7 @@ def is_reproduced(lines: list[Compared]) -> bool:
 
 
 def _compare(
-    line: dict[str, Any],
-    bag: Path,
-    root: Path,
-    same: bool,
-    renamed: Mapping[str, str],
-    rows: Mapping[str, int | None],
+    line: dict[str, Any], bag: Path, root: Path, same: bool, renamed: Mapping[str, str], rows: Mapping[str, int | None]
 ) -> Compared:
     path = str(line["path"])
     file = _located(root, path)
@@ -154,9 +147,7 @@ def _first_difference(path: str, sealed: Path, computed: Path) -> Difference | N
     numbers, may_be_shown = _declared(path)
     length = min(len(before), len(after))
     texts = [(before[name][:length].to_numpy(), after[name][:length].to_numpy()) for name in columns]
-    unequal = np.column_stack(
-        [_unequal(*pair, name in numbers) for name, pair in zip(columns, texts, strict=True)]
-    )
+    unequal = np.column_stack([_unequal(*pair, name in numbers) for name, pair in zip(columns, texts, strict=True)])
     rows = np.flatnonzero(unequal.any(axis=1))
     if len(rows):
         row = int(rows[0])
@@ -186,8 +177,6 @@ def _unequal(before: np.ndarray, after: np.ndarray, numbers: bool) -> np.ndarray
     if not numbers or not unequal.any():
         return unequal
     at = np.flatnonzero(unequal)
-    old, new = (
-        pd.to_numeric(pd.Series(values[at]), errors="coerce").to_numpy(float) for values in (before, after)
-    )
+    old, new = (pd.to_numeric(pd.Series(values[at]), errors="coerce").to_numpy(float) for values in (before, after))
     unequal[at] = ~np.isclose(old, new, rtol=TOLERANCE, atol=0.0)  # an empty cell is equal to nothing
     return unequal

@@ -150,9 +150,7 @@ def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores:
         "network": ended.network,
         "renamed": sorted(placed.renamed.values()),
         "cost": {"then": _expected(bag), "now": now},
-        "results": [
-            line._asdict() | {"difference": line.difference and line.difference._asdict()} for line in lines
-        ],
+        "results": [line._asdict() | {"difference": line.difference and line.difference._asdict()} for line in lines],
         "counts": dict(Counter(line.outcome for line in lines)),
         "outcome": REPRODUCED if outcome.is_reproduced(lines) else DIFFERS,
     }
@@ -242,9 +240,7 @@ def _lines(facts: Facts, target: Path) -> list[str]:
     if facts["outcome"] == NOT_RERUN:
         missing = facts["inputs"]["missing"]
         unreadable = facts["inputs"]["unreadable"]
-        lines = [
-            f"{name}: verified, not rerun: {len(missing)} of {facts['inputs']['needed']} inputs were not found."
-        ]
+        lines = [f"{name}: verified, not rerun: {len(missing)} of {facts['inputs']['needed']} inputs were not found."]
         lines += [f"Not found: {item}." for item in missing]
         lines += [f"{unreadable:,} files or folders could not be read."] if unreadable else []
         return [*lines, "Name the folder that holds them with `--inputs DIR`.", *warnings, page]

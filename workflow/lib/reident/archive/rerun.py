@@ -145,12 +145,7 @@ def shards(bag: Path) -> int | None:
 
 
 def run(
-    root: Path,
-    placed: Placed,
-    into: Path,
-    cores: str,
-    settings: dict[str, Any],
-    progress: Callable[[], None],
+    root: Path, placed: Placed, into: Path, cores: str, settings: dict[str, Any], progress: Callable[[], None]
 ) -> Ended:
     """Compute a study, and wait for the end.
 

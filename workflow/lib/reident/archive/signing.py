@@ -100,15 +100,11 @@ def _public_key(signature: bytes) -> bytes:
         if (first, last) != (_BEGIN, _END) or blob[:10] != b"SSHSIG\0\0\0\1" or len(blob) < 14 + length:
             raise ValueError
     except (ValueError, struct.error):
-        raise ValueError(
-            "is not a signature of `ssh-keygen`. Get the file again from who signed it."
-        ) from None
+        raise ValueError("is not a signature of `ssh-keygen`. Get the file again from who signed it.") from None
     return blob[14 : 14 + length]
 
 
-def _run(
-    data: bytes, command: str, *options: str, namespace: bool = True
-) -> subprocess.CompletedProcess[bytes]:
+def _run(data: bytes, command: str, *options: str, namespace: bool = True) -> subprocess.CompletedProcess[bytes]:
     """Run a command of ``ssh-keygen -Y`` that can ask nobody anything."""
     if (program := shutil.which("ssh-keygen")) is None:
         raise InputError("`ssh-keygen` is not installed. Install OpenSSH, and run the same command again.")

@@ -243,9 +243,7 @@ def _is_read(entry: zipfile.ZipInfo) -> bool:
         return False
 
 
-def _read(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, rebuilt: zipfile.ZipFile, folder: Path | None
-) -> Content:
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, rebuilt: zipfile.ZipFile, folder: Path | None) -> Content:
     """Digest a file of a bag, compare what `zipfile` makes of it, and write it."""
     sha512, sha256, blocks = hashlib.sha512(), hashlib.sha256(), list[bytes]()
     again = header(entry.filename, entry.file_size, entry.compress_type)

@@ -149,9 +149,7 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
         warnings.append(_CONFIDENTIAL)
     version = documents[layout.RELEASE]["version"]
     if _numbers(version) > _numbers(release.version()):
-        warnings.append(
-            f"the bag was sealed by reident {version}, a newer release than the one that verifies it."
-        )
+        warnings.append(f"the bag was sealed by reident {version}, a newer release than the one that verifies it.")
     return Verified(path, study, digest, documents, signed_by, sign_offs, tuple(warnings))
 
 
@@ -240,9 +238,7 @@ def _check_signatures(
     return signed_by, tuple(sign_offs), warnings
 
 
-def _signer(
-    path: Path, files: dict[str, Content], name: str, signature: str, signers: Path | None
-) -> signing.Signer:
+def _signer(path: Path, files: dict[str, Content], name: str, signature: str, signers: Path | None) -> signing.Signer:
     """Return who signed a file of the bag."""
     try:
         return signing.verify(files[name].text, files[signature].text, signers)
@@ -259,9 +255,7 @@ def _sign_off(path: Path, files: dict[str, Content], name: str) -> dict[str, Any
     if not isinstance(saw, dict) or not saw.items() <= signatures.items():
         raise refusal(path, f"a signature that {quote(name)} covers is missing, or another one")
     try:
-        Decision.model_validate(
-            {key: value for key, value in content.items() if key not in {*bound, SIGNATURES}}
-        )
+        Decision.model_validate({key: value for key, value in content.items() if key not in {*bound, SIGNATURES}})
     except ValidationError:
         raise refusal(path, f"{quote(name)} is not a complete sign-off") from None
     return content
@@ -274,9 +268,7 @@ SIGNATURES = "signatures"
 def binding(files: dict[str, Content]) -> dict[str, Any]:
     """Return what binds a sign-off to a bag: the digests of its tag manifest, its report, and its signatures so far."""
     report = {
-        name.removeprefix(layout.REPORT): file.sha256
-        for name, file in files.items()
-        if name.startswith(layout.REPORT)
+        name.removeprefix(layout.REPORT): file.sha256 for name, file in files.items() if name.startswith(layout.REPORT)
     }
     signatures = {name: file.sha512 for name, file in files.items() if layout.SIGNED_FILES.fullmatch(name)}
     return {"tag_manifest": files[layout.TAG_MANIFEST].sha512, "report": report, SIGNATURES: signatures}

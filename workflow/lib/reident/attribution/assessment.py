@@ -80,18 +80,14 @@ def assess(
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
         return [
-            [
-                measures.of(disclosure, linked=files.linked)
-                for disclosure in _disclosures(files, cells, target)
-            ]
+            [measures.of(disclosure, linked=files.linked) for disclosure in _disclosures(files, cells, target)]
             for target in targets
         ]
 
     # The set of no keys is the baseline: what an intruder who knows nothing of a person learns.
     results = measure_each(run, [(), *rules.sets], threads, progress)
     summary = pd.concat(
-        [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)],
-        ignore_index=True,
+        [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)], ignore_index=True
     )
     worst = summary[(summary["danger"] == 1) & (summary["file"] == MEAN)].set_index("target")["keys"]
     parts, lines = [], []
@@ -145,9 +141,7 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
         low, high = neighbourhoods(distinct, Reach(radius.size, radius.relative is not None, "closed"))
         last = len(distinct)
         n_values = last
-        ranks = [
-            np.searchsorted(distinct, column).astype(np.int32) for column in values
-        ]  # missing after all numbers
+        ranks = [np.searchsorted(distinct, column).astype(np.int32) for column in values]  # missing after all numbers
         if rules.category:
             low, high = np.append(low, last), np.append(high, last + 1)
         else:
@@ -207,9 +201,7 @@ def _lines(
     """Return the summary of one target; the sets stay in their order, and ``danger`` ranks them."""
     files = [results[place][at] for place in range(1, len(results))]
     means = [measures.mean_of(file) for file in files]
-    order = sorted(
-        range(len(sets)), key=lambda place: (-_value(means[place].disco), -_value(means[place].cap), place)
-    )
+    order = sorted(range(len(sets)), key=lambda place: (-_value(means[place].disco), -_value(means[place].cap), place))
     danger = {place: rank for rank, place in enumerate(order, start=1)}
     lines = []
     for place, keys in enumerate(sets):
@@ -217,9 +209,7 @@ def _lines(
             *((str(number), measured) for number, measured in enumerate(files[place], start=1)),
             (MEAN, means[place]),
         ]
-        lines += [
-            (target, set_name(keys), len(keys), danger[place], name, *measured) for name, measured in by_name
-        ]
+        lines += [(target, set_name(keys), len(keys), danger[place], name, *measured) for name, measured in by_name]
     front = ["target", "keys", "size", "danger", "file"]
     return pd.DataFrame(lines, columns=[*front, *Measures._fields])
 
@@ -230,11 +220,7 @@ def _value(rate: float) -> float:
 
 
 def _records(
-    rules: AttributionRules,
-    original: pa.Table,
-    target: _Target,
-    keys: Sequence[str],
-    disclosed: Sequence[Disclosures],
+    rules: AttributionRules, original: pa.Table, target: _Target, keys: Sequence[str], disclosed: Sequence[Disclosures]
 ) -> pa.Table:
     """Return what is disclosed of each original record with the most dangerous set of keys."""
     n = original.num_rows
@@ -252,11 +238,7 @@ def _records(
 
 
 def _target_line(
-    target: _Target,
-    keys: Sequence[str],
-    disclosed: Sequence[Disclosures],
-    baseline: Measures,
-    categories: pd.DataFrame,
+    target: _Target, keys: Sequence[str], disclosed: Sequence[Disclosures], baseline: Measures, categories: pd.DataFrame
 ) -> dict[str, object]:
     """Return the line of a target: its baselines, its most dangerous set, and the value that dominates DiSCO there."""
     disclosed_values = np.sum([file.by_value for file in disclosed], axis=0)

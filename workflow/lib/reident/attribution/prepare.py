@@ -40,9 +40,7 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def prepare(
-    files: AttributionFiles, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext
-) -> Prepared:
+def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext) -> Prepared:
     """Type and code files that are in memory, by side, as :func:`prepare_files` does.
 
     Each has at least the columns of its extract.
@@ -88,29 +86,18 @@ def prepare_files(
     lines, warnings = [], list[StudyWarning]()
     needed = [variable.column for variable in files.variables]
     for at, variable in enumerate(files.variables):
-        typed = {
-            side: typed_key(variable, files.files[side], text[variable.column])
-            for side, text in texts.items()
-        }
+        typed = {side: typed_key(variable, files.files[side], text[variable.column]) for side, text in texts.items()}
         warnings += _missing_throughout(files, variable, typed)
         if isinstance(variable, Target) and variable.type == "numeric":
             coded = typed
         else:
             decimal = files.files[files.original].decimal
-            codes, labels = categories.coded(
-                variable, typed, files.original, decimal, files.bins, files.ranks
-            )
+            codes, labels = categories.coded(variable, typed, files.original, decimal, files.bins, files.ranks)
             with guard():
                 warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and keys.add_missing(codes, labels)
-            counts = {
-                "n_original": [codes[files.original]],
-                "n_released": [codes[side] for side in files.released],
-            }
-            front = {
-                "variable": variable.name,
-                "role": "target" if variable in files.targets else "key",
-            }
+            counts = {"n_original": [codes[files.original]], "n_released": [codes[side] for side in files.released]}
+            front = {"variable": variable.name, "role": "target" if variable in files.targets else "key"}
             counted = categories.counted(labels, counts, with_missing=with_missing)
             lines.append(pd.DataFrame(front | counted))
             coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}

@@ -50,11 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and not words[0].startswith("-") and words[0] not in parsers.choices:
         from reident.study.reading import near
 
-        names = (
-            ""
-            if (question := near(words[0], parsers.choices))
-            else f" Choose from {', '.join(parsers.choices)}."
-        )
+        names = "" if (question := near(words[0], parsers.choices)) else f" Choose from {', '.join(parsers.choices)}."
         parser.error(f"`{words[0]}` is not a command.{question}{names}")
     args = parser.parse_args(words)
     os.umask(0o077)  # everything that a command writes is its owner's alone
@@ -66,9 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
-        sys.stderr.write(
-            f"Error: {str(error.filename)[:40]}…: the name of a file is too long. Give a shorter one.\n"
-        )
+        sys.stderr.write(f"Error: {str(error.filename)[:40]}…: the name of a file is too long. Give a shorter one.\n")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")

@@ -90,20 +90,8 @@ exit status: 0 if the page was written, 1 if not, 2 for a wrong command line
 def declare(commands: Any) -> None:
     """Add these commands to the parser."""
     for name, run, text, description, status in (
-        (
-            "validate",
-            _validate,
-            "report every mistake of studies",
-            _VALIDATE,
-            "0 without errors, 1 with errors",
-        ),
-        (
-            "check",
-            _check,
-            "report whether results still hold",
-            _CHECK,
-            "0 if every chain closes, 1 if one does not",
-        ),
+        ("validate", _validate, "report every mistake of studies", _VALIDATE, "0 without errors, 1 with errors"),
+        ("check", _check, "report whether results still hold", _CHECK, "0 if every chain closes, 1 if one does not"),
         ("seal", _seal, "seal finished studies", _SEAL, "0 if every study is sealed, 1 if one is not"),
     ):
         epilog = _EXAMPLES.format(name=name, status=f"{status}, 2 for a wrong command line")
@@ -126,19 +114,13 @@ def declare(commands: Any) -> None:
         commands, "reproduce", "compute a sealed study again", _REPRODUCE, _REPRODUCE_EXAMPLES, _reproduce
     )
     parser.add_argument("bag", type=_path, metavar="BAG", help="the sealed study")
-    parser.add_argument(
-        "--inputs", type=_path, metavar="DIR", help="a folder that holds the inputs, under any names"
-    )
+    parser.add_argument("--inputs", type=_path, metavar="DIR", help="a folder that holds the inputs, under any names")
     parser.add_argument(
         "--trust", metavar="DIGEST", help="run the code of the bag; the digest of the bag or of its code"
     )
     _add_signers(parser)
-    parser.add_argument(
-        "--keep", action="store_true", help="keep the new results, as confidential as the inputs"
-    )
-    parser.add_argument(
-        "--cores", type=_cores, default="all", metavar="N", help="processors to use, by default all"
-    )
+    parser.add_argument("--keep", action="store_true", help="keep the new results, as confidential as the inputs")
+    parser.add_argument("--cores", type=_cores, default="all", metavar="N", help="processors to use, by default all")
 
     parser = add_command(commands, "compare", "compare two releases", _COMPARE, _COMPARE_EXAMPLES, _compare)
     for side in ("before", "after"):
@@ -165,9 +147,7 @@ def add_command(
 
 
 def _add_signers(parser: Any) -> None:
-    parser.add_argument(
-        "--signers", type=_path, metavar="FILE", help="a file of allowed signers (man ssh-keygen)"
-    )
+    parser.add_argument("--signers", type=_path, metavar="FILE", help="a file of allowed signers (man ssh-keygen)")
 
 
 def _path(text: str) -> Path:

@@ -40,9 +40,7 @@ def declare(commands: Any) -> None:
     """Add this part of the command to its parser."""
     text = "draft a study file from the files of the study"
     parser = add_command(commands, "init", text, _DESCRIPTION, _EPILOG, run, _USAGE)
-    parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="the files, in the order shown above"
-    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the files, in the order shown above")
     kind = parser.add_mutually_exclusive_group()
     for name, text in (
         ("file_risk", "the risk of one file, without an intruder's file"),
@@ -52,11 +50,7 @@ def declare(commands: Any) -> None:
         option = "--" + name.replace("_", "-")
         kind.add_argument(option, dest="kind", action="store_const", const=name, help=text)
     parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("study.yaml"),
-        metavar="STUDY",
-        help="the study file, default study.yaml",
+        "--out", type=Path, default=Path("study.yaml"), metavar="STUDY", help="the study file, default study.yaml"
     )
     parser.set_defaults(refuse=parser.error)
 
@@ -76,8 +70,6 @@ def run(args: argparse.Namespace) -> int:
 
     if not _counts(args.kind, len(args.files)):
         numbers = _NUMBERS[args.kind]
-        args.refuse(
-            f"init takes {numbers} here, but {len(args.files)} file(s) are given; see reident init --help"
-        )
+        args.refuse(f"init takes {numbers} here, but {len(args.files)} file(s) are given; see reident init --help")
     sys.stdout.write(draft(args.kind, args.files, args.out))
     return 0

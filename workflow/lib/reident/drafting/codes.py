@@ -52,9 +52,7 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     Namibia, and is left to the analyst, as are numbers that may well be values, such as 77, 98 and -1.
     """
     mapping: dict[str | float, int] = {code: rows for code, rows in counts.items()}  # noqa: C416 - of another type
-    looks = {
-        str(code): rows for code, rows in look_missing(mapping).items() if not _WEAK.fullmatch(str(code))
-    }
+    looks = {str(code): rows for code, rows in look_missing(mapping).items() if not _WEAK.fullmatch(str(code))}
     words = {code for code in counts if code.casefold() in UNKNOWN or code.casefold() in _SPECIAL}
     others = {code for code in counts if code not in looks}
     if sum(bool(_LETTERS.fullmatch(code)) for code in others) > len(others) / 2:
@@ -77,16 +75,10 @@ def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, 
         for code, rows in values.items():
             numbers[code if (value := number(code)) is None else value] += rows
         looks = look_missing(numbers)
-        return {
-            code: rows
-            for code, rows in values.items()
-            if number(code) in looks and MIN_RECORDS <= rows <= most
-        }
+        return {code: rows for code, rows in values.items() if number(code) in looks and MIN_RECORDS <= rows <= most}
     marks = {code for code in values if code.casefold() in _MARKS and number(code) is None}
     counts: dict[str | float, int] = {code: rows for code, rows in values.items()}  # noqa: C416 - of another type
-    marks.update(
-        str(code) for code in look_missing(counts) if str(code).startswith("-") and number(str(code))
-    )
+    marks.update(str(code) for code in look_missing(counts) if str(code).startswith("-") and number(str(code)))
     last = _last(values)
     marks.update(code for code in last if values[code] <= most or code.endswith("9"))
     return {code: rows for code, rows in values.items() if code in marks}

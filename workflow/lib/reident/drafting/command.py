@@ -32,9 +32,7 @@ def _write(out: Path, text: str) -> None:
     except FileExistsError:
         raise _exists(out) from None
     except OSError as error:
-        raise InputError(
-            f"{out}: the draft cannot be written ({error.strerror}). Check the folder."
-        ) from None
+        raise InputError(f"{out}: the draft cannot be written ({error.strerror}). Check the folder.") from None
 
 
 def _exists(out: Path) -> InputError:

@@ -153,10 +153,7 @@ def _evidence(first: Column, second: Column, cells: list[dict[str, np.ndarray] |
 def _as_numbers(first: Column, second: Column) -> bool:
     if not (first.is_numeric and second.is_numeric):
         return False
-    return (
-        types.kind([first, second]).kind == "numeric"
-        or min(len(first.values) or 99, len(second.values) or 99) > 12
-    )
+    return types.kind([first, second]).kind == "numeric" or min(len(first.values) or 99, len(second.values) or 99) > 12
 
 
 def _distributions(first: Column, second: Column) -> float:
@@ -196,10 +193,7 @@ def _association(
         sides = ((first, first_column), (second, second_column))
         numbers = [_numbers(values[present], column) for values, column in sides]
         return units.rank_correlation(*numbers), n
-    if any(
-        column.levels is None or len(column.values) > _MAX_CATEGORIES
-        for column in (first_column, second_column)
-    ):
+    if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first_column, second_column)):
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
     return _cramers_v(first[present], second[present]), n

@@ -96,9 +96,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
         certain += f" ({', '.join(map(_word, extra))}: without a counterpart)"
     what = [certain] if certain else []
     numeric = kind == "numeric"
-    points = {
-        code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes
-    }
+    points = {code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes}
     uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
     showable = points if numeric else types.codes_to_show(column)
     looks = {code: column.values[code] for code in points if points[code] in uncertain and code in showable}
@@ -120,9 +118,7 @@ def _distorted(points: Mapping[str, str], column: Column, doubtful: Collection[s
     numbers, rows = {code: value_of_number(text) for code, text in points.items()}, column.values
     some = [code for code, value in numbers.items() if value is not None]
     counts = NumberCounts()
-    counts.add(
-        np.array([numbers[code] for code in some], float), np.array([rows[code] for code in some], np.int64)
-    )
+    counts.add(np.array([numbers[code] for code in some], float), np.array([rows[code] for code in some], np.int64))
     return counts.distortion([value for code in doubtful if (value := numbers[code]) is not None]) > DISTORTS
 
 
@@ -142,9 +138,7 @@ def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:
     return name
 
 
-def remaining(
-    sheet: Sheet, file_: File, columns: Sequence[str], indent: int = 0, other: File | None = None
-) -> None:
+def remaining(sheet: Sheet, file_: File, columns: Sequence[str], indent: int = 0, other: File | None = None) -> None:
     """List the columns of a file that the draft does not use; with another file to compare with, each has a reason."""
     reasons: dict[str, list[str]] = {}
     for name in columns:

@@ -27,10 +27,7 @@ def make(path: Path, out: Path) -> tuple[str, list[str]]:
     columns = [
         column
         for column in file.columns.values()
-        if column.name not in key.columns
-        and column is not weight
-        and not types.obstacle(column)
-        and column.levels != 1
+        if column.name not in key.columns and column is not weight and not types.obstacle(column) and column.levels != 1
     ]
     if not columns:
         raise InputError(
@@ -49,10 +46,7 @@ def make(path: Path, out: Path) -> tuple[str, list[str]]:
         sheet.remark(f"Without `id` a record is identified by its row number: {key.reason}.", 4)
     sheet.end_block()
     if weight is not None:
-        sheet.add(
-            f"  weight: {scalar(weight.name)}",
-            "its name is that of a survey weight; f is 1 divided by the mean",
-        )
+        sheet.add(f"  weight: {scalar(weight.name)}", "its name is that of a survey weight; f is 1 divided by the mean")
     else:
         sheet.add(f"  sampling_fraction: {TODO}", "the share of the population in the file, such as 0.02")
     if len(columns) > _MANY:

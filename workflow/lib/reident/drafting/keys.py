@@ -32,21 +32,13 @@ def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str,
     By default the columns without missing values are tried whose names, or levels, are likeliest.
     """
     if among is None:
-        whole = [
-            column
-            for column in file.columns.values()
-            if column.valid == column.records and _may_identify(column)
-        ]
+        whole = [column for column in file.columns.values() if column.valid == column.records and _may_identify(column)]
         whole.sort(key=lambda column: (-names.names_key(column.name), -(column.levels or MAX_LEVELS + 1)))
         among = [column.name for column in whole[:_MAX_COLUMNS]]
     ordered = [name for name in file.columns if name in set(among)]
     for size in range(2, _MAX_PARTS + 1):
         sets = [names_ for names_ in combinations(ordered, size) if _may_be_unique(file, names_)]
-        unique = [
-            names_
-            for at in range(0, len(sets), _AT_ONCE)
-            for names_ in _unique(file, sets[at : at + _AT_ONCE])
-        ]
+        unique = [names_ for at in range(0, len(sets), _AT_ONCE) for names_ in _unique(file, sets[at : at + _AT_ONCE])]
         if unique:
             return sorted(unique, key=lambda names_: -sum(map(names.names_key, names_)))
     return []
@@ -55,9 +47,7 @@ def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str,
 def _may_identify(column: Column) -> bool:
     """Whether a column may be part of a key: no fraction, no date, and no amount by its name."""
     fractions = column.is_numeric and not column.whole
-    return not (
-        fractions or column.dates or (names.names_amount(column.name) and not names.names_key(column.name))
-    )
+    return not (fractions or column.dates or (names.names_amount(column.name) and not names.names_key(column.name)))
 
 
 def _may_be_unique(file: File, columns: Sequence[str]) -> bool:

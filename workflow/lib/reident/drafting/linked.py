@@ -86,9 +86,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
         if variable.kind.kind == "categorical"
         if (effect := strata.effect(variable.pair, variable.recode, variable.linked)) is not None
     }
-    sure = {
-        variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None
-    }
+    sure = {variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None}
     stratum = strata.chosen({name: effect for name, effect in effects.items() if name in sure}, every)
     if len(variables) == 1:
         stratum = None
@@ -104,11 +102,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
     ours, theirs = (
-        [
-            column
-            for column in file.columns.values()
-            if column.name not in key.columns and not types.obstacle(column)
-        ]
+        [column for column in file.columns.values() if column.name not in key.columns and not types.obstacle(column)]
         for file, key in zip((puf, eif), keys, strict=True)
     )
     taken = {*keys[0].columns, *keys[1].columns}
@@ -140,9 +134,7 @@ def _left_over(
     columns, refused = zip(*((_by_name(file), file.source.refused) for file in (puf, eif)), strict=True)
     taken = {*keys[0].columns, *keys[1].columns}
     paired = {(variable.pair.puf.name, variable.pair.eif.name) for variable in variables}
-    same = [
-        name for name in columns[0] if name in columns[1] and name not in taken and (name, name) not in paired
-    ]
+    same = [name for name in columns[0] if name in columns[1] and name not in taken and (name, name) not in paired]
     left = []
     for name in same:
         whys = [
@@ -157,9 +149,7 @@ def _left_over(
     ]
     for pair in counterparts.agreeing(free[0], free[1], links):
         whys = [
-            f"`{column.name}`: {types.obstacle(column)}"
-            for column in (pair.puf, pair.eif)
-            if types.obstacle(column)
+            f"`{column.name}`: {types.obstacle(column)}" for column in (pair.puf, pair.eif) if types.obstacle(column)
         ]
         left.append(LeftOver(pair.puf.name, pair.eif.name, pair.reason, "; ".join(whys)))
     return left
@@ -180,9 +170,7 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
     sheet.end_block()
     sheet.add("  iuf:")
     if links is None:
-        sheet.add(
-            f"    path: {TODO}", "the file of the true links; give it to `reident init` as the third file"
-        )
+        sheet.add(f"    path: {TODO}", "the file of the true links; give it to `reident init` as the third file")
         sheet.add(f"    puf_id: {TODO}", "its columns with the key of the PUF")
         sheet.add(f"    eif_id: {TODO}", "its columns with the key of the EIF")
         sheet.gap()
@@ -192,10 +180,7 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
         sheet.end_block()
         sheet.remark(f"What comments say of links is of a sample of {links.compared:,} of them.", 4)
     for side, key in (("puf", links.puf), ("eif", links.eif)):
-        sheet.add(
-            f"    {side}_id: {key_value(key.linked) if key.linked else TODO}",
-            "" if key.linked else key.reason,
-        )
+        sheet.add(f"    {side}_id: {key_value(key.linked) if key.linked else TODO}", "" if key.linked else key.reason)
     if links.unknown:
         sheet.add(
             f"    unknown_links_at_most: {TODO}",
@@ -206,24 +191,16 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
 
 
 def _strata(
-    sheet: Sheet,
-    variables: list[Variable],
-    effects: dict[str, strata.Stratum],
-    stratum: str | None,
-    every: int,
+    sheet: Sheet, variables: list[Variable], effects: dict[str, strata.Stratum], stratum: str | None, every: int
 ) -> None:
     others = {name: effect for name, effect in effects.items() if name != stratum}
     best = sorted(others, key=lambda name: (others[name].lost or 0, others[name].pairs))[:4]
     if stratum is None and not best:
         return
-    sheet.remark(
-        "Only records of the same stratum are compared. A variable is either here or a linking variable."
-    )
+    sheet.remark("Only records of the same stratum are compared. A variable is either here or a linking variable.")
     if stratum is not None:
         sheet.add("strata:")
-        _variable_lines(
-            sheet, next(variable for variable in variables if variable.name == stratum), typed=False
-        )
+        _variable_lines(sheet, next(variable for variable in variables if variable.name == stratum), typed=False)
         sheet.end_block()
         sheet.remark(f"{effects[stratum].words(every).capitalize()}.", 4)
     elif best:
@@ -244,9 +221,7 @@ def _linking(sheet: Sheet, variables: list[Variable], left: list[LeftOver]) -> N
         sheet.add(f"  - name: {scalar(columns.puf)}", columns.why)
         if columns.eif != columns.puf:
             sheet.add(f"    eif: {scalar(columns.eif)}")
-        decide = (
-            "write `numeric` or `categorical` and what it needs, as missing codes, or remove the variable"
-        )
+        decide = "write `numeric` or `categorical` and what it needs, as missing codes, or remove the variable"
         sheet.add(f"    type: {TODO}", "; ".join(filter(None, (columns.obstacle, decide))))
         sheet.gap()
 
@@ -273,9 +248,7 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
             if recode.hidden
             else ""
         )
-        decide = (
-            '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
-        )
+        decide = '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
     if typed and variable.unit is not None:
         sheet.add(f"    convert: {TODO}", _other_unit(variable.unit))
@@ -307,9 +280,7 @@ def _missing(sheet: Sheet, variable: Variable) -> None:
         return
     reason = "; ".join(f"{side}: {item.reason}" for side, item in variable.missing.items() if item.reason)
     if puf.todo or eif.todo:
-        certain = [
-            f"{side} {draft.code_list(item.codes)}" for side, item in variable.missing.items() if item.todo
-        ]
+        certain = [f"{side} {draft.code_list(item.codes)}" for side, item in variable.missing.items() if item.todo]
         reason += f". Write the codes that mean missing (certain: {', '.join(certain)})"
     written = f"{{puf: {draft.value_of(puf)}, eif: {draft.value_of(eif)}}}"
     if puf.codes == eif.codes and not puf.todo and not eif.todo:
@@ -318,11 +289,7 @@ def _missing(sheet: Sheet, variable: Variable) -> None:
 
 
 def _rest(
-    sheet: Sheet,
-    files: tuple[File, File],
-    keys: tuple[Key, Key],
-    variables: list[Variable],
-    left: list[LeftOver],
+    sheet: Sheet, files: tuple[File, File], keys: tuple[Key, Key], variables: list[Variable], left: list[LeftOver]
 ) -> None:
     used = [
         {
@@ -355,9 +322,7 @@ def _facts(
     links: Links | None,
     left: list[LeftOver],
 ) -> list[str]:
-    facts = [
-        draft.described(file, key.columns, "to be decided") for file, key in zip(files, keys, strict=False)
-    ]
+    facts = [draft.described(file, key.columns, "to be decided") for file, key in zip(files, keys, strict=False)]
     if links is not None:
         facts.append(f"{files[2].name}: {links.n:,} links, {links.unknown:,} to unknown records")
     n = len(variables) - (stratum is not None)

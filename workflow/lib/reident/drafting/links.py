@@ -71,9 +71,7 @@ def alone(file: File) -> Key:
         best = [name for name in unique if names.names_key(name) == names.names_key(unique[0])]
         if len(best) == 1 and (names.names_key(best[0]) or best[0] == next(iter(file.columns))):
             return Key((best[0],), (), f"unique in all {number(file.records, 'record')}, none empty")
-        return Key(
-            (), (), f"each of these columns is unique: {listed(unique)}; write the one that is the key"
-        )
+        return Key((), (), f"each of these columns is unique: {listed(unique)}; write the one that is the key")
     sets = keys.composite(file)
     if not sets:
         raise no_key(file)
@@ -83,9 +81,7 @@ def alone(file: File) -> Key:
 def _composite(sets: Sequence[tuple[str, ...]], file: File) -> Key:
     best = sets[0]
     if all(map(names.names_key, best)):
-        return Key(
-            best, (), f"unique together in all {number(file.records, 'record')}; no column is unique alone"
-        )
+        return Key(best, (), f"unique together in all {number(file.records, 'record')}; no column is unique alone")
     several = "; ".join(listed(columns) for columns in sets[:3])
     return Key((), (), f"no column is unique alone, and these are together: {several}. Write the key")
 
@@ -96,9 +92,7 @@ def no_key(file: File) -> InputError:
     about = ""
     if named:
         column = max(named, key=lambda column: (names.names_key(column.name), column.levels))
-        about = (
-            f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
-        )
+        about = f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
     return InputError(
         f"{file.name}: the key repeats; no set of up to three columns identifies every record{about}. Remove the "
         "records that repeat, or add a column with a number for each record."
@@ -164,9 +158,7 @@ def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[fl
     if not options:
         likely = sorted(
             {column for (_, column), share in held.items() if share >= _HELD},
-            key=lambda column: (
-                -max(names.names_key(column), *(names.similarity(column, link) for link in tried))
-            ),
+            key=lambda column: -max(names.names_key(column), *(names.similarity(column, link) for link in tried)),
         )
         sets = keys.composite(file, likely[:8])
         options = [option for key in sets for option in _assigned(file, key, held, role)]
@@ -195,17 +187,14 @@ def _assigned(
     file: File, key: tuple[str, ...], held: dict[tuple[str, str], float], role: str
 ) -> list[tuple[float, Key]]:
     """Return the ways in which columns of the links have the columns of a key."""
-    fitting = list(
-        dict.fromkeys(link for (link, column), share in held.items() if column in key and share >= _HELD)
-    )
+    fitting = list(dict.fromkeys(link for (link, column), share in held.items() if column in key and share >= _HELD))
     options = []
     for linked in permutations(fitting[:8], len(key)):
         shares = [held.get(pair, 0.0) for pair in zip(linked, key, strict=True)]
         if min(shares) < _HELD:
             continue
         alike = [
-            max(names.similarity(link, column), _side(link, file))
-            for link, column in zip(linked, key, strict=True)
+            max(names.similarity(link, column), _side(link, file)) for link, column in zip(linked, key, strict=True)
         ]
         score = float(np.mean(shares)) + 0.5 * float(np.mean(alike)) + 0.2 * min(map(names.names_key, key))
         score += 0.3 * float(np.mean([_role(link, role) for link in linked]))
@@ -297,9 +286,7 @@ def _agreement(links: Links) -> float:
         (first, second)
         for first in puf.column_names
         for second in eif.column_names
-        if names.similarity(first, second) >= 0.8
-        and first not in links.puf.columns
-        and second not in links.eif.columns
+        if names.similarity(first, second) >= 0.8 and first not in links.puf.columns and second not in links.eif.columns
     ]
     shares = [pc.mean(pc.equal(puf[first], eif[second])).as_py() for first, second in pairs]
     return float(np.mean(shares)) if shares else 0.0

@@ -30,16 +30,11 @@ def make(path: Path, out: Path) -> tuple[str, list[str]]:
         )
     if PUFID in source.columns:
         raise InputError(
-            f"{path.name}: `{PUFID}` must not be a column, because it is the key of the masked file. Rename the "
-            "column."
+            f"{path.name}: `{PUFID}` must not be a column, because it is the key of the masked file. Rename the column."
         )
     file = profile(source)
     key = row_key(file)
-    kinds = {
-        column.name: types.kind([column])
-        for column in file.columns.values()
-        if column.name not in key.columns
-    }
+    kinds = {column.name: types.kind([column]) for column in file.columns.values() if column.name not in key.columns}
     numeric = [
         name
         for name, kind in kinds.items()

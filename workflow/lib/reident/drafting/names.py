@@ -42,9 +42,7 @@ height hgt stature
 fare price amount
 """
 """Words of the same concept; a line that begins with blanks continues the one before."""
-_GROUPS = {
-    word: at for at, line in enumerate(_CONCEPTS.replace("\n  ", " ").splitlines()) for word in line.split()
-}
+_GROUPS = {word: at for at, line in enumerate(_CONCEPTS.replace("\n  ", " ").splitlines()) for word in line.split()}
 
 _FILLERS = _set("""
     puf eif iuf pub public ext external est estimate estimated group grp code cd cat recode rec var variable x c

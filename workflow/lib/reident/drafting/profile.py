@@ -120,9 +120,7 @@ class Column:
         if place.null_count < len(place):
             places = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
             suspected = places >= 0
-            count = np.bincount(
-                places[suspected], None if rows is None else rows[suspected], len(codes.SUSPECTS)
-            )
+            count = np.bincount(places[suspected], None if rows is None else rows[suspected], len(codes.SUSPECTS))
             for at in np.flatnonzero(count).tolist():
                 code = codes.SUSPECTS[at].as_py()
                 self._suspects[code] = self._suspects.get(code, 0) + int(count[at])
@@ -171,9 +169,7 @@ class Column:
         largest, smallest = (float(self.sample[at]) if len(self.sample) else 0.0 for at in (-1, 0))
         others = {repr(largest): 1, repr(smallest): 1}
         self.missing = {
-            code: rows
-            for code, rows in codes.certain({**others, **self._suspects}).items()
-            if code in self._suspects
+            code: rows for code, rows in codes.certain({**others, **self._suspects}).items() if code in self._suspects
         }
         self.missing |= {code: rows for code, rows in self._suspects.items() if self.declared(code)}
         if self.unique:  # a number that looks like a missing code, once, in a column of identifiers

@@ -53,15 +53,12 @@ class _Codes:
     `only` has the others by side.
     """
 
-    def __init__(
-        self, pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None, *, integer_coded: bool
-    ) -> None:
+    def __init__(self, pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None, *, integer_coded: bool) -> None:
         self.columns = {"puf": pair.puf, "eif": pair.eif}
         self.normal = normal = normaliser(Coding("categorical", integer_coded=integer_coded))
         self.missing = {side: set(map(normal, column.missing)) for side, column in self.columns.items()}
         self.every = {
-            side: set(map(normal, column.values)) - self.missing[side]
-            for side, column in self.columns.items()
+            side: set(map(normal, column.values)) - self.missing[side] for side, column in self.columns.items()
         }
         self.crosses: dict[str, CrossTable] = {}
         if linked is not None:
@@ -254,11 +251,7 @@ def _values(codes: _Codes, side: str, table: dict[str, str]) -> dict[str, list[s
     normals = {role: set(looks[role].values()) for role in _OTHER}
     cross = codes.crosses.get(side)
     same = {code for code in codes.shared if cross is not None and cross.counterpart(code) == code}
-    pairs = {
-        (code, to)
-        for code, to in table.items()
-        if code not in normals[side] or to not in normals[_OTHER[side]]
-    }
+    pairs = {(code, to) for code, to in table.items() if code not in normals[side] or to not in normals[_OTHER[side]]}
     having = {side: same | {code for code, _ in pairs}, _OTHER[side]: same | {to for _, to in pairs}}
     return {role: [code for code, normal in looks[role].items() if normal in having[role]] for role in _OTHER}
 

@@ -26,9 +26,7 @@ def scalar(text: str) -> str:
 
 def _quoted(text: str) -> str:
     escaped = json.dumps(text, ensure_ascii=False)
-    return "".join(
-        character if character.isprintable() else f"\\U{ord(character):08X}" for character in escaped
-    )
+    return "".join(character if character.isprintable() else f"\\U{ord(character):08X}" for character in escaped)
 
 
 def flow(items: Iterable[str]) -> str:

@@ -112,9 +112,7 @@ def _usable(source: Source) -> Source:
             refused[name] = "it has no name"
         elif name.startswith(TODO):
             refused[name] = "its name begins with TODO, which marks what is to be decided"
-    return source._replace(
-        columns=tuple(name for name in source.columns if name not in refused), refused=refused
-    )
+    return source._replace(columns=tuple(name for name in source.columns if name not in refused), refused=refused)
 
 
 def _model(path: Path, options: dict[str, str]) -> SourceFile:
@@ -139,9 +137,7 @@ def _stored(path: Path, described: SourceFile, reasons: dict[str, str]) -> Sourc
                 refused[name] = str(error).partition("`: ")[2].partition(". ")[0] or "it cannot be read"
         if len(refused) == len(names):
             raise
-    return _usable(
-        Source(path, described, tuple(name for name in names if name not in refused), refused, reasons)
-    )
+    return _usable(Source(path, described, tuple(name for name in names if name not in refused), refused, reasons))
 
 
 def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
@@ -151,11 +147,7 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
         yield "encoding", encoding, why
     delimiter, quote, records = _dialect(path, encoding)
     if delimiter != ",":
-        yield (
-            "delimiter",
-            delimiter,
-            f"gives {len(records[0])} fields in each of the first {len(records):,} rows",
-        )
+        yield ("delimiter", delimiter, f"gives {len(records[0])} fields in each of the first {len(records):,} rows")
     if quote != '"':
         yield "quote", quote, "fields are quoted by it" if quote else "quotation marks are part of the fields"
     cells = [cell.strip() for record in records[1:] for cell in record]
@@ -167,10 +159,7 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
         commas = 0
     if commas or not points:
         both = sum(bool(_WITH_BOTH.fullmatch(cell)) for cell in cells)
-        commas, points = (
-            commas + both,
-            points - sum(map(bool, map(_POINTS.fullmatch, cells))) if both else points,
-        )
+        commas, points = (commas + both, points - sum(map(bool, map(_POINTS.fullmatch, cells))) if both else points)
     if commas:
         reason = f"{commas:,} numbers of the first rows have a comma, {points:,} a point"
         if min(commas, points):
@@ -189,9 +178,7 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
             return
 
 
-def _grouped(
-    columns: dict[str, list[str]], mark: str, decimal: str, *, strict: bool = False
-) -> dict[str, int]:
+def _grouped(columns: dict[str, list[str]], mark: str, decimal: str, *, strict: bool = False) -> dict[str, int]:
     """Return the columns of numbers with a mark between thousands, with the numbers that have it.
 
     That it is no decimal separator is sure (`strict`) from two marks in a number, or from decimals.
@@ -290,8 +277,7 @@ def _dialect(path: Path, encoding: str) -> tuple[str, str, list[list[str]]]:
 def _is_quoted_by_apostrophes(records: list[list[str]]) -> bool:
     """Whether every field of a column, its name too, is between apostrophes."""
     return any(
-        all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in column)
-        for column in zip(*records, strict=True)
+        all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in column) for column in zip(*records, strict=True)
     )
 
 

@@ -56,9 +56,7 @@ def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | N
     if linked is None:
         return Stratum(pairs, None, 0)
     ways = [_way(side, recode) for side in ("puf", "eif")]
-    lost = sum(
-        puf is None or eif is None or ways[0](puf) != ways[1](eif) for puf, eif in zip(*linked, strict=True)
-    )
+    lost = sum(puf is None or eif is None or ways[0](puf) != ways[1](eif) for puf, eif in zip(*linked, strict=True))
     return Stratum(pairs, lost, len(linked[0]))
 
 

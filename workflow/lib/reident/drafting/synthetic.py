@@ -51,8 +51,7 @@ def make(confidential: Path, synthetic: list[Path], out: Path) -> tuple[str, lis
     rows = [positions(table, names, tables[0][0], names) for table, _ in tables[1:]]
     changed = {
         name: max(
-            _differing(tables[0][0], table, matches, name)
-            for (table, _), matches in zip(tables[1:], rows, strict=True)
+            _differing(tables[0][0], table, matches, name) for (table, _), matches in zip(tables[1:], rows, strict=True)
         )
         for name in common
         if name not in key.columns
@@ -136,25 +135,20 @@ def _written(
         sheet.add(f"    - {{{inner}}}", f"{size:,} records")
     sheet.gap()
     sheet.remark(
-        "What the intruder knows and what is released unchanged: the same in all files. Remove what nobody can know.",
-        2,
+        "What the intruder knows and what is released unchanged: the same in all files. Remove what nobody can know.", 2
     )
     _variables(sheet, "known", [file.columns[name] for name in unchanged], {})
     sheet.remark("What is synthesized, and whose true value the intruder knows.", 2)
     _variables(sheet, "synthesized", [file.columns[name] for name in synthesized], usable)
-    numeric = [
-        name for name in (*unchanged, *synthesized) if types.kind([file.columns[name]]).kind == "numeric"
-    ]
+    numeric = [name for name in (*unchanged, *synthesized) if types.kind([file.columns[name]]).kind == "numeric"]
     if numeric:
         sheet.remark(
-            "The largest difference of two numbers that are equal. Without a radius, numbers are compared as codes.",
-            2,
+            "The largest difference of two numbers that are equal. Without a radius, numbers are compared as codes.", 2
         )
         sheet.add("  radius:")
         for name in numeric:
             sheet.add(
-                f"    {scalar(name)}: {TODO}",
-                "such as {relative: 0.1} or {absolute: 1}; remove the line for codes",
+                f"    {scalar(name)}: {TODO}", "such as {relative: 0.1} or {absolute: 1}; remove the line for codes"
             )
         sheet.gap()
     draft.remaining(sheet, file, [name for name in file.columns if name not in {*key.columns, *usable}], 2)
@@ -175,9 +169,7 @@ def _variables(sheet: Sheet, key: str, columns: list[Column], shares: dict[str, 
     sheet.add(f"  {key}:")
     for column in columns:
         missing = draft.missing(column, types.kind([column]).kind)
-        differ = (
-            f"{percent(shares[column.name])} of the compared records differ" if column.name in shares else ""
-        )
+        differ = f"{percent(shares[column.name])} of the compared records differ" if column.name in shares else ""
         if missing.codes or missing.todo:
             text = f"    - {{name: {scalar(column.name)}, missing: {draft.value_of(missing)}}}"
             sheet.add(text, "; ".join(filter(None, (differ, missing.reason))))

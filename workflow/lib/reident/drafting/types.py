@@ -65,16 +65,13 @@ def _kind_of_numbers(columns: Sequence[Column]) -> Kind:
         return Kind("categorical", f"{levels_text} levels")
     if code and not amount:
         return Kind(
-            "categorical" if most <= 1000 else TODO,
-            f"{levels_text} levels, and the name is that of a classification",
+            "categorical" if most <= 1000 else TODO, f"{levels_text} levels, and the name is that of a classification"
         )
     if amount:
         return Kind("numeric", f"numbers, {levels_text} levels, and the name is that of an amount")
     if seldom or any(_wide(column) for column in columns):
         return Kind("numeric", f"numbers of a wide range, {levels_text} levels")
-    return Kind(
-        TODO, f"whole numbers, {levels_text} levels: write `numeric` for amounts, `categorical` for codes"
-    )
+    return Kind(TODO, f"whole numbers, {levels_text} levels: write `numeric` for amounts, `categorical` for codes")
 
 
 def _wide(column: Column) -> bool:
@@ -89,9 +86,7 @@ def is_text(column: Column) -> bool:
         return False
     if column.levels is None:
         return True
-    return column.width[1] > _MAX_CODE_LENGTH or (
-        len(column.values) > 20 and len(column.values) > column.valid / 2
-    )
+    return column.width[1] > _MAX_CODE_LENGTH or (len(column.values) > 20 and len(column.values) > column.valid / 2)
 
 
 def is_identifier(column: Column) -> bool:

@@ -167,9 +167,7 @@ def _records(
     return pa.table({**data, "n_coarser": pa.array(compared.n_surviving)})
 
 
-def _definitions(
-    chosen: str, definitions: dict[Definition, DisSuda], reciprocal: np.ndarray | None
-) -> pd.DataFrame:
+def _definitions(chosen: str, definitions: dict[Definition, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
     lines = []
     for name, result in definitions.items():
         total = round(math.fsum(result.risk.tolist()), 9)  # of values to 12 decimals

@@ -105,10 +105,7 @@ def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: 
         weights,
         np.argsort(weights, kind="stable"),
         file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {
-            name: _target(file, name, PLACE + name if name in rules.ordered else None)
-            for name in rules.sensitive
-        },
+        {name: _target(file, name, PLACE + name if name in rules.ordered else None) for name in rules.sensitive},
     )
 
 
@@ -132,9 +129,7 @@ def cells_of(files: Files, keys: Sequence[str]) -> Cells:
     occupied = np.flatnonzero(sizes)
     place = np.full(n_cells + 1, -1, np.int32)
     place[occupied] = np.arange(len(occupied), dtype=np.int32)
-    population = (
-        np.bincount(people[people >= 0], minlength=n_cells)[occupied] if files.has_population else None
-    )
+    population = np.bincount(people[people >= 0], minlength=n_cells)[occupied] if files.has_population else None
     members = sizes[occupied]
     n_pairs = float((members == 2).sum())
     return Cells(np.take(place, cells), members, sums[occupied], population, members, members, n_pairs)

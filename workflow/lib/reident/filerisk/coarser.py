@@ -68,10 +68,7 @@ def compare(
         n_surviving += surviving
         special |= surviving & (change == DROPPED)
         line: dict[str, Any] = {"variable": names[variable], "change": change, "n_levels": levels}
-        line |= {
-            "n_surviving": int(surviving.sum()),
-            "share_surviving": _share(surviving.sum(), unique.sum()),
-        }
+        line |= {"n_surviving": int(surviving.sum()), "share_surviving": _share(surviving.sum(), unique.sum())}
         line |= _half_sample(sizes, coarse_sizes)
         for name, group in (("surviving", surviving), ("other", unique & ~surviving)):
             line[f"truth_{name}"] = np.nan if reciprocal is None else match_probability(reciprocal[group])

@@ -34,19 +34,14 @@ def coded(
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
         sources = texts if variable in files.key else {FILE: texts[FILE]}
-        typed = {
-            name: typed_key(variable, text.source, text[variable.column]) for name, text in sources.items()
-        }
+        typed = {name: typed_key(variable, text.source, text[variable.column]) for name, text in sources.items()}
         codes, labels = categories.coded(variable, typed, FILE, files.file.decimal, files.bins, files.ranks)
         if variable.name in files.ordered:
             places[PLACE + variable.name] = _places(variable, typed[FILE], codes[FILE])
         with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
-            counts = {
-                "n_file": [codes[FILE]],
-                "n_population": [codes[name] for name in codes if name == POPULATION],
-            }
+            counts = {"n_file": [codes[FILE]], "n_population": [codes[name] for name in codes if name == POPULATION]}
             counted = categories.counted(labels, counts, with_missing=with_missing)
             lines.append(pd.DataFrame({"variable": variable.name, **counted}))
         warnings += _missing_throughout(variable, files, sources, labels, codes[FILE])

@@ -155,9 +155,7 @@ def sampling_error(n_unique: int, n_in_pairs: int, n_in_triples: int, fraction: 
     return fraction * n1 * math.sqrt(variance) / (fraction * n1 + 2 * (1 - fraction) * n2) ** 2
 
 
-def interval(
-    n_unique: int, n_in_pairs: int, fraction: float, n_pairs: float | None = None
-) -> tuple[float, float]:
+def interval(n_unique: int, n_in_pairs: int, fraction: float, n_pairs: float | None = None) -> tuple[float, float]:
     """Return the interval of 95 % of the general form for its sampling error; NaN where that is not defined.
 
     Parameters
@@ -187,12 +185,7 @@ def interval(
 
 
 def special(
-    matches: Matches,
-    fraction: float,
-    rng: np.random.Generator,
-    *,
-    tolerance: float = 0.005,
-    removed: int | None = None,
+    matches: Matches, fraction: float, rng: np.random.Generator, *, tolerance: float = 0.005, removed: int | None = None
 ) -> Special:
     """Simulate the method: remove records, copy some back, match those removed against the file, until it is stable.
 
@@ -234,13 +227,7 @@ def special(
                 ended = "standard error"
     n_matches, n_correct = int(unique[:rounds].sum()), int(correct[:rounds].sum())
     return Special(
-        n_correct / n_matches if n_matches else float("nan"),
-        error,
-        rounds,
-        n_matches,
-        n_correct,
-        formula,
-        ended,
+        n_correct / n_matches if n_matches else float("nan"), error, rounds, n_matches, n_correct, formula, ended
     )
 
 

@@ -102,20 +102,10 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float, probab
         elif (share == 0).any():
             hazards.append(Hazard("no_share", {"n": int((share == 0).sum())}))
         values[unique] = _filled(share, probability * n_unique)
-    return DisSuda(
-        probability,
-        np.round(values, DIGITS),
-        n_unique,
-        n_in_pairs,
-        fraction,
-        float("nan"),
-        tuple(hazards),
-    )
+    return DisSuda(probability, np.round(values, DIGITS), n_unique, n_in_pairs, fraction, float("nan"), tuple(hazards))
 
 
-def user_guide(
-    score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int, probability: float
-) -> DisSuda:
+def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int, probability: float) -> DisSuda:
     """1 / (1 + P·(1 − f) / (f·s^Q·Σ s^−Q)) for a unique with score s, Q = 1 + (8 − ATT)/20, Σ over the uniques.
 
     Parameters are those of `elliot_manning`, and the number of key variables ATT. The formula is not defined for the
@@ -203,9 +193,7 @@ def population_reciprocal(codes: np.ndarray, population: np.ndarray, *, wildcard
     else:
         numbers = cell_numbers(np.concatenate([codes, population]))
         sample_cells, population_cells = numbers[: len(codes)], numbers[len(codes) :]
-        counts = np.bincount(
-            population_cells[population_cells >= 0], minlength=int(numbers.max(initial=0)) + 1
-        )
+        counts = np.bincount(population_cells[population_cells >= 0], minlength=int(numbers.max(initial=0)) + 1)
         sizes = np.where(sample_cells >= 0, counts[sample_cells], 0)
     return np.divide(1.0, sizes, out=np.full(len(codes), np.nan), where=sizes > 0)
 
@@ -257,10 +245,7 @@ def calibration(values: np.ndarray, reciprocal: np.ndarray) -> pd.DataFrame:
     values, reciprocal = _defined(values, reciprocal)
     edges = np.arange(CLASSES + 1) / CLASSES
     place = np.where(values >= 1, CLASSES + 1, np.searchsorted(edges, values, side="left"))
-    ends = {
-        "above": np.concatenate([[0.0], edges[:-1], [1.0]]),
-        "up_to": np.concatenate([[0.0], edges[1:], [1.0]]),
-    }
+    ends = {"above": np.concatenate([[0.0], edges[:-1], [1.0]]), "up_to": np.concatenate([[0.0], edges[1:], [1.0]])}
     return pd.DataFrame({**ends, **_group_means(place, CLASSES + 2, values, reciprocal)})
 
 
@@ -275,14 +260,10 @@ def tenths(values: np.ndarray, reciprocal: np.ndarray) -> pd.DataFrame:
     values, reciprocal = _defined(values, reciprocal)
     below = np.searchsorted(np.sort(values), values, side="left")
     place = below * CLASSES // max(len(values), 1)
-    return pd.DataFrame(
-        {"tenth": np.arange(1, CLASSES + 1), **_group_means(place, CLASSES, values, reciprocal)}
-    )
+    return pd.DataFrame({"tenth": np.arange(1, CLASSES + 1), **_group_means(place, CLASSES, values, reciprocal)})
 
 
-def _group_means(
-    place: np.ndarray, groups: int, values: np.ndarray, reciprocal: np.ndarray
-) -> dict[str, np.ndarray]:
+def _group_means(place: np.ndarray, groups: int, values: np.ndarray, reciprocal: np.ndarray) -> dict[str, np.ndarray]:
     """Return counts, means and pooled probability of records by group."""
     n = np.bincount(place, minlength=groups)
     persons = np.bincount(place, np.rint(1 / reciprocal), groups)

@@ -86,9 +86,7 @@ def _series(f: np.ndarray, p: np.ndarray) -> np.ndarray:
     return p / f * total
 
 
-def matches(
-    codes: np.ndarray, weights: np.ndarray, *, wildcard: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
+def matches(codes: np.ndarray, weights: np.ndarray, *, wildcard: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return the records that match each record, and the sum of their weights.
 
     Parameters
@@ -123,9 +121,7 @@ def of_households(risks: np.ndarray, households: np.ndarray) -> np.ndarray:
     households : int (n,)
         The household of each record, from 0.
     """
-    safe = np.log1p(
-        -np.minimum(np.nan_to_num(risks), 1.0), where=~(risks >= 1), out=np.full(len(risks), -np.inf)
-    )
+    safe = np.log1p(-np.minimum(np.nan_to_num(risks), 1.0), where=~(risks >= 1), out=np.full(len(risks), -np.inf))
     order = np.lexsort([safe, households])
     n = int(households.max(initial=-1)) + 1
     return -np.expm1(np.bincount(households[order], safe[order], n))

@@ -101,9 +101,7 @@ class Model(NamedTuple):
     @property
     def is_sound(self) -> bool:
         """Whether nothing in the file speaks against the model: its tests, and its intervals where it has them."""
-        inside = (
-            not estimate.value < estimate.low and not estimate.value > estimate.high for estimate in self[:2]
-        )
+        inside = (not estimate.value < estimate.low and not estimate.value > estimate.high for estimate in self[:2])
         return self.status == OK and self.largest_test <= Z and all(inside)
 
 
@@ -183,9 +181,7 @@ def fit(
             margin = _margin(fitted, axes)
             distance = max(distance, float((np.abs(margin - target) / (1 + target)).max()))
             fitted *= np.divide(target, margin, out=np.zeros_like(margin), where=margin > 0)
-        if distance <= tolerance or all(
-            len(axes) == 1 for axes in margins
-        ):  # independence is exact after one round
+        if distance <= tolerance or all(len(axes) == 1 for axes in margins):  # independence is exact after one round
             return fitted, True
     return fitted, False
 
@@ -211,9 +207,7 @@ def residual(values: np.ndarray, weights: np.ndarray, margins: Margins) -> np.nd
     for _ in range(ROUNDS):
         moved = 0.0
         for axes, total in zip(margins, sums, strict=True):
-            mean = np.divide(
-                _margin(weights * residuals, axes), total, out=np.zeros_like(total), where=total > 0
-            )
+            mean = np.divide(_margin(weights * residuals, axes), total, out=np.zeros_like(total), where=total > 0)
             residuals -= mean
             moved += float((total * mean**2).sum())
         if np.sqrt(moved) <= TOLERANCE * scale:
@@ -256,9 +250,7 @@ def model(table: Table, margins: Margins, fraction: float, seed: int = 1) -> Mod
     values = [float(h.sum()) for h in parts]
     ends = _intervals(values, n_unique, fitted, margins, fraction, seed)
     tested = _tested(table.counts, fitted, margins, fraction)
-    estimates = [
-        Estimate(value, *limits, *test) for value, limits, test in zip(values, ends, tested, strict=True)
-    ]
+    estimates = [Estimate(value, *limits, *test) for value, limits, test in zip(values, ends, tested, strict=True)]
     status = SATURATED if is_saturated(table, margins) else OK
     return Model(estimates[0], estimates[1], parts[1], status if converged else NOT_CONVERGED)
 
@@ -281,18 +273,14 @@ def _intervals(
         counts = rng.poisson(expected).astype(np.float64)
         single = counts == 1
         again = _Risks(fit(counts, margins, ROUGH, ROUGH_ROUNDS)[0][single] / fraction, fraction)
-        errors.append(
-            [new.sum() - old[single].sum() for new, old in zip(again.terms, expectations.terms, strict=True)]
-        )
+        errors.append([new.sum() - old[single].sum() for new, old in zip(again.terms, expectations.terms, strict=True)])
         variances.append([terms[single].sum() for terms in expectations.variances])
     bias, variance = np.mean(errors, axis=0), np.var(errors, axis=0, ddof=1) + np.mean(variances, axis=0)
     middle = [
         min(max(value - error, value / 10), n_unique - (n_unique - value) / 10)
         for value, error in zip(values, bias, strict=True)
     ]
-    return [
-        interval(estimate, float(spread), n_unique) for estimate, spread in zip(middle, variance, strict=True)
-    ]
+    return [interval(estimate, float(spread), n_unique) for estimate, spread in zip(middle, variance, strict=True)]
 
 
 class _Risks:
@@ -302,15 +290,10 @@ class _Risks:
         nu = lam * (1 - fraction)
         probability, inverse = np.exp(-nu), mean_reciprocal(nu)
         self.terms = probability, inverse
-        self.variances = (
-            probability * (1 - probability),
-            np.maximum(0.0, mean_reciprocal_square(nu) - inverse**2),
-        )
+        self.variances = (probability * (1 - probability), np.maximum(0.0, mean_reciprocal_square(nu) - inverse**2))
 
 
-def _tested(
-    counts: np.ndarray, fitted: np.ndarray, margins: Margins, fraction: float
-) -> list[tuple[float, float]]:
+def _tested(counts: np.ndarray, fitted: np.ndarray, margins: Margins, fraction: float) -> list[tuple[float, float]]:
     """Return B̂ of τ₁ and of τ₂, and B̂ divided by its standard error."""
     lam, difference = fitted / fraction, counts - fitted
     results = []

@@ -76,12 +76,7 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
     if true is not None:
         truth = _truth(options, sizes, true, people, households)
         lines = [line._replace(truth=truth[line.quantity]) for line in lines]
-    record = {
-        "matches": pa.array(sizes),
-        "people": sums,
-        "individual_risk": risks,
-        "log_linear_risk": unique_risks,
-    }
+    record = {"matches": pa.array(sizes), "people": sums, "individual_risk": risks, "log_linear_risk": unique_risks}
     if households is not None:
         record["household_risk"] = individual.of_households(risks, households)[households]
     if true is not None:
@@ -139,9 +134,7 @@ def _smallest_test(models: dict[str, log_linear.Model]) -> str | None:
     return min(sound, key=lambda name: significant(models[name].largest_test), default=None)
 
 
-def _uniqueness(
-    sizes: np.ndarray, fraction: float, linear: list[Estimate], *, overlapping: bool
-) -> Iterator[Estimate]:
+def _uniqueness(sizes: np.ndarray, fraction: float, linear: list[Estimate], *, overlapping: bool) -> Iterator[Estimate]:
     """Return the lines of the models of population uniques, given those of the log-linear models.
 
     Only population uniques get a recommended value: log-linear models have that of the sample uniques.

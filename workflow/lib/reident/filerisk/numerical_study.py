@@ -44,11 +44,7 @@ class _Sample(NamedTuple):
 
 
 def run(
-    options: Sampling,
-    population: pa.Table,
-    *,
-    threads: int = 1,
-    progress: Callable[[float], None] | None = None,
+    options: Sampling, population: pa.Table, *, threads: int = 1, progress: Callable[[float], None] | None = None
 ) -> Repeated:
     """Draw the samples of the study, and compare DIS and DIS-SUDA with the reciprocals of the population cells.
 

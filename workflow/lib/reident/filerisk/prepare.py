@@ -76,10 +76,7 @@ def prepare(
 
 
 def prepare_files(
-    files: RiskFiles,
-    texts: Mapping[str, Source],
-    sinks: Mapping[str, Sink],
-    guard: Guard = contextlib.nullcontext,
+    files: RiskFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard = contextlib.nullcontext
 ) -> dict[str, pd.DataFrame]:
     """Type and code the file, and its population and its records before perturbation if they are given.
 
@@ -152,9 +149,7 @@ def _weights(text: Source, column: str) -> pa.Array:
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first
-        raise InputError(
-            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file."
-        )
+        raise InputError(f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file.")
     if numbers.mean() < 1:
         raise InputError(
             f"{file}, column `{column}`: the mean weight must be at least 1; a sample is not larger than its "
@@ -205,19 +200,14 @@ def _no_row(files: RiskFiles, *names: str) -> pa.Table:
     return pa.schema([(name, pa.int32()) for name in integers]).empty_table()
 
 
-def _give_population(
-    files: RiskFiles, text: Source | None, columns: dict[str, pa.Array] | None, sink: Sink
-) -> None:
+def _give_population(files: RiskFiles, text: Source | None, columns: dict[str, pa.Array] | None, sink: Sink) -> None:
     """Give the population in the order of its values: samples must not depend on the order of its rows."""
     if text is None or columns is None:
         sink(_no_row(files, STRATUM))
         return
     code = text.codes(files.strata) if files.strata else np.zeros(text.num_rows, np.int64)
     order = np.lexsort(
-        [
-            *[pc.fill_null(column, -1).to_numpy(zero_copy_only=False) for column in columns.values()][::-1],
-            code,
-        ]
+        [*[pc.fill_null(column, -1).to_numpy(zero_copy_only=False) for column in columns.values()][::-1], code]
     )
     give(sink, {STRATUM: pa.array(code.astype(np.int32)), **columns}, order)
 

@@ -45,18 +45,13 @@ def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, option
     ]
 
 
-def dis_lines(
-    fraction: float, cell_fraction: float, codes: np.ndarray, options: Assessment, file: pa.Table
-) -> Lines:
+def dis_lines(fraction: float, cell_fraction: float, codes: np.ndarray, options: Assessment, file: pa.Table) -> Lines:
     """Return f and DIS by both forms, with the sampling fraction of the cells."""
     weight = options.sampling_fraction is None
     special = _special(options, cell_fraction, codes)
     return [
         ("f", fraction),
-        (
-            "f_from",
-            f"mean weight {format_value(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared",
-        ),
+        ("f_from", f"mean weight {format_value(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
         ("dis", special.general),
         *_special_lines("dis_special", special),
     ]
@@ -89,11 +84,7 @@ def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, opti
     complete = np.where((codes >= 0).all(axis=1), sizes, 0)
     n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
     n_pairs = wildcards.independent_pairs(codes, complete == 2) if options.wildcard else None
-    error = (
-        float("nan")
-        if options.wildcard
-        else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, cell_fraction)
-    )
+    error = float("nan") if options.wildcard else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, cell_fraction)
     low, high = dis.interval(n_unique, n_in_pairs, cell_fraction, n_pairs)
     return [
         ("f_cells", cell_fraction),

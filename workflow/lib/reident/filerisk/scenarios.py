@@ -80,9 +80,7 @@ def assess(
 
     def run(keys: tuple[str, ...]) -> _Measured:
         cells = cells_of_sets.cells_of(files, keys)
-        diverse = {
-            name: diversity.of(cells, target) for name, target in files.targets.items() if name not in keys
-        }
+        diverse = {name: diversity.of(cells, target) for name, target in files.targets.items() if name not in keys}
         measured = _Measured(_risk(files, cells), diverse)
         if keys in several:
             uniques = cells.unique()
@@ -157,8 +155,7 @@ def _total(values: np.ndarray) -> float:
 
 def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
     rows = [
-        (name, set_name(keys), len(keys), *measured.risk)
-        for (name, keys), measured in zip(lines, results, strict=True)
+        (name, set_name(keys), len(keys), *measured.risk) for (name, keys), measured in zip(lines, results, strict=True)
     ]
     return pd.DataFrame(rows, columns=[*FRONT, *Risk._fields])
 

@@ -141,9 +141,7 @@ def _edge(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n_cells, j = len(sizes), np.arange(int(sizes.sum()), dtype=np.float64)
     low = (n_cells - 1) / (1 / j[1:]).sum()
     high = n_cells * (len(j) - 1) / (2 * (len(j) - n_cells))
-    at = brentq(
-        lambda at: (np.exp(at) / (np.exp(at) + j)).sum() - n_cells, np.log(low), np.log(high), xtol=1e-13
-    )
+    at = brentq(lambda at: (np.exp(at) / (np.exp(at) + j)).sum() - n_cells, np.log(low), np.log(high), xtol=1e-13)
     theta = np.exp(at)
     return np.array([at, -np.inf]), np.array([[(theta * j / (theta + j) ** 2).sum()]])
 
@@ -254,9 +252,7 @@ def snb(sizes: np.ndarray, fraction: float) -> Uniques:
 
     grid = np.linspace(-25, 25, 201)
     values = np.array([excess(at) for at in grid])
-    turns = np.flatnonzero(
-        np.isfinite(values[1:]) & np.isfinite(values[:-1]) & (values[1:] * values[:-1] < 0)
-    )
+    turns = np.flatnonzero(np.isfinite(values[1:]) & np.isfinite(values[:-1]) & (values[1:] * values[:-1] < 0))
     if not len(turns):
         return _without(NOT_CONVERGED)
     beta = float(expit(brentq(excess, grid[turns[-1]], grid[turns[-1] + 1], xtol=1e-13)))
@@ -274,9 +270,7 @@ def _cells_of_population(sizes: np.ndarray, fraction: float) -> float:
     numerator = (i * fraction**2 * (1 - fraction**2) ** (i - 1.0) * cells).sum()
     denominator = (((1 - fraction**2) ** i - missed) * cells).sum()
     once = (i * fraction * (1 - fraction) ** (i - 1.0) * cells).sum()
-    return float(
-        len(sizes) + (sizes == 1).sum() * numerator / denominator * ((missed * cells).sum() / once) ** 2
-    )
+    return float(len(sizes) + (sizes == 1).sum() * numerator / denominator * ((missed * cells).sum() / once) ** 2)
 
 
 def _alpha(beta: float, fraction: float, ratio: float) -> float:

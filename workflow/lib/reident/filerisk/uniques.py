@@ -37,9 +37,7 @@ def cell_numbers(codes: np.ndarray) -> np.ndarray:
     for j in range(v):
         counts = frequencies(codes[:, j])
         levels = int((counts > 0).sum())
-        if (
-            largest := largest * levels
-        ) > MAX_WORD:  # a word holds as many columns as fit: few words are soon sorted
+        if (largest := largest * levels) > MAX_WORD:  # a word holds as many columns as fit: few words are soon sorted
             words.append(np.zeros(len(complete), np.int64))
             largest = levels
         words[-1] = words[-1] * levels + recode(codes[complete, j], counts > 0, levels)

@@ -45,9 +45,7 @@ def weighted_matches(codes: np.ndarray, others: np.ndarray, weights: np.ndarray)
     order = _by_distinction(others)
     others, place = np.unique(others[:, order] + 1, axis=0, return_inverse=True)
     sort = np.lexsort([weights, place.ravel()])
-    return _sums(
-        codes[:, order] + 1, others, np.bincount(place.ravel()[sort], weights[sort], minlength=len(others))
-    )
+    return _sums(codes[:, order] + 1, others, np.bincount(place.ravel()[sort], weights[sort], minlength=len(others)))
 
 
 def independent_pairs(codes: np.ndarray, paired: np.ndarray) -> float:
@@ -119,14 +117,9 @@ def _longer(part: _Followed, rows: np.ndarray, others: np.ndarray) -> list[_Foll
     child = np.full(n_groups * base, -1, np.int32)
     child[keys] = np.arange(len(keys))
     cell = group.astype(np.int64) * base
-    parts = [
-        (child[(cell + value)[has_value]], record[has_value]),
-        (child[cell[has_value]], record[has_value]),
-    ]
+    parts = [(child[(cell + value)[has_value]], record[has_value]), (child[cell[has_value]], record[has_value])]
     offset = np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children)
-    parts.append(
-        ((np.repeat(first[group], n_children) + offset).astype(np.int32), np.repeat(record, n_children))
-    )
+    parts.append(((np.repeat(first[group], n_children) + offset).astype(np.int32), np.repeat(record, n_children)))
     groups, records = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return [_Followed(at + 1, start, longer, groups[groups >= 0], records[groups >= 0])]
 

@@ -15,9 +15,7 @@ SLACK = 1e-9
 """A number is the beginning of an interval if it falls short of it by at most this share of a width (METHODS §1)."""
 
 
-def coarsen(
-    column: pa.Array | pa.ChunkedArray, coarsening: Coarsening, *, integer_coded: bool = False
-) -> pa.Array:
+def coarsen(column: pa.Array | pa.ChunkedArray, coarsening: Coarsening, *, integer_coded: bool = False) -> pa.Array:
     """Return a typed column with coarser values; null where missing.
 
     Parameters

@@ -132,10 +132,7 @@ class ColumnReader:
     @property
     def _changes(self) -> bool:
         """Whether the study compares other numbers than the file has."""
-        return (
-            self._column.convert_of(self._side) is not None
-            or getattr(self._column, "coarsen", None) is not None
-        )
+        return self._column.convert_of(self._side) is not None or getattr(self._column, "coarsen", None) is not None
 
     def read(self, text: pa.Array, before: int) -> pa.Array:
         """Return the values of the next records, null where missing; `before` records precede them."""

@@ -116,9 +116,7 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
     return code
 
 
-def described(
-    names: Sequence[str], file: str, empty: tuple[int, int], repeats: tuple[int, int]
-) -> Iterator[str]:
+def described(names: Sequence[str], file: str, empty: tuple[int, int], repeats: tuple[int, int]) -> Iterator[str]:
     """Yield what is wrong with a file's key.
 
     `empty` is the row number of the first record without a key, and the number of these records; `repeats` is the same
@@ -127,9 +125,7 @@ def described(
     row, n = empty
     if n:
         listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
-        yield (
-            f"{file}, row {row}, {listed}: the key must not be empty{_further(n)}. Give every record a key."
-        )
+        yield (f"{file}, row {row}, {listed}: the key must not be empty{_further(n)}. Give every record a key.")
     row, n = repeats
     if n:
         yield (
@@ -147,9 +143,7 @@ def _further(rows: int) -> str:
     return f" ({rows:,} such rows)" if rows > 1 else ""
 
 
-def positions(
-    table: pa.Table, names: Sequence[str], others: pa.Table, other_names: Sequence[str]
-) -> np.ndarray:
+def positions(table: pa.Table, names: Sequence[str], others: pa.Table, other_names: Sequence[str]) -> np.ndarray:
     """Return where a table has the keys of another one, by key columns in the same order of parts.
 
     Returns

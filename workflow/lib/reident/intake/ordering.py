@@ -99,9 +99,7 @@ class Scattered:
         The number of columns of the key.
     """
 
-    def __init__(
-        self, spool: Spool, columns: Sequence[int], parts: int, ranges: Ranges, folder: Path | None
-    ) -> None:
+    def __init__(self, spool: Spool, columns: Sequence[int], parts: int, ranges: Ranges, folder: Path | None) -> None:
         fields = [spool.schema.field(at) for at in columns]
         self._spool = Spool(pa.schema([*fields, ("row", pa.int64())]), folder)
         self._of_range: list[list[int]] = [[] for _ in range(ranges.n)]
@@ -160,9 +158,7 @@ class Ordered:
             self._groups, starts = [list(range(len(spool)))], []
         else:
             starts = [spool.splitters()]
-        self.ranges = Ranges(
-            pa.concat_tables([spool.key(spool.schema.empty_table()), *starts]).combine_chunks()
-        )
+        self.ranges = Ranges(pa.concat_tables([spool.key(spool.schema.empty_table()), *starts]).combine_chunks())
         if not spool.ascending and self.ranges.n > 1:
             self.repeats = not is_ascending(starts[0])
             columns = range(spool.parts if self.repeats else len(spool.schema))

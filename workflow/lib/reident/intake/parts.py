@@ -67,9 +67,7 @@ class Preparing:
     @property
     def extracts(self) -> dict[str, Extract]:
         """What is read of each file, by side."""
-        return {
-            side: Extract(self.file(side), self.keys_of(side), self._others_of(side)) for side in self.sides
-        }
+        return {side: Extract(self.file(side), self.keys_of(side), self._others_of(side)) for side in self.sides}
 
     def _others_of(self, side: str) -> list[str]:
         """Return the columns of a source file that the study needs beside the keys."""

@@ -123,9 +123,7 @@ def prepare_files(
         searches = ([lookup for (holder, _), lookup in lookups.items() if holder == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
         taken = (sinks[side] for side in records)
-        orders = each(
-            RecordReader.sort, records.values(), taken, searches, grouped, repeat(folder), repeat(guard)
-        )
+        orders = each(RecordReader.sort, records.values(), taken, searches, grouped, repeat(folder), repeat(guard))
         places = dict(zip(records, orders, strict=True))
         if "original" in others and records["puf"].keys.sound:
             with guard():
@@ -148,23 +146,16 @@ def prepare_files(
 def _lookups(part: Preparing, others: Mapping[str, Source]) -> dict[tuple[str, str], Lookup]:
     """Return what is looked up: by the file that has the records, and the file that names them."""
     n, links = len(part.files.iuf.puf_id), others["iuf"].spool
-    lookups = {
-        ("puf", "iuf"): Lookup(links, range(n)),
-        ("eif", "iuf"): Lookup(links, range(n, len(links.schema))),
-    }
+    lookups = {("puf", "iuf"): Lookup(links, range(n)), ("eif", "iuf"): Lookup(links, range(n, len(links.schema)))}
     if "original" in others:
         lookups["puf", "original"] = Lookup(others["original"].spool, range(n))
     return lookups
 
 
-def _text_warnings(
-    part: Preparing, records: Mapping[str, RecordReader], iuf: Source
-) -> list[severity.StudyWarning]:
+def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: Source) -> list[severity.StudyWarning]:
     """Return the warnings about texts as they are in the files."""
     keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
-    texts = {
-        (side, name): column.texts for side, file in records.items() for name, column in file.columns.items()
-    }
+    texts = {(side, name): column.texts for side, file in records.items() for name, column in file.columns.items()}
     n = {side: file.n for side, file in records.items()}
     lines = warnings.key_warnings(
         part, {(side, name): counts for side, columns in keys.items() for name, counts in columns.items()}
@@ -206,9 +197,6 @@ def _links(
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
     repeats = len(unknown) - n_unknown - len(links)
     account.add(
-        "iuf",
-        len(unknown),
-        {"link to an unknown record": n_unknown, "exact repeat of a link": repeats},
-        len(links),
+        "iuf", len(unknown), {"link to an unknown record": n_unknown, "exact repeat of a link": repeats}, len(links)
     )
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))

@@ -30,9 +30,7 @@ Sink = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
 
 
-def in_memory(
-    names: Iterable[str], prepare: Callable[[Mapping[str, Sink]], Mapping[str, Any]]
-) -> dict[str, Any]:
+def in_memory(names: Iterable[str], prepare: Callable[[Mapping[str, Sink]], Mapping[str, Any]]) -> dict[str, Any]:
     """Return the tables of these names that a function gives to sinks, each in one piece, and what it returns."""
     batches: dict[str, list[pa.Table]] = {name: [] for name in names}
     others = prepare({name: parts.append for name, parts in batches.items()})
@@ -181,9 +179,7 @@ class RecordReader:
         self.columns = {column.name: ColumnReader(column, side, source) for column in part.columns}
         self.cluster = part.cluster if side == "puf" else ()
         self.n_alone = 0
-        types = {name: pa.string() for name in names} | {
-            name: reader.type for name, reader in self.columns.items()
-        }
+        types = {name: pa.string() for name in names} | {name: reader.type for name, reader in self.columns.items()}
         self.person = part.person_of(side)
         types |= dict.fromkeys([PERSON] if self.person else [], pa.string())
         self.schema = pa.schema(types)
@@ -209,22 +205,14 @@ class RecordReader:
                 if not self.n:
                     reader.declare(batch.schema.field(getattr(column, self._side)))
                 columns.append(reader.read(chunk(text, getattr(column, self._side)), self.n))
-            columns += [
-                pc.if_else(pc.equal(one, ""), None, one)
-                for one in (chunk(text, name) for name in self.person)
-            ]
+            columns += [pc.if_else(pc.equal(one, ""), None, one) for one in (chunk(text, name) for name in self.person)]
             columns += [chunk(text, name) for name in self.cluster]
             if self.cluster:
                 self.n_alone += int(without_cluster(text.select(self.cluster)).sum())
             self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
 
     def sort(
-        self,
-        sink: Sink,
-        lookups: Sequence[Lookup],
-        clusters: Clusters | None,
-        folder: Path | None,
-        guard: Guard,
+        self, sink: Sink, lookups: Sequence[Lookup], clusters: Clusters | None, folder: Path | None, guard: Guard
     ) -> np.ndarray:
         """Give the records to a sink by key, and look up the keys of other files among them.
 
@@ -243,8 +231,7 @@ class RecordReader:
         with contextlib.ExitStack() as stack:
             ordered = stack.enter_context(contextlib.closing(Ordered(self.spool, folder)))
             scattered = [
-                stack.enter_context(contextlib.closing(one.scattered(ordered.ranges, folder)))
-                for one in lookups
+                stack.enter_context(contextlib.closing(one.scattered(ordered.ranges, folder))) for one in lookups
             ]
             for at, bucket in enumerate(ordered):
                 key = self.spool.key(bucket.table)

@@ -71,9 +71,7 @@ class Source:
         self.source, self._key, self._folder = source, list(key), folder
         self.num_rows = 0
         self.keys = KeyReader(self._key, source)
-        self.spool = KeyedSpool(
-            pa.schema([(name, pa.string()) for name in self._key]), len(self._key), folder
-        )
+        self.spool = KeyedSpool(pa.schema([(name, pa.string()) for name in self._key]), len(self._key), folder)
         self._batches: dict[str, list[pa.Array]] = {name: [] for name in columns}
         self._order: np.ndarray | None = None
 
@@ -180,10 +178,7 @@ class Source:
 
 
 def give(
-    sink: Sink,
-    columns: Mapping[str, pa.Array] | pa.Table,
-    rows: np.ndarray,
-    front: Iterable[pa.Table] | None = None,
+    sink: Sink, columns: Mapping[str, pa.Array] | pa.Table, rows: np.ndarray, front: Iterable[pa.Table] | None = None
 ) -> None:
     """Give rows of columns to a sink, some at a time.
 

@@ -75,9 +75,7 @@ class NumberCounts:
         with np.errstate(over="ignore"):
             self._moments += [(rows * values**power).sum() for power in range(3)]
         self._values, place = np.unique(np.concatenate([self._values, values]), return_inverse=True)
-        self._rows = np.bincount(place, np.concatenate([self._rows, rows]), len(self._values)).astype(
-            np.int64
-        )
+        self._rows = np.bincount(place, np.concatenate([self._rows, rows]), len(self._values)).astype(np.int64)
         if len(self._values) > self._limit:
             self._forget()
 
@@ -119,9 +117,7 @@ def _is_code(value: float) -> bool:
 def _deviation(moments: np.ndarray, codes: Mapping[float, int]) -> float:
     """Return the standard deviation of numbers with these moments, and of codes with their records."""
     with np.errstate(all="ignore"):
-        n, first, second = moments + [
-            sum(rows * value**power for value, rows in codes.items()) for power in range(3)
-        ]
+        n, first, second = moments + [sum(rows * value**power for value, rows in codes.items()) for power in range(3)]
         return float(np.sqrt(np.maximum(second / n - (first / n) ** 2, 0))) if n else 0.0
 
 

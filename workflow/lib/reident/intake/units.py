@@ -58,9 +58,7 @@ class Unit(NamedTuple):
     n: int
 
 
-def unit(
-    ours: np.ndarray, theirs: np.ndarray, linked: tuple[np.ndarray, np.ndarray] | None = None
-) -> Unit | None:
+def unit(ours: np.ndarray, theirs: np.ndarray, linked: tuple[np.ndarray, np.ndarray] | None = None) -> Unit | None:
     """Return what makes their numbers ours, if they are in another unit; None if nothing shows that.
 
     Parameters
@@ -90,9 +88,7 @@ def _of_distributions(ours: np.ndarray, theirs: np.ndarray) -> Unit | None:
     if min(len(ours), len(theirs)) < 2 * _MIN_PAIRS or apart(ours, theirs) < _APART:
         return None
     own, other = (np.quantile(side, _SHARES) for side in (ours, theirs))
-    reversed_ = any(
-        _within(first, _YEARS) and _within(second, _AGES) for first, second in ((own, other), (other, own))
-    )
+    reversed_ = any(_within(first, _YEARS) and _within(second, _AGES) for first, second in ((own, other), (other, own)))
     return _best(own, other[::-1] if reversed_ else other, -1 if reversed_ else 1, 0)
 
 

@@ -101,9 +101,7 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
     values, plain = _plain_numbers(encoded.dictionary, coding, missing)
     others = np.flatnonzero(~plain)
     out: list[str | float | None] = []
-    for position, raw in zip(
-        others.tolist(), encoded.dictionary.take(pa.array(others)).to_pylist(), strict=True
-    ):
+    for position, raw in zip(others.tolist(), encoded.dictionary.take(pa.array(others)).to_pylist(), strict=True):
         value = stored(raw)
         if value in missing:
             out.append(None)
@@ -117,9 +115,7 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
             if categories is not None and value not in categories:
                 problem = "is not in the declared `order`. Add it, recode it, or correct the file."
         if problem:
-            row = (
-                pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + place.first_row
-            )
+            row = pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + place.first_row
             raise InputError(
                 f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}"
             )
@@ -169,9 +165,7 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
     plain = pc.match_substring_regex(texts, _PLAIN)
     numbers = pc.if_else(plain, texts, pa.scalar(None, texts.type)).cast(pa.float64())
     codes = [value for value in map(number, missing) if value is not None]
-    values = pc.if_else(
-        pc.is_in(numbers, pa.array(codes, pa.float64())), pa.scalar(None, pa.float64()), numbers
-    )
+    values = pc.if_else(pc.is_in(numbers, pa.array(codes, pa.float64())), pa.scalar(None, pa.float64()), numbers)
     return pc.add(values, 0.0), plain.to_numpy(zero_copy_only=False)  # 0 instead of -0
 
 

@@ -88,9 +88,7 @@ def unused_code_warnings(part: Preparing, texts: Texts) -> list[StudyWarning]:
     return warnings
 
 
-def value_warnings(
-    part: Preparing, records: Records, links: int, guard: Guard = nullcontext
-) -> list[StudyWarning]:
+def value_warnings(part: Preparing, records: Records, links: int, guard: Guard = nullcontext) -> list[StudyWarning]:
     """Variables without a value, with one value only, with codes that look missing, or with few codes in common.
 
     Raises

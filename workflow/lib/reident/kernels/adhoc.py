@@ -120,10 +120,7 @@ def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarr
     variable = np.concatenate([coded, numeric])
     n_puf, n_eif = len(files.puf_codes), len(files.eif_codes)
     codes = coding.code_variables(
-        [(files.puf_codes[:, j], files.eif_codes[:, j]) for j in coded],
-        list(rules.kind[coded] == EXACT),
-        n_puf,
-        n_eif,
+        [(files.puf_codes[:, j], files.eif_codes[:, j]) for j in coded], list(rules.kind[coded] == EXACT), n_puf, n_eif
     )
     puf_rows, eif_rows = (np.empty((n, variable.size), np.int32) for n in (n_puf, n_eif))
     puf_rows[:, : coded.size], eif_rows[:, : coded.size] = codes.puf, codes.eif.T
@@ -191,11 +188,7 @@ def _build(
     model = model._replace(cut=_cut(model, puf_rows, eif_rows))
     weights = (model.highest / max(model.rules.scale, 1)).astype(np.float32)
     first, second = slice(0, model.cut), slice(model.cut, v)
-    tasks = [
-        (puf_rows, coordinates[0], second),
-        (eif_rows, coordinates[1], first),
-        (eif_rows, coordinates[1], second),
-    ]
+    tasks = [(puf_rows, coordinates[0], second), (eif_rows, coordinates[1], first), (eif_rows, coordinates[1], second)]
 
     def arranged(task: tuple[np.ndarray, np.ndarray, slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, points, block = task

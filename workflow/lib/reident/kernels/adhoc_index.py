@@ -97,9 +97,7 @@ def _draw(boxes: np.ndarray, first: np.ndarray, size: int) -> np.ndarray:
     return drawn
 
 
-def plant(
-    of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray, *, n_sample: int
-) -> Tree:
+def plant(of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray, *, n_sample: int) -> Tree:
     """Return the tree of an order of rows, from their bytes, uint8 (n, v); at most ``n_sample`` leaves are a sample."""
     n, v, n_groups = leaf.size - 1, of_record.shape[1], first.size - 1
     n_blocks = -(-n_groups // WIDTH)
@@ -121,6 +119,5 @@ def plant(
     _as_extent(tree.leaf_low, tree.leaf_extent)
     _as_extent(tree.group_low, tree.group_extent)
     return tree._replace(
-        sample_low=_draw(tree.leaf_low, first, n_sample),
-        sample_extent=_draw(tree.leaf_extent, first, n_sample),
+        sample_low=_draw(tree.leaf_low, first, n_sample), sample_extent=_draw(tree.leaf_extent, first, n_sample)
     )

@@ -165,9 +165,7 @@ def _weights(codes: np.ndarray, width: int) -> np.ndarray:
     return weights
 
 
-def profile_tables(
-    rules: Flat, coded: np.ndarray, unit: int, puf_codes: np.ndarray, eif_codes: np.ndarray
-) -> Profiles:
+def profile_tables(rules: Flat, coded: np.ndarray, unit: int, puf_codes: np.ndarray, eif_codes: np.ndarray) -> Profiles:
     """Return the profiles of the categories that occur in the PUF.
 
     ``coded`` are the coded variables by their positions in the rules; costs in bytes are multiples of ``unit``. Codes

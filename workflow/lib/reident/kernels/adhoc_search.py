@@ -145,9 +145,7 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
     mask = between(both, np.int64(0), goal - 1)
     mask &= ~np.uint64(0) >> np.uint64(WIDTH - (tree.first[group + 1] - first))
     if mask:
-        add_box_steps(
-            low, extent, at, query.steps[other], query.n_steps[other], query.start[other], both, both
-        )
+        add_box_steps(low, extent, at, query.steps[other], query.n_steps[other], query.start[other], both, both)
         mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
     most = max(min(goal, state[_LIMIT]) - 1, 0)
     begin, end = (model.cut, v) if b else (0, model.cut)
@@ -163,13 +161,7 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
     for a in range(n_leaves):
         leaf = buffers.leaves[a]
         add_steps(
-            tree.bytes,
-            leaf * v * WIDTH,
-            query.steps[b],
-            query.n_steps[b],
-            query.start[b],
-            buffers.zeros,
-            sums[n],
+            tree.bytes, leaf * v * WIDTH, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, sums[n]
         )
         buffers.masks[n] = between(sums[n], buffers.done[b], most) & tree.present[leaf]
         buffers.leaves[n] = leaf
@@ -204,9 +196,7 @@ def _search_tree(model, index, tree, b, goal, buffers):
             break
         at = block * v * WIDTH
         low, extent = tree.group_low, tree.group_extent
-        add_box_steps(
-            low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.groups
-        )
+        add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.groups)
         mask = between(buffers.groups, np.int64(0), goal - 1)
         mask &= ~np.uint64(0) >> np.uint64(WIDTH - min(WIDTH, n_groups - block * WIDTH))
         while mask:
@@ -226,9 +216,7 @@ def _count_leaves(tree, b, buffers):
     counts[:] = 0
     for block in range(len(tree.sample_low)):
         at, low, extent = block * v * WIDTH, tree.sample_low, tree.sample_extent
-        add_box_steps(
-            low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both
-        )
+        add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both)
         for s in range(WIDTH):
             counts[buffers.both[s]] += 1
     for y in range(MAX_SUM):

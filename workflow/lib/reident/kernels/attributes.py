@@ -140,9 +140,7 @@ def best_guess(ranks, low, high, numeric):
 
 
 @jit
-def tell(
-    original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked, n_values, keep
-):
+def tell(original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked, n_values, keep):
     """Compare what a released file tells with the original values, over all cells of a set of keys.
 
     Parameters
@@ -176,16 +174,12 @@ def tell(
         np.zeros(keep, np.bool_),
     )
     for c in range(len(original.starts) - 1):
-        _tell_cell(
-            tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
-        )
+        _tell_cell(tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked)
     return tally
 
 
 @lean_jit
-def _tell_cell(
-    tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
-):
+def _tell_cell(tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked):
     """Add what one cell tells."""
     counts, sums = tally.counts, tally.sums
     begin, end = released.starts[c], released.starts[c + 1]

@@ -80,9 +80,7 @@ def _splat(builder: Any, word: Any) -> Any:
     """Return a vector that has a word in each lane."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
     single = builder.insert_element(undefined, word, ir.IntType(32)(0))
-    return builder.shuffle_vector(
-        single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    )
+    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
 
 
 @intrinsic
@@ -93,9 +91,7 @@ def as_tuple(_typing: Any, array: Any, model: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         base = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         pointers = [builder.gep(base, [ir.IntType(64)(k)]) for k in range(len(signature.args[1]))]
-        return context.make_tuple(
-            builder, signature.return_type, [builder.load(pointer) for pointer in pointers]
-        )
+        return context.make_tuple(builder, signature.return_type, [builder.load(pointer) for pointer in pointers])
 
     return signature, generate
 
@@ -160,9 +156,7 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, spare: Any, counts: An
                 add(builder.and_(a, b), weight + 1)
         within = builder.xor(carried[0], ones)
         lanes = builder.icmp_unsigned("!=", within, ir.Constant(_VECTOR, [0] * LANES))
-        any_record = builder.icmp_unsigned(
-            "!=", builder.bitcast(lanes, ir.IntType(LANES)), ir.IntType(LANES)(0)
-        )
+        any_record = builder.icmp_unsigned("!=", builder.bitcast(lanes, ir.IntType(LANES)), ir.IntType(LANES)(0))
         with builder.if_then(any_record):
             out = builder.bitcast(data(counts, signature.args[4]), _VECTOR.as_pointer())
             for k, words in enumerate([within, *(digit for (digit,) in digits)]):

@@ -203,7 +203,5 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
             rows_at = as_tuple(at, tile.variables)
             for word in range(0, words, LANES):
                 if at_most(tile.maps, rows_at, word, spare, counts):
-                    _enter_matches(
-                        i, in_tile, 64 * word, counts, most - allowed, apart, rows, costs, lists, tile
-                    )
+                    _enter_matches(i, in_tile, 64 * word, counts, most - allowed, apart, rows, costs, lists, tile)
         erase(tile, v, n_rows)

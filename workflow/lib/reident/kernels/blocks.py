@@ -53,9 +53,7 @@ def nearest_blocks(
             columns = slice(start, min(start + block, n_eif))
             scores = score_block(rows, columns)
             if scores.dtype != np.int64 or scores.shape != (n_rows, columns.stop - start):
-                raise ValueError(
-                    "score_block must return an int64 matrix with a row for each PUF record of its slice."
-                )
+                raise ValueError("score_block must return an int64 matrix with a row for each PUF record of its slice.")
             _offer_block(np.ascontiguousarray(scores), start, -above, levels, eifs, counts)
             if progress is not None:
                 progress((first * n_eif + columns.stop * n_rows) / (n_puf * n_eif))

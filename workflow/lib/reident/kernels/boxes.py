@@ -213,9 +213,7 @@ def _arrange(codes, coordinates, costs, order, leaf, first, buffers):
     return n_leaves, n_groups
 
 
-def arrange(
-    codes: np.ndarray, coordinates: np.ndarray, costs: Costs
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def arrange(codes: np.ndarray, coordinates: np.ndarray, costs: Costs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bring records into an order in which neighbours are similar.
 
     Parts are halved on the variable that costs most between their records. ``coordinates`` are on a scale on which a
@@ -321,9 +319,7 @@ def _row_begins(codes: np.ndarray, n_codes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
-def build(
-    codes: np.ndarray, n_codes: np.ndarray, values: np.ndarray, coordinates: np.ndarray, costs: Costs
-) -> Index:
+def build(codes: np.ndarray, n_codes: np.ndarray, values: np.ndarray, coordinates: np.ndarray, costs: Costs) -> Index:
     """Cut the EIF into leaves and groups and enclose them in boxes.
 
     ``codes``, int32 (categorical, n), are -1 for missing and few enough for a table (see `coding.compact`); ``n_codes``

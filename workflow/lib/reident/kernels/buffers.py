@@ -22,9 +22,7 @@ class Files(NamedTuple):
     eif_values: np.ndarray  # float64 (n_eif, v)
 
 
-def as_files(
-    puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarray, eif_values: np.ndarray
-) -> Files:
+def as_files(puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarray, eif_values: np.ndarray) -> Files:
     """Return both files in the types of compiled code; copy only what has another type.
 
     Raises

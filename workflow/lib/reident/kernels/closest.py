@@ -25,17 +25,7 @@ import numpy as np
 
 from reident.kernels.compiling import jit, lean_jit
 from reident.kernels.neighbours import farthest_of, span
-from reident.kernels.toplist import (
-    Best,
-    Pairs,
-    Workers,
-    check,
-    empty_best,
-    in_threads,
-    list_pairs,
-    offer,
-    settle,
-)
+from reident.kernels.toplist import Best, Pairs, Workers, check, empty_best, in_threads, list_pairs, offer, settle
 
 MAX_VARIABLES = 255
 """Windows of a record are counted in a byte."""
@@ -150,12 +140,8 @@ def _widen(columns, search, g, m, n):
                 farthest = farthest_of(columns.scope[j], columns.n_scope[j], y, g)
                 limit = farthest * (1.0 + 2.0 * columns.slack) + columns.slack * abs(y)
             search.low[j], search.high[j] = span(columns.values[j], columns.n_values[j], y, limit, 0.0, True)
-            n = _enter(
-                columns.order[j, search.low[j] : low], search.counts, np.uint8(m), search.candidates, n
-            )
-            n = _enter(
-                columns.order[j, high : search.high[j]], search.counts, np.uint8(m), search.candidates, n
-            )
+            n = _enter(columns.order[j, search.low[j] : low], search.counts, np.uint8(m), search.candidates, n)
+            n = _enter(columns.order[j, high : search.high[j]], search.counts, np.uint8(m), search.candidates, n)
             read += low - search.low[j] + search.high[j] - high
     return n, read
 
@@ -322,13 +308,7 @@ def closest(
     order = np.argsort(eif, axis=0, kind="stable").T.astype(np.int32, order="C")
     among = (values, n_values) if scope is eif else _sorted_columns(scope)
     columns = Columns(
-        np.ascontiguousarray(eif),
-        order,
-        values,
-        n_values,
-        *among,
-        np.asarray(numeric, np.bool_),
-        float(slack),
+        np.ascontiguousarray(eif), order, values, n_values, *among, np.asarray(numeric, np.bool_), float(slack)
     )
     rows, kind = _distinct(puf)
     best = empty_best(len(rows), min(keep, n_eif))

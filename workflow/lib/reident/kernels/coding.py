@@ -83,9 +83,7 @@ def centre(values: np.ndarray) -> float:
     return float(np.median(finite)) if finite.size else 0.0
 
 
-def code_variables(
-    columns: list[tuple[np.ndarray, np.ndarray]], renumber: list[bool], n_puf: int, n_eif: int
-) -> Codes:
+def code_variables(columns: list[tuple[np.ndarray, np.ndarray]], renumber: list[bool], n_puf: int, n_eif: int) -> Codes:
     """Lay out several variables, given as pairs of a PUF and an EIF column.
 
     Variables to ``renumber`` are numbered by frequency; the others keep their codes.

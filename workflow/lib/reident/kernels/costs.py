@@ -108,8 +108,7 @@ least_different = _by_type(lambda costs, _: costs.different, lambda costs, j: co
 """The least that a different value of any variable from j on adds."""
 
 cost_of_missing = _by_type(
-    lambda costs, absent: costs.missing * popcount(absent),
-    lambda costs, absent: _sum_of(costs.missing, absent),
+    lambda costs, absent: costs.missing * popcount(absent), lambda costs, absent: _sum_of(costs.missing, absent)
 )
 """What the missing variables of a bit set add."""
 

@@ -244,9 +244,7 @@ def refine(rows, costs, worth, lists, tile):
             nodes[n + 1] = SET, p_present, p_stop, e, e_present, j + 1, least + missing_on(costs, j)
             aparts[n : n + 2] = apart
             n += 2
-        if spare >= different_on(costs, j) and _any_differs(
-            ps, p_present, p_stop, es, e_present, e_stop, puf, eif, j
-        ):
+        if spare >= different_on(costs, j) and _any_differs(ps, p_present, p_stop, es, e_present, e_stop, puf, eif, j):
             nodes[n] = SET, p_present, p_stop, e_present, e_stop, j + 1, least + different_on(costs, j)
             aparts[n] = apart | np.uint64(1) << np.uint64(j)
             n += 1

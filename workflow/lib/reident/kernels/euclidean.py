@@ -11,14 +11,7 @@ import numpy as np
 from reident.kernels import coding, search, strata, ties
 from reident.kernels.boxes import GRAIN, Costs, Index, build
 from reident.kernels.buffers import Files, Puf, as_files
-from reident.kernels.euclidean_costs import (
-    FARTHEST,
-    MAX_ALPHA,
-    Definition,
-    Euclidean,
-    float32_error,
-    step_squares,
-)
+from reident.kernels.euclidean_costs import FARTHEST, MAX_ALPHA, Definition, Euclidean, float32_error, step_squares
 from reident.kernels.strata import Starts
 from reident.kernels.ties import Weighing
 from reident.kernels.toplist import Pairs, Workers, empty_best, list_pairs
@@ -141,23 +134,11 @@ def two_nearest(
     search.check(files, v, scale, keep=2)
     _check(spread, v, alpha)
     if not (len(puf_codes) and 0 < len(eif_codes) <= MAX_NEAREST and v and alpha <= 1):
-        raise ValueError(
-            f"both files need a record, the EIF at most {MAX_NEAREST:,}, variables, and α up to 1."
-        )
+        raise ValueError(f"both files need a record, the EIF at most {MAX_NEAREST:,}, variables, and α up to 1.")
     shift = (len(eif_codes) - 1).bit_length()
-    metric, index, puf = _prepare(
-        files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), False, scale
-    )
+    metric, index, puf = _prepare(files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), False, scale)
     best = empty_best(len(puf_codes), min(2, len(eif_codes)))
-    search.run(
-        index,
-        puf,
-        files,
-        metric._replace(shift=shift),
-        (scale + 1) << shift,
-        best,
-        **workers,
-    )
+    search.run(index, puf, files, metric._replace(shift=shift), (scale + 1) << shift, best, **workers)
     levels = np.full((len(puf_codes), 2), -1, np.int64)
     levels[:, : best.level.shape[1]] = best.level >> shift
     return levels, best.eif[:, 0].astype(np.int64)
@@ -185,9 +166,7 @@ def weigh_nearest(
     files, v = as_files(puf_codes, eif_codes, puf_values, eif_values), len(numeric)
     search.check(files, v, scale, keep=1)
     _check(spread, v, alpha)
-    metric, index, puf = _prepare(
-        files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), False, scale
-    )
+    metric, index, puf = _prepare(files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), False, scale)
     return ties.weigh(index, puf, files, metric, times, weighing, sums, **workers)
 
 
@@ -248,11 +227,7 @@ def _prepare(
         shift=0,
     )
     index = build(codes.eif, codes.n, eif_values, coordinates, costs)
-    return (
-        metric,
-        index,
-        Puf(codes.puf, puf_values, costs.missing, float(different[: coded_at.size].min(initial=1))),
-    )
+    return (metric, index, Puf(codes.puf, puf_values, costs.missing, float(different[: coded_at.size].min(initial=1))))
 
 
 def _deviations(values: np.ndarray, middle: float, spread: float) -> np.ndarray:

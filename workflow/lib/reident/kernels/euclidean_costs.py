@@ -235,9 +235,7 @@ def box_costs(metric, queries, q, boxes, b, fixed, varying):
                 t = abs(x - y) / (x + y)
                 t = _square(metric.steps, t * t)
                 outside = boxes.outside[b, nc + k, c]
-                varying[c] += min(
-                    outside, t
-                )  # t is NaN where no record has a value, and the minimum is ``outside``
+                varying[c] += min(outside, t)  # t is NaN where no record has a value, and the minimum is ``outside``
     for c in range(WIDTH):
         varying[c] = varying[c] if varying[c] > 0 else np.float32(0)
 

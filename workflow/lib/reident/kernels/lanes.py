@@ -46,9 +46,7 @@ def _splat(builder: Any, byte: Any) -> Any:
     """Return a vector that repeats a byte."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
     first = builder.insert_element(undefined, byte, ir.IntType(32)(0))
-    return builder.shuffle_vector(
-        first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
-    )
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
 
 
 def _vector_at(builder: Any, pointer: Any) -> Any:
@@ -80,9 +78,7 @@ def _add(context: Any, builder: Any, kinds: Any, arguments: Any, outside: Callab
 
 
 @intrinsic
-def add_steps(
-    _typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any
-) -> Any:
+def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any) -> Any:
     """Add what 64 records cost: ``sums`` becomes ``initial`` plus ``start`` and the steps that count, at most 255.
 
     ``bytes_`` has columns of 64 bytes; the column of variable 0 begins at ``at``, and those of all variables follow one
@@ -126,9 +122,7 @@ def add_box_steps(
 
         def outside(column: Any, first: Any, width: Any) -> Any:
             offset = [builder.add(arguments[2], column)]
-            lows, extents = (
-                builder.load(_vector_at(builder, builder.gep(base, offset)), align=1) for base in bases
-            )
+            lows, extents = (builder.load(_vector_at(builder, builder.gep(base, offset)), align=1) for base in bases)
             beyond = builder.icmp_unsigned(">", builder.sub(lows, first), width)
             return builder.and_(beyond, builder.icmp_unsigned("<", extents, builder.sub(first, lows)))
 

@@ -76,9 +76,7 @@ def _count_sorted(
     """Count with one coordinate: the points between two positions in the order of (group, rank)."""
     top = int(max(ranks.max(initial=0), high.max(initial=0))) + 1
     keys = np.sort(groups * top + ranks)
-    start, stop = (
-        np.searchsorted(keys, query_groups * top + np.minimum(bound, top)) for bound in (low, high)
-    )
+    start, stop = (np.searchsorted(keys, query_groups * top + np.minimum(bound, top)) for bound in (low, high))
     return np.where(query_groups >= 0, np.maximum(stop - start, 0), 0)
 
 
@@ -108,9 +106,7 @@ def _grow(points, starts):
                 first[n_nodes + 1], end[n_nodes + 1] = middle, b
                 n_nodes += 2
             node += 1
-    return Tree(
-        points, roots, first[:n_nodes], end[:n_nodes], left[:n_nodes], floor[:n_nodes], ceiling[:n_nodes]
-    )
+    return Tree(points, roots, first[:n_nodes], end[:n_nodes], left[:n_nodes], floor[:n_nodes], ceiling[:n_nodes])
 
 
 @jit

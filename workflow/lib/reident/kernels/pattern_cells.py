@@ -239,9 +239,7 @@ def count_cell(cell, at, states, masks, offsets, sums, listed, counts):
             place = at + offsets[listed[0, x]]
             for y in range(n_eif):
                 number = listed[1, y]
-                move = offsets[number] - (
-                    0 if mask & masks[number] == 0 else offset(mask & masks[number], states)
-                )
+                move = offsets[number] - (0 if mask & masks[number] == 0 else offset(mask & masks[number], states))
                 counts[place + move] += times * sums[1, number]
     else:
         _convolve(n_puf, n_eif, open_bits, n_open, at, states, masks, sums, listed, counts)

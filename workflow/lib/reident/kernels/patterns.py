@@ -85,11 +85,7 @@ class Tally:
     """
 
     def __init__(
-        self,
-        near: Sequence[bool],
-        incomplete: Sequence[bool],
-        order: Sequence[int] | None = None,
-        threads: int = 1,
+        self, near: Sequence[bool], incomplete: Sequence[bool], order: Sequence[int] | None = None, threads: int = 1
     ) -> None:
         v = len(near)
         self._order = list(range(v)) if order is None else list(order)
@@ -114,9 +110,7 @@ class Tally:
         if puf.ndim != 2 or eif.ndim != 2 or not puf.shape[1] == eif.shape[1] == v:
             raise ValueError("puf and eif must have the same variables as near and incomplete.")
         puf, eif = puf[:, self._order], eif[:, self._order]
-        if any(
-            ((puf[:, j] < 0).any() or (eif[:, j] < 0).any()) and not self._incomplete[j] for j in range(v)
-        ):
+        if any(((puf[:, j] < 0).any() or (eif[:, j] < 0).any()) and not self._incomplete[j] for j in range(v)):
             raise ValueError("a value is missing in a variable that is declared complete.")
         self._pairs += len(puf) * len(eif)
         if self._pairs >= MAX_PAIRS:
@@ -162,11 +156,7 @@ class Tally:
         else:
             shared = min(SHARED_VARIABLES, v) if sets_ns >= LEAST_TASK_NS else 0
             in_threads(
-                lambda task, _: work(task, shared, 0, n_puf),
-                2**shared,
-                block=1,
-                threads=threads,
-                progress=progress,
+                lambda task, _: work(task, shared, 0, n_puf), 2**shared, block=1, threads=threads, progress=progress
             )
 
     def _table(self) -> np.ndarray:
@@ -202,9 +192,7 @@ def _slots(v: int) -> list[int]:
     return [depths.index(j) if j in depths else -1 for j in range(v + 1)]
 
 
-def _prepare(
-    puf: np.ndarray, eif: np.ndarray, near: list[bool], radix: list[int], incomplete: list[bool]
-) -> Prepared:
+def _prepare(puf: np.ndarray, eif: np.ndarray, near: list[bool], radix: list[int], incomplete: list[bool]) -> Prepared:
     """Number the categories, put them into words, and bring equal records of each file together."""
     v = len(near)
     words: list[list[np.ndarray]] = [[], []]

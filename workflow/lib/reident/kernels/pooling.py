@@ -45,9 +45,7 @@ class Best(NamedTuple):
     stop: np.ndarray  # int64 (m, U): where they end, among records of the group outside the box
 
 
-def pool(
-    groups: np.ndarray, ranks: np.ndarray, queries: Queries, first: np.ndarray, rows: np.ndarray
-) -> Best:
+def pool(groups: np.ndarray, ranks: np.ndarray, queries: Queries, first: np.ndarray, rows: np.ndarray) -> Best:
     """Find the candidates of each query with the largest score.
 
     Parameters

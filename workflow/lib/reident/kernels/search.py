@@ -233,15 +233,7 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
                     if not (visits[q] >> np.uint64(c)) & np.uint64(1):
                         continue
                     _scan_leaf(
-                        metric,
-                        files,
-                        leaves,
-                        leaf,
-                        puf.filter_cost,
-                        buffers,
-                        order[start + q],
-                        q,
-                        varying[q, c],
+                        metric, files, leaves, leaf, puf.filter_cost, buffers, order[start + q], q, varying[q, c]
                     )
         for q in range(n):
             i = order[start + q]
@@ -286,13 +278,7 @@ def order_by_leaf(
 
 
 def run(
-    index: Index,
-    puf: Puf,
-    files: Files,
-    metric: Euclidean,
-    threshold: int,
-    best: Best,
-    **workers: Unpack[Workers],
+    index: Index, puf: Puf, files: Files, metric: Euclidean, threshold: int, best: Best, **workers: Unpack[Workers]
 ) -> None:
     """Write the best pairs of all PUF records with a level below ``threshold`` into ``best``."""
     n, keep = best.eif.shape

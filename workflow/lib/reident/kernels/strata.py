@@ -53,23 +53,12 @@ def implements(kind: type) -> Callable[[Callable], Callable]:
 def check(starts: Starts, files: Files) -> None:
     """Refuse strata that do not cover both files."""
     for start, records in ((starts.puf, files.puf_codes), (starts.eif, files.eif_codes)):
-        if (
-            len(start) != len(starts.puf)
-            or start[0] != 0
-            or start[-1] != len(records)
-            or (np.diff(start) < 0).any()
-        ):
+        if len(start) != len(starts.puf) or start[0] != 0 or start[-1] != len(records) or (np.diff(start) < 0).any():
             raise ValueError("starts must ascend from 0 to the number of records, in both files alike.")
 
 
 def nearest(
-    metric: Any,
-    files: Files,
-    starts: Starts,
-    *,
-    threshold: int,
-    keep: int,
-    **workers: Unpack[Workers],
+    metric: Any, files: Files, starts: Starts, *, threshold: int, keep: int, **workers: Unpack[Workers]
 ) -> Pairs:
     """Return what the metric's own `nearest` does of each stratum, for files whose strata lie one after another.
 
@@ -101,9 +90,7 @@ def in_strata(work: Callable[[int, int], None], starts: Starts, **workers: Unpac
 
 def join(parts: dict[int, Any]) -> Any:
     """Return the arrays of all blocks one after another, by the first stratum of each."""
-    return tuple(
-        np.concatenate(arrays) for arrays in zip(*(parts[first] for first in sorted(parts)), strict=True)
-    )
+    return tuple(np.concatenate(arrays) for arrays in zip(*(parts[first] for first in sorted(parts)), strict=True))
 
 
 @lean_jit

@@ -127,18 +127,12 @@ def minimal_uniques(
                 result.by_level[j][counts[j] > 0] += by_level[begins[i] : begins[i + 1]]
         return pages * _PAGE_BYTES // (end - first) + 1
 
-    _in_blocks(
-        search, n_single, max(_MIN_BLOCK, _BLOCK_BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress
-    )
+    _in_blocks(search, n_single, max(_MIN_BLOCK, _BLOCK_BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress)
     return result
 
 
 def _in_blocks(
-    search: Callable[[int, int], int],
-    n: int,
-    sample: int,
-    threads: int,
-    progress: Callable[[float], None] | None,
+    search: Callable[[int, int], int], n: int, sample: int, threads: int, progress: Callable[[float], None] | None
 ) -> None:
     """Search n records in as few blocks as memory allows, the same number for each thread.
 

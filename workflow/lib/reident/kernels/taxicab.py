@@ -69,13 +69,7 @@ def nearest(
     return best_pairs(rows, Costs(different, missing), limit, keep, **workers)
 
 
-def best_pairs(
-    rows: Rows,
-    costs: Costs | Weighted,
-    limit: int,
-    keep: int,
-    **workers: Unpack[Workers],
-) -> Pairs:
+def best_pairs(rows: Rows, costs: Costs | Weighted, limit: int, keep: int, **workers: Unpack[Workers]) -> Pairs:
     """Return what `nearest` does, for numbered records of both files, any costs, and a limit of at least 0."""
     n_puf = len(rows.puf)
     ambiguous, parts = np.zeros(n_puf, np.bool_), {}
@@ -129,9 +123,7 @@ def _settle(lists: Lists, first: int) -> tuple[list[Columns], np.ndarray]:
 def _join(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Join the pairs of all blocks by PUF record; ``parts`` is emptied, so that only one column is held twice."""
     in_order = [part for first in sorted(parts) for part in parts.pop(first)]
-    puf, eif, level = (
-        np.concatenate([np.zeros(0, np.int64), *(part.pop(0) for part in in_order)]) for _ in range(3)
-    )
+    puf, eif, level = (np.concatenate([np.zeros(0, np.int64), *(part.pop(0) for part in in_order)]) for _ in range(3))
     return puf, eif, level
 
 

@@ -112,9 +112,7 @@ def weigh(
     def work(begin: int, end: int) -> None:
         buffers, nearest, starts = make_buffers(), np.empty(_SPACE, np.int32), np.zeros(BATCH + 1, np.int64)
         while begin < end:
-            last = _list(
-                begin, end, order, weighing.level, index, puf, files, metric, buffers, nearest, starts
-            )
+            last = _list(begin, end, order, weighing.level, index, puf, files, metric, buffers, nearest, starts)
             if last == begin:
                 nearest = np.empty(2 * len(nearest), np.int32)
             with lock:

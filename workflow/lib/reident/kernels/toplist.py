@@ -69,9 +69,7 @@ def check(puf: np.ndarray, eif: np.ndarray, keep: int, max_variables: int | None
 
 def empty_best(n_puf: int, keep: int) -> Best:
     """Allocate space for the pairs of ``n_puf`` records that have no pair yet."""
-    return Best(
-        np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32)
-    )
+    return Best(np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32))
 
 
 @jit
@@ -155,9 +153,7 @@ def in_threads(
 
 
 def run_all(
-    tasks: Sequence[tuple[Callable[[], Any], float]],
-    threads: int,
-    progress: Callable[[float], None] | None,
+    tasks: Sequence[tuple[Callable[[], Any], float]], threads: int, progress: Callable[[float], None] | None
 ) -> None:
     """Do tasks, ``threads`` at a time, and report progress by their weights; an error cancels those not yet begun."""
     total, done = sum(weight for _, weight in tasks), 0.0

@@ -117,9 +117,7 @@ def shared_uniques_in_strata(
         variables = np.argsort(-np.array(information), kind="stable")
         ranking = _ranking(variables, v, most, 0)
     codes = tuple(np.ascontiguousarray(file[:, variables].T, np.int32) for file in (puf, eif))
-    kind = {"all": unicity_search.ALL, "full": unicity_search.FULL, "jointly_observed": unicity_search.JOINT}[
-        sets
-    ]
+    kind = {"all": unicity_search.ALL, "full": unicity_search.FULL, "jointly_observed": unicity_search.JOINT}[sets]
     parts: dict[int, tuple[np.ndarray]] = {}
 
     def work(first: int, end: int) -> None:
@@ -182,9 +180,7 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
     levels = np.array([s.sum() for s in shared], np.int64)
     if not levels.any():
         return None
-    information = [
-        entropy(p[: len(s)][s]) + entropy(e[: len(s)][s]) for (p, e), s in zip(counts, shared, strict=True)
-    ]
+    information = [entropy(p[: len(s)][s]) + entropy(e[: len(s)][s]) for (p, e), s in zip(counts, shared, strict=True)]
     variables = np.argsort(-np.array(information), kind="stable")
     variables = variables if every else variables[levels[variables] > 0]
     bits = np.uint64(1) << np.arange(len(variables), dtype=np.uint64)
@@ -234,9 +230,7 @@ def _pack(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int
     return [Task(base, group, variable, variable + 1, v) for group in groups]
 
 
-def _all_sets(
-    files: Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
-) -> Pairs:
+def _all_sets(files: Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None) -> Pairs:
     """Find the pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
@@ -285,9 +279,7 @@ class _BestSets:
             self.start, self.items = unicity_pairs.merge(self.start, self.items, puf, items, self.shift)
 
 
-def _run(
-    tasks: list[Task], search: Callable[[Task], None], v: int, threads: int, progress: Progress | None
-) -> None:
+def _run(tasks: list[Task], search: Callable[[Task], None], v: int, threads: int, progress: Progress | None) -> None:
     """Search all tasks, the largest first."""
     weighted = [(partial(search, task), _work(task, v)) for task in tasks]
     run_all(sorted(weighted, key=lambda task: -task[1]), threads, progress)

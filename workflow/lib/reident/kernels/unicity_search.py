@@ -127,10 +127,7 @@ def all_sets(files, task, ranking):
     Return the positions in the PUF, uint32 (a pair may come several times), and the items, uint64: the position in the
     EIF, shifted, plus the cost of the set.
     """
-    stack, scratch = (
-        _make_stack(files, task, 1),
-        _make_scratch(len(files.levels), int(files.levels.max()) + 1),
-    )
+    stack, scratch = (_make_stack(files, task, 1), _make_scratch(len(files.levels), int(files.levels.max()) + 1))
     puf, item, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint64), 0
     for c in range(len(task.cells)):
         _begin(stack, task, c, task.stop, _add(ranking, 0, task.variable))
@@ -200,13 +197,7 @@ def _add(ranking, cost, j):
 @lean_jit
 def _partners(p, frames, f, ranking, scratch):
     """Return the EIF records of a cell that are alone with PUF record p on some set; ``best`` has its cost."""
-    equal, reach, words, trail, best = (
-        scratch.equal,
-        scratch.reach,
-        scratch.words,
-        scratch.trail,
-        scratch.best,
-    )
+    equal, reach, words, trail, best = (scratch.equal, scratch.reach, scratch.words, scratch.trail, scratch.best)
     max_order, v = ranking.max_order, len(ranking.weights)
     single, n_puf, order = _ONE << np.uint64(p), frames[f, SIZES] + frames[f, SIZES + 1], frames[f, ORDER]
     puf_word, candidates = low_bits(n_puf), low_bits(n_puf + frames[f, SIZES + 2]) & ~low_bits(n_puf)

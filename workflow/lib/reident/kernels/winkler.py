@@ -84,13 +84,7 @@ def sort_records(eif: np.ndarray) -> tuple[SortedRecords, list[np.ndarray]]:
 
 
 def most_agreements(
-    low: np.ndarray,
-    high: np.ndarray,
-    eif: np.ndarray,
-    *,
-    min_agree: int,
-    keep: int,
-    **workers: Unpack[Workers],
+    low: np.ndarray, high: np.ndarray, eif: np.ndarray, *, min_agree: int, keep: int, **workers: Unpack[Workers]
 ) -> Pairs:
     """Return the pairs of each PUF record that agree on most variables, at the ranks with at most ``keep`` pairs.
 

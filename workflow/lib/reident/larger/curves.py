@@ -141,17 +141,13 @@ def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
 def _rivals_before(linked: pd.DataFrame, keep: int) -> np.ndarray:
     """Return the held records by the rivals that come before the true link, the mean over the orders of equal pairs."""
     before = np.zeros(keep + 1)
-    for rivals, better, n_links, n in linked[["rivals", "better", "own", "n_records"]].itertuples(
-        index=False
-    ):
+    for rivals, better, n_links, n in linked[["rivals", "better", "own", "n_records"]].itertuples(index=False):
         if not n_links:
             before[keep] += n
             continue
         equal = rivals - better
         at = np.arange(equal + 1)
-        before[better + at] += (
-            n * comb(equal - at + n_links - 1, n_links - 1) / comb(equal + n_links, n_links)
-        )
+        before[better + at] += n * comb(equal - at + n_links - 1, n_links - 1) / comb(equal + n_links, n_links)
     return before
 
 

@@ -69,11 +69,7 @@ def _binomial(k: int, n: np.ndarray, p: float) -> np.ndarray:
     """Return the probability of k of n trials; 0 where n is smaller."""
     possible = np.where(n >= k, n, k)
     logarithm = (
-        gammaln(possible + 1)
-        - gammaln(k + 1)
-        - gammaln(possible - k + 1)
-        + xlogy(k, p)
-        + xlog1py(possible - k, -p)
+        gammaln(possible + 1) - gammaln(k + 1) - gammaln(possible - k + 1) + xlogy(k, p) + xlog1py(possible - k, -p)
     )
     return np.where(n >= k, np.exp(logarithm), 0.0)
 
@@ -163,9 +159,7 @@ def _end(is_likely: Callable[[float], bool], inside: float, outside: float) -> f
     return outside
 
 
-def _most_likely(
-    rarity_: Rarity, values: np.ndarray | None = None, mean: float = 0.0
-) -> tuple[np.ndarray, float]:
+def _most_likely(rarity_: Rarity, values: np.ndarray | None = None, mean: float = 0.0) -> tuple[np.ndarray, float]:
     """Return the distribution of the largest likelihood, of those with a mean of `values`, and its logarithm.
 
     Rounds of least squares with weights of at least 0 (Wang 2007); the mean is held by rows of large weight.

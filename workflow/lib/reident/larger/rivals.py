@@ -44,8 +44,7 @@ def rivals_of_uniques(
         links = np.flatnonzero(stratum[puf] == line)
         pairing = comparison.pairing(line)
         places = [
-            np.searchsorted(comparison.rows(side, line), rows[links])
-            for side, rows in (("puf", puf), ("eif", eif))
+            np.searchsorted(comparison.rows(side, line), rows[links]) for side, rows in (("puf", puf), ("eif", eif))
         ]
         link_rivals = _link_rivals(pairing.puf.codes, pairing.eif.codes, places[0], places[1], sets)
         np.minimum.at(rivals, puf[links], link_rivals)

@@ -46,9 +46,7 @@ class States(NamedTuple):
     links: np.ndarray
 
 
-def thin(
-    part: Thinning, metric: str, tables: AttackFiles, suspected: Source, setting: Setting
-) -> pd.DataFrame:
+def thin(part: Thinning, metric: str, tables: AttackFiles, suspected: Source, setting: Setting) -> pd.DataFrame:
     """Count the records by what the attack makes of them, with the whole external intruder file and with parts of it.
 
     Parameters
@@ -145,9 +143,7 @@ def _states(part: Thinning, metric: str, tables: AttackFiles, batches: Iterator[
         suspected = within(pairs, part.attack.max_pairs).to_numpy()
         candidates += np.bincount(puf[suspected], minlength=n).astype(np.int32)
         right += np.bincount(puf[suspected & link], minlength=n).astype(np.int32)
-    return States(
-        (truth.inside > 0).astype(np.int32), rivals, better, n_equal_links, first, candidates, right
-    )
+    return States((truth.inside > 0).astype(np.int32), rivals, better, n_equal_links, first, candidates, right)
 
 
 def _rivals(part: Thinning, tables: AttackFiles, states: States) -> np.ndarray:

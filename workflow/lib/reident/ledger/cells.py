@@ -40,9 +40,7 @@ def text_of(table: pd.DataFrame, change: Callable[[str], str] = str) -> bytes | 
 def _cells(column: pd.Series, change: Callable[[str], str]) -> pa.Array | pa.ChunkedArray | None:
     """Return the cells of a column as text, or None."""
     if column.dtype == np.bool_:
-        return pc.if_else(
-            pa.array(column), pa.scalar("True", pa.large_string()), pa.scalar("False", pa.large_string())
-        )
+        return pc.if_else(pa.array(column), pa.scalar("True", pa.large_string()), pa.scalar("False", pa.large_string()))
     if pd.api.types.is_integer_dtype(column.dtype):
         return pc.fill_null(pc.cast(pa.array(column), pa.large_string()), "")
     if column.dtype == np.float64:

@@ -156,9 +156,7 @@ class Chain:
         """Return the entry of the step that made a result, and the result's digest."""
         return self._makers(place_of_path(path)).get(path, (None, None))
 
-    def behind(
-        self, ends: Iterable[str], absent: Callable[[str], object] = lambda _: None
-    ) -> list[dict[str, Any]]:
+    def behind(self, ends: Iterable[str], absent: Callable[[str], object] = lambda _: None) -> list[dict[str, Any]]:
         """Return the entries behind some results, by the path of their first result.
 
         The function `absent` takes each path that has no entry.
@@ -175,12 +173,7 @@ class Chain:
         return [entries[name] for name in sorted(entries)]
 
     def walk(
-        self,
-        part_digest: PartDigest,
-        ends: Mapping[str, Iterable[Path]],
-        sources: Sources,
-        *,
-        through: bool = False,
+        self, part_digest: PartDigest, ends: Mapping[str, Iterable[Path]], sources: Sources, *, through: bool = False
     ) -> list[dict[str, Any]]:
         """Walk the ledger back from some results to the sources; return the entries behind the results, by step.
 
@@ -243,10 +236,7 @@ class Chain:
                 self._tell(Break(EDITED, path, "is not what its step wrote"))
 
     def _breaks(
-        self,
-        part_digest: Callable[[str, str | None], str | None],
-        entry: dict[str, Any],
-        sources: dict[str, Path],
+        self, part_digest: Callable[[str, str | None], str | None], entry: dict[str, Any], sources: dict[str, Path]
     ) -> Iterator[Break]:
         """Yield what does not hold of what a step read and ran with."""
         rule, metric = entry["rule"], entry["metric"]
@@ -339,9 +329,7 @@ def read_results(entry: dict[str, Any]) -> list[str]:
     return [line["path"] for line in inputs(entry) if not line["path"].startswith(SOURCE_PREFIX)]
 
 
-def changed_sources(
-    entry: dict[str, Any], sources: dict[str, Path], digest: Callable[[Path], str]
-) -> Iterator[Path]:
+def changed_sources(entry: dict[str, Any], sources: dict[str, Path], digest: Callable[[Path], str]) -> Iterator[Path]:
     """Yield the source files that are not those that a step read; sources are told apart by side."""
     for side, path in sources.items():
         read = [line for line in entry["inputs"].get(side, []) if line["path"].startswith(SOURCE_PREFIX)]

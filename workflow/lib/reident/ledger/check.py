@@ -47,9 +47,7 @@ KINDS = {
 class Checked(NamedTuple):
     """The answer of a walk."""
 
-    line: (
-        str  # a sentence, and below it an indented line for each kind of break and for what was not verified
-    )
+    line: str  # a sentence, and below it an indented line for each kind of break and for what was not verified
     closes: bool  # whether there are results and every link that could be verified holds
     absent: tuple[str, ...] = ()  # the sources that are not there, which could not be verified
 
@@ -117,17 +115,13 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     if absent:
         lines.append(f"not verified, because they are not there or cannot be read: {few(absent)}")
     if not release.in_checkout():
-        lines.append(
-            "not verified, as it needs a checkout of the project: by which code the results were made"
-        )
+        lines.append("not verified, as it needs a checkout of the project: by which code the results were made")
     if audit.packages:
         lines.append(f"made with other versions than those installed: {few(sorted(audit.packages))}")
     if missing:
         lines.append(f"not made yet: {few(missing)}")
     if audit.changed_results:
-        lines.append(
-            f"no longer used by this study, and changed or missing: {few(map(str, audit.changed_results))}"
-        )
+        lines.append(f"no longer used by this study, and changed or missing: {few(map(str, audit.changed_results))}")
     if audit.unknown_files:
         lines.append(f"not made by any step: {few(audit.unknown_files)}")
     if pages := abandoned_editions(members, results):
@@ -135,9 +129,7 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
 
 
-ABANDONED = (
-    "pages of an edition that the study no longer has; delete them, or put `release` back into the study"
-)
+ABANDONED = "pages of an edition that the study no longer has; delete them, or put `release` back into the study"
 
 
 def abandoned_editions(members: Family, results: Path) -> list[Path]:
@@ -168,9 +160,7 @@ def _closed(audit: _Audit, root: Path) -> str:
     numbers = Counter[bool]()
     for _, entry in audit.entries:
         numbers[first_output(entry) in audit.steps] += len(entry["outputs"])
-    parts = [
-        f"the chain closes: {numbers[True]} results of {len(audit.steps)} steps lead back to the sources"
-    ]
+    parts = [f"the chain closes: {numbers[True]} results of {len(audit.steps)} steps lead back to the sources"]
     if unchanged := numbers[False] - len(audit.changed_results):
         parts.append(f"{unchanged} results that this study no longer uses are unchanged")
     parts.append(f"made by {few(sorted(audit.releases), '; ')}")
@@ -211,9 +201,7 @@ def _walk(members: Family, root: Path, notebook: Path) -> _Audit:
         if first_output(entry) in audit.steps:
             audit.chain.check_bytes(wrote)
         else:
-            audit.changed_results += [
-                path for path, content in wrote.items() if audit.chain.digest(path) != content
-            ]
+            audit.changed_results += [path for path, content in wrote.items() if audit.chain.digest(path) != content]
         recorded |= wrote.keys()
     for path in result_files(root):
         if path not in recorded and _is_declared(path, root):
@@ -286,9 +274,7 @@ def _with_reference(members: Family) -> list[Member]:
     places = [members.before("")]
     if members.study.utility is not None:
         places += [members.home(members.before(member.place), "prepare") for member in members.members]
-    before = [
-        Member("", {}, place, members.at(place)) for place in dict.fromkeys(places) if members.has(place)
-    ]
+    before = [Member("", {}, place, members.at(place)) for place in dict.fromkeys(places) if members.has(place)]
     return [reference, *(member for member in members.members if member.place), *before]
 
 

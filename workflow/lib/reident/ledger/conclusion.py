@@ -69,9 +69,7 @@ def suggestion(file: Path, results: Path) -> tuple[str, bool]:
     if not STEPS["try_recodings"].wanted(study):
         wrong = "`suggest` needs a limit on the rates of `metrics`"
         return f"{file}: {wrong}. Add one to `decision`, for example `conditional_rate_at_most: 0.1`.", False
-    suggestions, variants = (
-        results / study.id / f"suggest/{name}" for name in ("suggestions.csv", "variants.yaml")
-    )
+    suggestions, variants = (results / study.id / f"suggest/{name}" for name in ("suggestions.csv", "variants.yaml"))
     strata = ". Coarser strata were not tried" if study.strata else ""
     line = f"{study.id}: {sentence(read(suggestions))}{strata}"
     return f"{line}. See {suggestions}, and {variants} for the study file.", True

@@ -21,16 +21,7 @@ import pyarrow.parquet as pq
 
 from reident.errors import InputError, type_name
 from reident.ledger import progress
-from reident.ledger.chain import (
-    AGAIN,
-    Chain,
-    by_importer,
-    place_of,
-    place_of_path,
-    recorded_path,
-    root_of,
-    sealed,
-)
+from reident.ledger.chain import AGAIN, Chain, by_importer, place_of, place_of_path, recorded_path, root_of, sealed
 from reident.ledger.stored import (
     FULL,
     Sink,
@@ -338,11 +329,7 @@ def _tell(running: Step, error: BaseException) -> None:
     if isinstance(error, InputError):
         message = by_importer(f"Error: {error}", running.rule, running.name_of_rule)
     else:
-        message = (
-            _about_disk(running, error)
-            or _about_resources(running, error)
-            or _about_unexpected(running, error)
-        )
+        message = _about_disk(running, error) or _about_resources(running, error) or _about_unexpected(running, error)
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()

@@ -77,12 +77,7 @@ class Attack(NamedTuple):
     rates: pd.DataFrame
 
 
-def attack(
-    settings: AttackSettings,
-    files: AttackFiles,
-    setting: Setting,
-    budget: int = PAIRS_PER_SHARD,
-) -> Attack:
+def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budget: int = PAIRS_PER_SHARD) -> Attack:
     """Attack files with every metric of the settings.
 
     Parameters
@@ -152,9 +147,7 @@ def score(
         share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
         progress = progress_of_part(setting.progress, done, share)
         job = setting._replace(weights=compared.weights, progress=progress)
-        score_shard(
-            settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records
-        )
+        score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records)
         done += share
         yield pa.concat_tables(batches)
 
@@ -178,9 +171,7 @@ def suspect(
     return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
 
 
-def _confirmed(
-    settings: AttackSettings, metric: Metric, files: AttackFiles, scores: list[pa.Table]
-) -> MetricTables:
+def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, scores: list[pa.Table]) -> MetricTables:
     """Rank the scored pairs of a metric, and check them against the true links."""
     suspected, confirmed, positions = (list[pa.Table]() for _ in range(3))
     strata, manifest = files.strata["puf"], files.manifest

@@ -8,16 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import (
-    Assigning,
-    Confirming,
-    Cutting,
-    OrderedVariable,
-    Rating,
-    Scoring,
-    Variable,
-    Weighing,
-)
+from reident.linkage.parts import Assigning, Confirming, Cutting, OrderedVariable, Rating, Scoring, Variable, Weighing
 
 if TYPE_CHECKING:
     from reident.sections.base import Section

@@ -25,9 +25,7 @@ def size(source: Source) -> int:
     return source.num_rows if isinstance(source, pa.Table) else source.metadata.num_rows
 
 
-def split(
-    source: Source, rows: int | None = None, columns: Sequence[str] | None = None
-) -> Iterator[pa.Table]:
+def split(source: Source, rows: int | None = None, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """Yield a table, or some of its columns, in batches of at most `rows` rows, at least one batch."""
     rows = rows or ROWS
     if isinstance(source, pa.Table):

@@ -142,24 +142,20 @@ class Bins:
         """Return the columns of `binned/cutpoints.csv`, with the counts of what has been binned."""
         names = np.array(self._scopes, object)
         lines = [
-            pd.concat(
-                [_bin_lines(names, variable, cut.cutter, cut.cuts, cut.counts) for cut in cuts]
-            ).sort_index(kind="stable")
+            pd.concat([_bin_lines(names, variable, cut.cutter, cut.cuts, cut.counts) for cut in cuts]).sort_index(
+                kind="stable"
+            )
             for variable, cuts in self._cuts.items()
         ]
         return pd.concat(lines, ignore_index=True) if lines else pd.DataFrame()
 
 
-def cut(
-    part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame
-) -> Bins:
+def cut(part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame) -> Bins:
     """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does."""
     options = part.binning
     scopes = ["ALL"] if options.scope == "study" else list(manifest["stratum"])
     sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
-    cuts: dict[str, list[_Cut]] = {
-        variable.name: [] for variable in part.variables if variable.type == "numeric"
-    }
+    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in part.variables if variable.type == "numeric"}
     for name, variable_cuts in cuts.items():
         for cutter, sides in _cutters(options.cutpoints):
             records = np.sum([sizes[side] for side in sides], axis=0)
@@ -230,9 +226,7 @@ def _bin_lines(
     scope, place = np.nonzero(has_line)
     number = np.where(is_cut[scope], place + 1.0, np.nan)
     of_bins = {
-        side: np.where(is_cut[scope], counts[side][scope, place], 0)
-        if side in counts
-        else np.full(len(scope), np.nan)
+        side: np.where(is_cut[scope], counts[side][scope, place], 0) if side in counts else np.full(len(scope), np.nan)
         for side in ("puf", "eif")
     }
     if "eif" not in counts:

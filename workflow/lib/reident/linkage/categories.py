@@ -45,9 +45,7 @@ def coded(
     labels : list of str
     """
     if variable.type == "numeric":
-        values = {
-            name: column.to_numpy(zero_copy_only=False).astype(np.float64) for name, column in columns.items()
-        }
+        values = {name: column.to_numpy(zero_copy_only=False).astype(np.float64) for name, column in columns.items()}
         cuts = cut_points(values[first], bins, ranks)
         binned = (bin_values(column, cuts) for column in values.values())
         codes = [np.where(column < 0, -1, column - 1) for column in binned]
@@ -63,9 +61,7 @@ def coded(
     return {name: code.astype(np.int32) for name, code in zip(columns, codes, strict=True)}, labels
 
 
-def counted(
-    labels: list[str], codes: Mapping[str, Iterable[np.ndarray]], *, with_missing: bool
-) -> dict[str, Any]:
+def counted(labels: list[str], codes: Mapping[str, Iterable[np.ndarray]], *, with_missing: bool) -> dict[str, Any]:
     """Return columns: the code and label of each category, its records in the files of each name, and ``missing``.
 
     The last category may be that of missing values.
@@ -99,10 +95,7 @@ def set_name(keys: Sequence[str]) -> str:
 
 
 def measure_each(
-    function: Callable[[Item], Measured],
-    items: Sequence[Item],
-    threads: int,
-    progress: Callable[[float], None] | None,
+    function: Callable[[Item], Measured], items: Sequence[Item], threads: int, progress: Callable[[float], None] | None
 ) -> list[Measured]:
     """Return what a function measures for each item, in their order; `progress` takes the share of those measured."""
     results = []

@@ -26,13 +26,9 @@ class Clusters:
     def __init__(self, numbers: Source, strata: Source, n_strata: int) -> None:
         self.n_records = batches.size(numbers)
         self._numbers, self._strata, self._n_strata = numbers, strata, n_strata
-        self._n = (
-            max(int(batch["cluster"].to_numpy().max(initial=-1)) for batch in batches.split(numbers)) + 1
-        )
+        self._n = max(int(batch["cluster"].to_numpy().max(initial=-1)) for batch in batches.split(numbers)) + 1
 
-    def cells(
-        self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None
-    ) -> Iterator[pd.DataFrame]:
+    def cells(self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None) -> Iterator[pd.DataFrame]:
         """Yield the records of each cluster and stratum: no cluster is in two tables.
 
         Parameters
@@ -61,8 +57,7 @@ class Clusters:
             number, times = tally.counted()
             first = np.flatnonzero(batches.is_new(number // 2))
             counts = [
-                np.add.reduceat(amounts, first) if len(first) else amounts
-                for amounts in (times, times * (number % 2))
+                np.add.reduceat(amounts, first) if len(first) else amounts for amounts in (times, times * (number % 2))
             ]
             cluster, line = np.divmod(number[first] // 2, n_lines)
             columns = {"cluster": cluster + low, "line": line, "records": counts[0], "marked": counts[1]}
@@ -84,9 +79,7 @@ class Clusters:
         tally = pd.concat(tallies).groupby(columns, as_index=False)["times"].sum()  # sorted
         ends = np.searchsorted(tally["line"], np.arange(2 + self._n_strata))
         kinds = tally[["records", "marked", "times"]].to_numpy(np.int64)
-        return [
-            Spread(tuple(map(tuple, kinds[start:end].tolist()))) for start, end in itertools.pairwise(ends)
-        ]
+        return [Spread(tuple(map(tuple, kinds[start:end].tolist()))) for start, end in itertools.pairwise(ends)]
 
 
 class _Numbers:

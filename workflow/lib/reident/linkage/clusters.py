@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def rate(
-    part: Rating,
-    numbers: Source,
-    strata: Source,
-    manifest: pd.DataFrame,
-    pairs: Mapping[str, Source],
+    part: Rating, numbers: Source, strata: Source, manifest: pd.DataFrame, pairs: Mapping[str, Source]
 ) -> pd.DataFrame:
     """Compute the rates of clusters by metric, for the whole study (``ALL``) and each stratum.
 

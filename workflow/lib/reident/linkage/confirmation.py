@@ -174,9 +174,7 @@ class _Limits:
         return expected[:, 1:]
 
 
-def _claims(
-    puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray
-) -> dict[str, np.ndarray]:
+def _claims(puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray) -> dict[str, np.ndarray]:
     """Return how the claims change with the rank limit: each rank of a record replaces its candidates by more.
 
     A line adds `links` true links, at the limit `max_pairs`, to those of the records that have so many `candidates`.

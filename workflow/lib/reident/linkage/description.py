@@ -120,10 +120,7 @@ def _variables(part: Describing, prepared: Mapping[str, Source], agreement: pd.D
                 **{f"{side}_distinct": len(distinct) for side, distinct in codes.items()},
                 "common_codes": common if variable.type == "categorical" else None,
                 "links": int(truth.at[variable.name, "n"]),
-                **{
-                    f"links_{what}": int(truth.at[variable.name, what])
-                    for what in ("agree", "differ", "missing")
-                },
+                **{f"links_{what}": int(truth.at[variable.name, what]) for what in ("agree", "differ", "missing")},
             }
         )
     frame = pd.DataFrame(lines)

@@ -66,10 +66,7 @@ def explain(
         "unique_size": pa.array(sets.size, mask=sets.size == 0),
         "n_unique_sets": pa.array(sets.n_sets),
         "confirming": joined(
-            np.stack(
-                [np.isin(numbers(*pairs), numbers(*metric_pairs)) for metric_pairs in confirmed.values()],
-                axis=1,
-            ),
+            np.stack([np.isin(numbers(*pairs), numbers(*metric_pairs)) for metric_pairs in confirmed.values()], axis=1),
             list(confirmed),
             "+",
         ),
@@ -82,12 +79,7 @@ def explain(
 
 
 def prevented(
-    settings: SearchSettings,
-    metric: str,
-    files: AttackFiles,
-    source: Source,
-    tried: Sequence[Change],
-    setting: Setting,
+    settings: SearchSettings, metric: str, files: AttackFiles, source: Source, tried: Sequence[Change], setting: Setting
 ) -> pd.DataFrame:
     """Return which share of the confirmed records of a metric each change would have prevented.
 
@@ -103,10 +95,7 @@ def prevented(
 def _confirmed(source: Source) -> Pairs:
     """Return the confirmed pairs of a metric, by PUF record and then EIF record."""
     tables = [batch.filter(batch["confirmed"]) for batch in batches.split(source)]
-    puf, eif = (
-        np.concatenate([table[name].to_numpy() for table in tables]).astype(np.int64)
-        for name in Pairs._fields
-    )
+    puf, eif = (np.concatenate([table[name].to_numpy() for table in tables]).astype(np.int64) for name in Pairs._fields)
     order = np.lexsort((eif, puf))
     return Pairs(puf[order], eif[order])
 
@@ -169,9 +158,7 @@ def _unique_sets(part: Explaining, files: AttackFiles, pairs: Pairs) -> tuple[Sm
     records, _ = encode(part.attack.variables, files.binned or {})
     puf, eif = (records[side].codes[getattr(pairs, side)] for side in ("puf", "eif"))
     agree = (puf == eif) & (puf >= 0)
-    return smallest_sets(
-        records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, part.max_size
-    ), agree
+    return smallest_sets(records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, part.max_size), agree
 
 
 def joined(which: np.ndarray, names: Sequence[str], separator: str) -> pa.Array:

@@ -79,9 +79,7 @@ def approved(function: str, sha256: str | None, files: Sequence[Path]) -> Callab
             exec(compile(source, _MARK + path.name, "exec"), space)  # noqa: S102 - the bytes that the study approves
     except BaseException as error:  # noqa: BLE001 - foreign code
         where = _line(error) or f"{path.name}: "
-        raise InputError(
-            f"{where}the file cannot be loaded ({type_name(error)}). Correct the file."
-        ) from None
+        raise InputError(f"{where}the file cannot be loaded ({type_name(error)}). Correct the file.") from None
     if not callable(space.get(name)):
         raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
     return space[name]

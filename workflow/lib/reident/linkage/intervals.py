@@ -123,6 +123,4 @@ def clustered(spread: Spread, level: float = 0.95) -> Interval:
     effective *= float(stdtrit(n - 1, tail) / stdtrit(freedom, tail)) ** 2
     effective = max(effective, _LEAST)
     successes, failures = rate * effective, (1 - rate) * effective
-    return Interval(
-        float(betaincinv(successes, failures + 1, tail)), float(betainccinv(successes + 1, failures, tail))
-    )
+    return Interval(float(betaincinv(successes, failures + 1, tail)), float(betainccinv(successes + 1, failures, tail)))

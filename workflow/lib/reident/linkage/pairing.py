@@ -91,9 +91,7 @@ class Comparison:
         self.variables = variables
         self._rows = {side: grouped(lines(table), n_strata) for side, table in strata.items()}
         self._records, self._labels = encode(variables, files)
-        self.any_missing = any(
-            table[variable.name].null_count for table in files.values() for variable in variables
-        )
+        self.any_missing = any(table[variable.name].null_count for table in files.values() for variable in variables)
         whole = Scope(self._records["puf"].values, self._records["eif"].values)
         self._whole = (spread(whole.puf), whole) if scope == "study" else None
 
@@ -124,9 +122,7 @@ class Comparison:
 
     def pairings(self, strata: np.ndarray) -> Pairing:
         """Return the records of several strata, given by their lines of the manifest; int64 (n_strata,)."""
-        (puf_rows, puf_starts), (eif_rows, eif_starts) = (
-            self._rows[side].several(strata) for side in ("puf", "eif")
-        )
+        (puf_rows, puf_starts), (eif_rows, eif_starts) = (self._rows[side].several(strata) for side in ("puf", "eif"))
         puf, eif = self._records["puf"].take(puf_rows), self._records["eif"].take(eif_rows)
         deviations, scope = self._whole or (spreads(puf.values, puf_starts), Scope(puf.values, eif.values))
         scale = np.broadcast_to(deviations, (len(strata), len(self.variables)))

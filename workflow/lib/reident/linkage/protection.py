@@ -40,9 +40,7 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
     attacks = {side: _by_values(strata, attack) for side, attack in zip(SIDES, (before, after), strict=True)}
     lines = []
     for metric in dict.fromkeys(after.rates["metric"]):
-        values_of_metric = {
-            values for attack in attacks.values() for name, values in attack if name == metric
-        }
+        values_of_metric = {values for attack in attacks.values() for name, values in attack if name == metric}
         for values in sorted(values_of_metric, key=lambda values: (values is not None, values or ())):
             rows = {side: attack.get((metric, values), {}) for side, attack in attacks.items()}
             lines.append(
@@ -59,8 +57,6 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
 def _by_values(strata: Sequence[str], attack: Attack) -> dict[tuple[str, _Values], dict]:
     """Return each line of the rates by its metric and the values of its stratum."""
     names = attack.manifest["stratum"]
-    values: dict[str, _Values] = dict(
-        zip(names, map(tuple, attack.manifest[list(strata)].to_numpy()), strict=True)
-    )
+    values: dict[str, _Values] = dict(zip(names, map(tuple, attack.manifest[list(strata)].to_numpy()), strict=True))
     values[WHOLE] = None
     return {(line["metric"], values[line["stratum"]]): line for line in attack.rates.to_dict("records")}

@@ -43,14 +43,10 @@ def ascending(parts: Iterable[tuple[np.ndarray, np.ndarray]], sizes: np.ndarray)
     ordered = np.full(int(ends[-1]) if len(ends) else 0, np.nan)
     for values, scope in parts:
         rows = np.flatnonzero(~np.isnan(values) & (scope >= 0))
-        scopes = scope[rows].astype(
-            np.min_scalar_type(-max(len(sizes), 1))
-        )  # small numbers are sorted faster
+        scopes = scope[rows].astype(np.min_scalar_type(-max(len(sizes), 1)))  # small numbers are sorted faster
         n = np.bincount(scopes, minlength=len(sizes))
         first = starts + counts - (np.cumsum(n) - n)  # less those of the scopes before it
-        ordered[np.repeat(first, n) + np.arange(len(scopes))] = values[
-            rows[np.argsort(scopes, kind="stable")]
-        ]
+        ordered[np.repeat(first, n) + np.arange(len(scopes))] = values[rows[np.argsort(scopes, kind="stable")]]
         counts += n
     _sort(ordered, np.append(0, ends))
     return Ascending(ordered, starts, counts)
@@ -72,9 +68,7 @@ def _sort(values: np.ndarray, bounds: np.ndarray) -> None:
             at = end
 
 
-def cut_points_of(
-    sorted_values: Ascending, bins: int, ranks: Literal["mean", "high"] | None = None
-) -> np.ndarray:
+def cut_points_of(sorted_values: Ascending, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
     """Return :func:`reident.linkage.bins.cut_points` of the values of each scope.
 
     The rows ascend, float64 (n_scopes, bins − 1); they are NaN if every value of the scope is missing.
@@ -110,15 +104,11 @@ def _group_ends(
     begin = _search(values, np.broadcast_to(first, middle.shape), middle, value, after=False)
     end = _search(values, middle, np.broadcast_to(first + n, middle.shape), value, after=True)
     twice_rank = 2 * (end - first) if ranks == "high" else begin - first + 1 + end - first
-    before = np.where(
-        begin > first, values[np.maximum(begin - 1, first)], np.nextafter(values[first], -np.inf)
-    )
+    before = np.where(begin > first, values[np.maximum(begin - 1, first)], np.nextafter(values[first], -np.inf))
     return np.where(twice_rank <= most, value, before)
 
 
-def _search(
-    ordered: np.ndarray, low: np.ndarray, high: np.ndarray, values: np.ndarray, *, after: bool
-) -> np.ndarray:
+def _search(ordered: np.ndarray, low: np.ndarray, high: np.ndarray, values: np.ndarray, *, after: bool) -> np.ndarray:
     """Return where each value would go between `low` and `high` to keep the order: before equal values, or after."""
     while (low < high).any():
         middle = (low + high) // 2

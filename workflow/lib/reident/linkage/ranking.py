@@ -93,9 +93,7 @@ def rank(
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
-def ranked_pairs(
-    metric: Metric, scores: Iterable[pa.Table], assigning: Assigning | None = None
-) -> Iterator[pa.Table]:
+def ranked_pairs(metric: Metric, scores: Iterable[pa.Table], assigning: Assigning | None = None) -> Iterator[pa.Table]:
     """Yield scored pairs as :func:`rank` gives them to its sink; each table has all pairs of its records."""
     if assigning is not None:
         scores = assigned(_within_or_ambiguous(_ranked(rows), assigning.max_pairs) for rows in scores)

@@ -101,9 +101,7 @@ class Lines:
     def fsum(self, values: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Return the sums of numbers in [0, 1], each taken `times` times, rounded once; float64 (1 + n_strata,)."""
         halves = np.stack(sums.products(values[self._order], times[self._order]), axis=1).reshape(-1)
-        pieces = (
-            halves[start : start + batches.ROWS].tolist() for start in range(0, len(halves), batches.ROWS)
-        )
+        pieces = (halves[start : start + batches.ROWS].tolist() for start in range(0, len(halves), batches.ROWS))
         return np.append(math.fsum(chain.from_iterable(pieces)), sums.of_segments(halves, 2 * self._starts))
 
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
@@ -156,10 +154,7 @@ def rate(
     sizes = {"n_puf": strata["puf"], "n_eif": strata["eif"], "n_links": iuf}
     compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).to_numpy(np.int64)
     counts = {
-        **{
-            name: np.append(batches.size(source), manifest[name].to_numpy(np.int64))
-            for name, source in sizes.items()
-        },
+        **{name: np.append(batches.size(source), manifest[name].to_numpy(np.int64)) for name, source in sizes.items()},
         **_count_linked(iuf, truth(), n_strata),
         "n_compared": np.append(compared.sum(), compared),
     }
@@ -221,9 +216,7 @@ def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, clusters: C
         case = {"stratum": links.stratum, "pairs": counts["pairs"], "inside": links.inside}
         amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~links.any}
         tallies[0].add({**case, **amounts, "confirmed": counts["confirmed"]})
-        tallies[1].add(
-            {"stratum": links.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]}
-        )
+        tallies[1].add({"stratum": links.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]})
         if clusters is not None:
             marks[0, record], marks[1, record[hit]] = True, True
     by_case, best = (tally.table() for tally in tallies)
@@ -264,9 +257,7 @@ def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -
     n_strata = len(counts["n_puf"]) - 1
     case = {name: column.to_numpy() for name, column in tallies.cases.items()}
     lines, times = Lines(case["stratum"], n_strata), case["records"]
-    suspected, confirmed, n_confirmed_pairs = (
-        lines.sum(case[name]) for name in ("records", "hits", "confirmed")
-    )
+    suspected, confirmed, n_confirmed_pairs = (lines.sum(case[name]) for name in ("records", "hits", "confirmed"))
     n_pairs = lines.sum(times * case["pairs"])
     return pd.DataFrame(
         {

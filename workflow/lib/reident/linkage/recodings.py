@@ -119,9 +119,7 @@ def compared(
     return tuple(
         dataclasses.replace(
             variable,
-            order=coarser_order(
-                variable.order, changes.get(variable.name), integer_coded=variable.integer_coded
-            ),
+            order=coarser_order(variable.order, changes.get(variable.name), integer_coded=variable.integer_coded),
         )
         for variable in variables
         if changes.get(variable.name, NEIGHBOURS) is not None

@@ -10,13 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS, Source, split
-from reident.linkage.metrics.contract import (
-    MAX_SMALL,
-    Metric,
-    Scored,
-    Setting,
-    progress_of_part,
-)
+from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, Setting, progress_of_part
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Scoring
 from reident.linkage.strata import lines
@@ -68,11 +62,7 @@ def score_shard(
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
-        held,
-        line[small],
-        metric,
-        part,
-        setting._replace(progress=progress_of_part(progress, 0, done / total)),
+        held, line[small], metric, part, setting._replace(progress=progress_of_part(progress, 0, done / total))
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -111,11 +101,7 @@ class _Held(NamedTuple):
 
 
 def _hold(
-    part: Scoring,
-    files: Mapping[str, Source],
-    strata: Mapping[str, pa.Table],
-    line: np.ndarray,
-    n_strata: int,
+    part: Scoring, files: Mapping[str, Source], strata: Mapping[str, pa.Table], line: np.ndarray, n_strata: int
 ) -> _Held:
     """Return the records of some strata; all records where a score depends on those of other strata too."""
     names = [variable.name for variable in part.variables]
@@ -143,9 +129,7 @@ def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -
     return whole.to_numpy() & (n_puf + n_eif <= MAX_SMALL)
 
 
-def _score_small(
-    held: _Held, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting
-) -> list[_Pairs] | None:
+def _score_small(held: _Held, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting) -> list[_Pairs] | None:
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
         return None
@@ -153,14 +137,10 @@ def _score_small(
     for start in range(0, len(line), MAX_TOGETHER):
         strata = line[start : start + MAX_TOGETHER]
         progress = progress_of_part(setting.progress, start / len(line), len(strata) / len(line))
-        scored = metric.score_small(
-            comparison.pairings(strata), part.options, setting._replace(progress=progress)
-        )
+        scored = metric.score_small(comparison.pairings(strata), part.options, setting._replace(progress=progress))
         if scored is None:
             return None
-        pairs.append(
-            held.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored)
-        )
+        pairs.append(held.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))
     return pairs
 
 

@@ -125,9 +125,7 @@ def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims
     return claims
 
 
-def corroborated(
-    sources: Sequence[Source], persons: Sequence[np.ndarray], n: int
-) -> tuple[np.ndarray, np.ndarray]:
+def corroborated(sources: Sequence[Source], persons: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return for which PUF records, of `n`, at least two files have the same person among their candidates.
 
     Parameters
@@ -177,9 +175,7 @@ def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
 class _Lines:
     """The lines of the table of one metric: of the whole study and each stratum, by what the files find."""
 
-    def __init__(
-        self, part: Joining, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None
-    ) -> None:
+    def __init__(self, part: Joining, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None) -> None:
         self._part, self._n_puf, self._clusters = part, n_puf, spread
         self._stratum = stratum
         self._lines = Lines(stratum, len(n_puf) - 1)
@@ -197,8 +193,7 @@ class _Lines:
         lines.append((ANY, "", self._rates(suspected > 0, confirmed > 0, more)))
         lines.append((ALL, "", self._rates(suspected == k, confirmed == k)))
         lines += [
-            (EXACTLY, str(number), self._counts(suspected == number, confirmed == number))
-            for number in range(1, k + 1)
+            (EXACTLY, str(number), self._counts(suspected == number, confirmed == number)) for number in range(1, k + 1)
         ]
         return [pd.DataFrame({"files": files, "label": label, **columns}) for files, label, columns in lines]
 
@@ -207,10 +202,7 @@ class _Lines:
         return {"n_puf": self._n_puf, **rates_of(self._n_puf, *counts)}
 
     def _rates(
-        self,
-        suspected: np.ndarray,
-        confirmed: np.ndarray,
-        more: Mapping[str, np.ndarray] | None = None,
+        self, suspected: np.ndarray, confirmed: np.ndarray, more: Mapping[str, np.ndarray] | None = None
     ) -> dict[str, np.ndarray]:
         """Return the rates of records of which all confirmed ones are suspected, and of guesses about them."""
         counts = self._counts(suspected, confirmed)

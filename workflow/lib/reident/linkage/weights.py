@@ -73,9 +73,7 @@ def estimate(
     """
     comparison = Comparison(part.variables, files, strata, len(manifest))
     near = [variable.name in part.partial for variable in part.variables]
-    incomplete = [
-        any(table[variable.name].null_count > 0 for table in files.values()) for variable in part.variables
-    ]
+    incomplete = [any(table[variable.name].null_count > 0 for table in files.values()) for variable in part.variables]
     occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
     n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
     tally = None if part.informed else _tally(part, comparison, manifest, near, incomplete, threads)
@@ -182,28 +180,19 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
         before = m, u, prior
         m, u = _shares(level, links, m), _shares(level, pairs - links, u)
         prior = min(float(links.sum()) / n_pairs, most)
-        changes = [
-            float(np.abs(now - then).max(initial=0)) for now, then in zip((m, u), before[:2], strict=True)
-        ]
+        changes = [float(np.abs(now - then).max(initial=0)) for now, then in zip((m, u), before[:2], strict=True)]
         converged = max(changes) <= TOLERANCE and abs(prior - before[2]) <= TOLERANCE * prior
     links = pairs * _probability(level, m, u, prior)
     return LinkModel(_sums(level, links), prior, most, rounds, converged)
 
 
-def _occurring(
-    counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool]
-) -> tuple[np.ndarray, np.ndarray]:
+def _occurring(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of each pattern that occurs, and the level of each variable in it, int8 (v, patterns)."""
     pattern = np.flatnonzero(counts)
     states = np.unravel_index(pattern, counts.shape)
     level = np.empty((len(near), len(pattern)), np.int8)
     for at, state in enumerate(states):
-        names = [
-            "agree",
-            "differ",
-            *(["partial"] if near[at] else []),
-            *(["missing"] if incomplete[at] else []),
-        ]
+        names = ["agree", "differ", *(["partial"] if near[at] else []), *(["missing"] if incomplete[at] else [])]
         level[at] = np.array([LEVELS.index(name) for name in names], np.int8)[state]
     return counts.ravel()[pattern].astype(np.float64), level
 
@@ -236,9 +225,7 @@ def _shares(level: np.ndarray, amounts: np.ndarray, otherwise: np.ndarray | None
 
 def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) -> np.ndarray:
     """Return the probability of each pattern's pairs of being links."""
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # levels that no link has, or that a variable has not
+    with np.errstate(divide="ignore", invalid="ignore"):  # levels that no link has, or that a variable has not
         evidence = np.log(m) - np.log(u)
         total = np.full(level.shape[1], np.log(prior) - np.log1p(-prior))
     for at, row in enumerate(level):
@@ -247,9 +234,7 @@ def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) 
         return 1 / (1 + np.exp(-total))
 
 
-def _estimates(
-    part: Weighing, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]
-) -> Estimates:
+def _estimates(part: Weighing, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]) -> Estimates:
     """Turn counts of links and of other pairs into probabilities and weights."""
     rows: list[tuple[str, str, int, float | None, float | None, float]] = []
     for at, variable in enumerate(part.variables):

@@ -99,11 +99,7 @@ class Distances(NamedTuple):
 
 
 def measure(
-    rules: ClosestRules,
-    confidential: pa.Table,
-    synthetic: pa.Table,
-    holdout: pa.Table,
-    **workers: Unpack[Workers],
+    rules: ClosestRules, confidential: pa.Table, synthetic: pa.Table, holdout: pa.Table, **workers: Unpack[Workers]
 ) -> Distances:
     """Measure the distances of all synthetic records.
 
@@ -141,13 +137,9 @@ def measure(
             }
         lines.append(line)
         distances = {"confidential": _distance(near.level), "second": _distance(near.second)}
-        distances["holdout"] = (
-            np.full(len(near.level), np.nan) if near_held is None else _distance(near_held.level)
-        )
+        distances["holdout"] = np.full(len(near.level), np.nan) if near_held is None else _distance(near_held.level)
         names = {"file": str(number), "percent": np.arange(101)}
-        columns = {
-            kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")
-        }
+        columns = {kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")}
         percentiles.append(pd.DataFrame(names | columns))
         rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
@@ -178,9 +170,7 @@ def encode(rules: ClosestRules, tables: Sequence[pa.Table]) -> list[Records]:
 
 
 def _distinct(codes: np.ndarray, values: np.ndarray, pattern: np.ndarray) -> Records:
-    distinct, rows, place, times = np.unique(
-        pattern, return_index=True, return_inverse=True, return_counts=True
-    )
+    distinct, rows, place, times = np.unique(pattern, return_index=True, return_inverse=True, return_counts=True)
     return Records(codes[rows], values[rows], distinct, times, place)
 
 
@@ -188,8 +178,7 @@ def united(original: Records, held: Records) -> Records:
     """Return the distinct records of both files together, as one file."""
     pattern, rows = np.unique(np.concatenate([original.pattern, held.pattern]), return_index=True)
     codes, numbers = (
-        np.concatenate(pair)[rows]
-        for pair in ((original.codes, held.codes), (original.numbers, held.numbers))
+        np.concatenate(pair)[rows] for pair in ((original.codes, held.codes), (original.numbers, held.numbers))
     )
     return Records(codes, numbers, pattern, original.occurrences(pattern), rows)
 
@@ -197,12 +186,7 @@ def united(original: Records, held: Records) -> Records:
 def _compared(rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
     """Return what both searches take: two files and the definition of the distance."""
     numeric = np.array([name in rules.numeric for name in rules.variables])
-    files = {
-        "puf_codes": copy.codes,
-        "eif_codes": file.codes,
-        "puf_values": copy.numbers,
-        "eif_values": file.numbers,
-    }
+    files = {"puf_codes": copy.codes, "eif_codes": file.codes, "puf_values": copy.numbers, "eif_values": file.numbers}
     return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
 
 
@@ -299,12 +283,7 @@ def _nearness(copy: Records, weights: Weights, level: float, n_files: int, numbe
         chance = relabelling.judge(
             sums, weights.times, float(n * weights.one), level, n_files * len(TAILS), [number, q]
         )
-        names = {
-            "percent": q,
-            "n_records": n,
-            "distance": cut / SCALE,
-            "share": math.fsum(shares[inside]) / n,
-        }
+        names = {"percent": q, "n_records": n, "distance": cut / SCALE, "share": math.fsum(shares[inside]) / n}
         lines.append(names | {"expected": n_original / (n_original + n_held)} | chance._asdict())
     return pd.DataFrame(lines).rename(columns={"beyond": "nearer"})
 

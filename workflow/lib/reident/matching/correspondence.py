@@ -82,9 +82,7 @@ def compare(
     return comparison, {name: rows for name, rows in differ.items() if rows}
 
 
-def warnings(
-    file: str, comparison: Correspondence, differ: Mapping[str, int], *, keyed: bool
-) -> list[StudyWarning]:
+def warnings(file: str, comparison: Correspondence, differ: Mapping[str, int], *, keyed: bool) -> list[StudyWarning]:
     """Return what the analyst should read about a synthetic file."""
     n, agree = comparison.n_records, comparison.n_agree
     others, share = n - agree, (n - agree) / n

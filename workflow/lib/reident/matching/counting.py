@@ -107,9 +107,7 @@ def locate(encoded: Encoded, names: Sequence[str]) -> Regions:
     exact = [name for name in names if name in encoded.codes]
     near = [encoded.numbers[name] for name in names if name in encoded.numbers]
     targets = encoded.targets
-    groups = pack(
-        [encoded.codes[name] for name in exact], [encoded.sizes[name] for name in exact], encoded.shape
-    )
+    groups = pack([encoded.codes[name] for name in exact], [encoded.sizes[name] for name in exact], encoded.shape)
     return Regions(
         groups,
         _stacked([ranks for ranks, _, _ in near], encoded.shape),

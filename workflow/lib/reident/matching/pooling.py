@@ -82,9 +82,7 @@ def _largest(
     from reident.kernels import pooling as kernel  # noqa: PLC0415 - compiled code: loaded where it runs
 
     columns = np.column_stack([regions.target_groups, regions.low, regions.high, people.view(np.int64)])
-    _, at, query, sizes = np.unique(
-        columns, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
+    _, at, query, sizes = np.unique(columns, axis=0, return_index=True, return_inverse=True, return_counts=True)
     query = query.reshape(-1)
     in_order = np.argsort(query, kind="stable")
     first = np.concatenate([[0], np.cumsum(sizes)])

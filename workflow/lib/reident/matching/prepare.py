@@ -64,10 +64,7 @@ def prepare(
 
 
 def prepare_files(
-    options: MatchedFiles,
-    texts: Mapping[str, Source],
-    sinks: Mapping[str, Sink],
-    guard: Guard = contextlib.nullcontext,
+    options: MatchedFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard = contextlib.nullcontext
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
@@ -134,9 +131,7 @@ def prepare_files(
     return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
 
 
-def _held(
-    options: MatchedFiles, original: pa.Table, text: Source, guard: Guard
-) -> tuple[pa.Table, list[StudyWarning]]:
+def _held(options: MatchedFiles, original: pa.Table, text: Source, guard: Guard) -> tuple[pa.Table, list[StudyWarning]]:
     """Return the variables of the holdout, typed, and warnings; refuse a category without a code in common."""
     columns, warnings = {}, []
     for variable in options.variables:
@@ -145,9 +140,7 @@ def _held(
             if variable.name not in options.numeric:
                 with guard():
                     names = options.file().file_name, text.source.file_name
-                    warnings += _common_codes(
-                        *names, variable.name, original[variable.name], columns[variable.name]
-                    )
+                    warnings += _common_codes(*names, variable.name, original[variable.name], columns[variable.name])
     return pa.table(columns), warnings
 
 
@@ -164,17 +157,13 @@ def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> 
         start = stop
 
 
-def coding(
-    options: MatchedFiles, variable: MatchedVariable, decimal: str = ".", thousands: str = ""
-) -> Coding:
+def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".", thousands: str = "") -> Coding:
     """Return how a matched variable is read: a number if it has a radius, otherwise a category."""
     kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"
     return Coding(kind, variable.missing, {}, None, variable.integer_coded, decimal, thousands)
 
 
-def typed_variable(
-    options: MatchedFiles, variable: MatchedVariable, text: pa.Array, source: SourceFile
-) -> pa.Array:
+def typed_variable(options: MatchedFiles, variable: MatchedVariable, text: pa.Array, source: SourceFile) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
     place = Place.of(source, variable.name, variable.name)
     return typed_codes(text, coding(options, variable, *source.separators), place)
@@ -242,9 +231,7 @@ def _meets(options: MatchedFiles, target: Target, text: Source) -> np.ndarray:
     if target.equals is not None:
         normal = normaliser(target_coding)
         codes = [normal(clean(code)) for code in target.equals]
-        labels = (
-            pa.array([float(code) for code in codes]) if kind == "numeric" else pa.array(codes, pa.string())
-        )
+        labels = pa.array([float(code) for code in codes]) if kind == "numeric" else pa.array(codes, pa.string())
         return pc.fill_null(pc.is_in(values, labels), False).to_numpy(zero_copy_only=False)
     numbers = values.to_numpy(zero_copy_only=False)
     distinct, at = np.unique(numbers, return_inverse=True)
@@ -288,9 +275,7 @@ def _compare(
         for name in original.column_names:
             if name not in options.numeric:
                 with guard():
-                    warnings += _common_codes(
-                        options.file().file_name, file, name, original[name], copy[name]
-                    )
+                    warnings += _common_codes(options.file().file_name, file, name, original[name], copy[name])
         comparison, differ = correspondence.compare(original, copy, variables, keyed=keyed)
         lines.append((str(place + 1), *comparison))
         warnings += correspondence.warnings(file, comparison, differ, keyed=keyed)

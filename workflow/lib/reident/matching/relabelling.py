@@ -50,9 +50,7 @@ class Chance(NamedTuple):
     beyond: bool
 
 
-def judge(
-    weights: np.ndarray, times: np.ndarray, scale: float, level: float, n_tests: int, seed: list[int]
-) -> Chance:
+def judge(weights: np.ndarray, times: np.ndarray, scale: float, level: float, n_tests: int, seed: list[int]) -> Chance:
     """Compare the confidential records' part of all weights with that of relabelled records.
 
     Parameters
@@ -77,9 +75,7 @@ def judge(
     n_draws = max(MIN_DRAWS, math.ceil(2 / tail) - 1)
     draws = np.sort(_draw(values, sizes, n_confidential, n_draws, seed))
     total = int(values @ sizes)
-    observed = int(weights @ times[0]) - (
-        total >> 40
-    )  # sums that differ by the rounding of equal parts are equal
+    observed = int(weights @ times[0]) - (total >> 40)  # sums that differ by the rounding of equal parts are equal
     probability = (1 + n_draws - int(np.searchsorted(draws, observed))) / (1 + n_draws)
     beyond = math.floor(tail * (1 + n_draws)) - 1  # draws that are beyond the band, on either side
     low, high = (int(draws[at]) / total for at in (beyond, n_draws - 1 - beyond))
@@ -93,9 +89,7 @@ def _rounded(weights: np.ndarray) -> np.ndarray:
     return np.ldexp(np.rint(np.ldexp(fraction, _BITS)), exponent - _BITS).astype(np.int64)
 
 
-def _draw(
-    values: np.ndarray, sizes: np.ndarray, n_confidential: int, n_draws: int, seed: list[int]
-) -> np.ndarray:
+def _draw(values: np.ndarray, sizes: np.ndarray, n_confidential: int, n_draws: int, seed: list[int]) -> np.ndarray:
     """Return the sum of the weights of the records that are called confidential, of each relabelling."""
     rng, block = np.random.default_rng(seed), max(1, _CELLS // len(values))
     # One record after another where they are few, one class after another where these are.

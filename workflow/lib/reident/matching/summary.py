@@ -97,9 +97,7 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
     first = set_matches[0][0].name
     summary = scenarios.loc[scenarios["scenario"] == first, ["file", *Risk._fields]].reset_index(drop=True)
     return Matched(
-        pa.concat_tables(
-            [_records(options, confidential, encoded, named_set.name, m) for named_set, m in set_matches]
-        ),
+        pa.concat_tables([_records(options, confidential, encoded, named_set.name, m) for named_set, m in set_matches]),
         summary,
         scenarios,
         pd.concat([_distribution(named_set.name, m) for named_set, m in set_matches], ignore_index=True),
@@ -143,12 +141,7 @@ def _lines(named_set: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
 
 
 def _pooled(
-    options: MatchRules,
-    confidential: pa.Table,
-    encoded: Encoded,
-    scenario: str,
-    regions: Regions,
-    matches: Matches,
+    options: MatchRules, confidential: pa.Table, encoded: Encoded, scenario: str, regions: Regions, matches: Matches
 ) -> pd.DataFrame:
     """Return the lines of one set: targets known to be in the file, and targets that may not be in it."""
     results = {CERTAIN: pool(encoded, regions, matches)}
@@ -167,9 +160,7 @@ def _pooled(
         )
         for membership, result in results.items()
     ]
-    return pd.DataFrame(
-        lines, columns=["scenario", "membership", *Risk._fields, "own_probability", "no_record"]
-    )
+    return pd.DataFrame(lines, columns=["scenario", "membership", *Risk._fields, "own_probability", "no_record"])
 
 
 def _records(
@@ -205,9 +196,7 @@ def _distribution(scenario: str, matches: Matches) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def _variables(
-    options: MatchRules, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded
-) -> pd.DataFrame:
+def _variables(options: MatchRules, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded) -> pd.DataFrame:
     n, lines = confidential.num_rows, []
     m = synthetic.num_rows // max(n, 1)
     for name in options.variables:

@@ -105,9 +105,7 @@ def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Ma
     return Made(
         pd.DataFrame({PUFID: ids[chosen], **{name: released[name][chosen] for name in names}}, dtype=object),
         pd.DataFrame({**text, **changed}, dtype=object),
-        pd.DataFrame(
-            {PUFID: ids[chosen], **{name: text[name][chosen] for name in options.key}}, dtype=object
-        ),
+        pd.DataFrame({PUFID: ids[chosen], **{name: text[name][chosen] for name in options.key}}, dtype=object),
         _about(options, values, masked),
         account.table(),
     )
@@ -187,9 +185,7 @@ def _written(values: dict[str, np.ndarray], text: dict[str, np.ndarray]) -> dict
     return out
 
 
-def _deviating(
-    options: Corresponding, values: dict[str, np.ndarray], streams: Streams
-) -> dict[str, np.ndarray]:
+def _deviating(options: Corresponding, values: dict[str, np.ndarray], streams: Streams) -> dict[str, np.ndarray]:
     """Return the values with the deviations of the intruder's file."""
     n, v = len(next(iter(values.values()))), len(values)
     most = min(options.deviating, v)
@@ -202,9 +198,7 @@ def _deviating(
     return {name: column * (1 + share[:, at]) for at, (name, column) in enumerate(values.items())}
 
 
-def _about(
-    options: Microaggregate, values: dict[str, np.ndarray], masked: dict[str, np.ndarray]
-) -> pd.DataFrame:
+def _about(options: Microaggregate, values: dict[str, np.ndarray], masked: dict[str, np.ndarray]) -> pd.DataFrame:
     lines = []
     between = {pair: r2(*(values[name] for name in pair)) for pair in combinations(values, 2)}
     for name, column in values.items():
@@ -222,9 +216,7 @@ def _about(
                 "n_groups": len(groups),
                 "n_smallest": int(groups.min()),
                 "n_largest": int(groups.max()),
-                "variance_kept": _rounded(
-                    _variance(masked[name][~np.isnan(column)]) / spread if spread else None
-                ),
+                "variance_kept": _rounded(_variance(masked[name][~np.isnan(column)]) / spread if spread else None),
                 "largest_r2": _rounded(max((one for one in others if one is not None), default=None)),
             }
         )

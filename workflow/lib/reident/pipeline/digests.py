@@ -15,9 +15,7 @@ from reident.pipeline.steps import STEPS
 
 LIBRARY = Path(__file__).parents[1]
 ADAPTERS = LIBRARY.parents[1] / "scripts"
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from (reident[.\w]*) import (\([^)]*\)|.*)|import (reident[.\w]+))", re.MULTILINE
-)
+_IMPORT = re.compile(r"^[ \t]*(?:from (reident[.\w]*) import (\([^)]*\)|.*)|import (reident[.\w]+))", re.MULTILINE)
 _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|\n)*", re.MULTILINE)
 _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")

@@ -94,9 +94,7 @@ def files(root: Path) -> dict[str, str]:
         "docs/DATA.md": {"Tables by step": data_dictionary()},
         CONFIDENTIALITY: {"Files that hold data": files_with_data()},
     }
-    pages = {
-        path: fill((root / path).read_text(encoding="utf-8"), texts) for path, texts in generated.items()
-    }
+    pages = {path: fill((root / path).read_text(encoding="utf-8"), texts) for path, texts in generated.items()}
     return documentation.files() | pages
 
 

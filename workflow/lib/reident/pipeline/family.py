@@ -256,29 +256,19 @@ class Family:
             raise self._error(variant, f": {first.message}", first.location) from None
         if study.release != self.study.release:
             raise self._error(
-                variant,
-                ": `release` must not be changed by a variant. Keep it as in the study.",
-                ("release",),
+                variant, ": `release` must not be changed by a variant. Keep it as in the study.", ("release",)
             )
         # The attack on the file before protection has nothing to compare that file with.
         before = variants.BEFORE.keys() <= variant.labels.keys()
-        for section in (
-            "metrics",
-            "matching",
-            "file_risk",
-            *(() if before else ("utility", "larger_intruder")),
-        ):
+        for section in ("metrics", "matching", "file_risk", *(() if before else ("utility", "larger_intruder"))):
             if (getattr(study, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
-                    variant,
-                    f": `{section}` must not be added or removed by a variant. Keep it as in the study.",
+                    variant, f": `{section}` must not be added or removed by a variant. Keep it as in the study."
                 )
         # The edition is of the study with its variants, and the copies for people are of the study itself.
         return study.model_copy(update=_OF_STUDY)
 
-    def _error(
-        self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()
-    ) -> InputError:
+    def _error(self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()) -> InputError:
         """Return an error of a variant, with the line of the value that causes it."""
         place: tuple[str | int, ...] = ("variants",)
         for key, value_place in variant.places.items():

@@ -81,9 +81,7 @@ def strata_names(study: Study) -> tuple[str, ...]:
 
 def variables(study: Study) -> tuple[Variable, ...]:
     """Return the linking variables as the metrics know them."""
-    return tuple(
-        Variable(variable.name, variable.type, variable.integer_coded) for variable in study.linking_variables
-    )
+    return tuple(Variable(variable.name, variable.type, variable.integer_coded) for variable in study.linking_variables)
 
 
 def _unlabelled(variables: tuple[SectionT, ...]) -> tuple[SectionT, ...]:
@@ -137,13 +135,7 @@ def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits = study.rank_filter
     return AttackSettings(
-        ordered_variables(study),
-        study.binning,
-        study.chosen,
-        limits.max_pairs,
-        limits.keep,
-        study.keys,
-        study.rates,
+        ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep, study.keys, study.rates
     )
 
 
@@ -242,13 +234,7 @@ def extrapolating(study: Study) -> Extrapolating:
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
     fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
     return Extrapolating(
-        tuple(study.chosen),
-        limits,
-        fixed,
-        study.rank_filter.keep,
-        options.times,
-        options.population,
-        study.rates.level,
+        tuple(study.chosen), limits, fixed, study.rank_filter.keep, options.times, options.population, study.rates.level
     )
 
 
@@ -286,9 +272,7 @@ def counting(study: Study) -> Counting:
 @_part_of("measure_utility")
 def measuring(study: Study) -> Measuring:
     """Return what measuring utility takes."""
-    strata = tuple(
-        Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata
-    )
+    strata = tuple(Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata)
     return Measuring(
         study.keys["puf"],
         (*strata, *variables(study)),
@@ -307,11 +291,7 @@ def suggesting(study: Study) -> Suggesting:
     update = {"regression": None, "loss": "univariate"}
     measured = study.model_copy(update={"utility": options.model_copy(update=update)})
     return Suggesting(
-        attacking(study),
-        why.recodings,
-        coarsened(study),
-        required(study.decision, "decision"),
-        measuring(measured),
+        attacking(study), why.recodings, coarsened(study), required(study.decision, "decision"), measuring(measured)
     )
 
 

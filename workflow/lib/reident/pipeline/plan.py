@@ -175,9 +175,7 @@ class Plan:
 
     # Results
 
-    def path(
-        self, wildcards: Any, rule: str, path: str, metric: str | None = None, place: str | None = None
-    ) -> str:
+    def path(self, wildcards: Any, rule: str, path: str, metric: str | None = None, place: str | None = None) -> str:
         """Return a result of a step, with the study or with that of which a variant shares it.
 
         ``path`` is from the study's results folder; ``place`` is another study of the family than that of the job.
@@ -188,15 +186,12 @@ class Plan:
 
     def result(self, rule: str, path: str, metric: str | None = None) -> WildcardFunction:
         """Give a result of a step, wherever it is."""
-        return lambda wildcards: self.path(
-            wildcards, rule, path.format(**wildcards), metric or wildcards.get("metric")
-        )
+        return lambda wildcards: self.path(wildcards, rule, path.format(**wildcards), metric or wildcards.get("metric"))
 
     def results(self, rule: str, path: str) -> WildcardFunction:
         """Give a result of a step for every metric of the study."""
         return lambda wildcards: [
-            self.path(wildcards, rule, path.format(metric=metric), metric)
-            for metric in self.study(wildcards).chosen
+            self.path(wildcards, rule, path.format(metric=metric), metric) for metric in self.study(wildcards).chosen
         ]
 
     def accounts(self, wildcards: Any) -> list[str]:
@@ -206,14 +201,8 @@ class Plan:
 
     def judged(self, wildcards: Any) -> dict[str, str]:
         """Return the tables that the verdict reads, of the steps that the study has."""
-        makers = {
-            table.path: step.rule for step in steps.wanted(self.study(wildcards)) for table in step.tables
-        }
-        return {
-            name: self.result(makers[path], path)(wildcards)
-            for name, path in JUDGED.items()
-            if path in makers
-        }
+        makers = {table.path: step.rule for step in steps.wanted(self.study(wildcards)) for table in step.tables}
+        return {name: self.result(makers[path], path)(wildcards) for name, path in JUDGED.items() if path in makers}
 
     @property
     def exported(self) -> list[str]:
@@ -283,9 +272,7 @@ class Plan:
             for at in places
         ]
         return {
-            "puf": [
-                self.path(wildcards, "prepare", "prepared/puf.parquet", place=at) for at in ("", *places)
-            ],
+            "puf": [self.path(wildcards, "prepare", "prepared/puf.parquet", place=at) for at in ("", *places)],
             "eif": [self.path(wildcards, "prepare", "prepared/eif.parquet", place=at) for at in places],
             "pairs": pairs,
         }
@@ -294,8 +281,7 @@ class Plan:
         """Return the prepared records of a study before protection, and after it."""
         members, place = self.family(wildcards.study)
         return [
-            self.path(wildcards, "prepare", "prepared/puf.parquet", place=at)
-            for at in (members.before(place), place)
+            self.path(wildcards, "prepare", "prepared/puf.parquet", place=at) for at in (members.before(place), place)
         ]
 
     def reported(self, wildcards: Any) -> dict[str, Any]:
@@ -312,9 +298,7 @@ class Plan:
         folder, rounding_files = RESULTS / wildcards.study, self.rounding(wildcards)
         tables = [f"{folder}/{path}" for path in steps.released_tables(self.study(wildcards))]
         sources = self.chain_sources(wildcards)
-        behind = {
-            name: path for name, path in sources.items() if name.removeprefix("source_") not in rounding_files
-        }
+        behind = {name: path for name, path in sources.items() if name.removeprefix("source_") not in rounding_files}
         return behind | rounding_files | {"tables": tables}
 
     def chain_sources(self, wildcards: Any) -> dict[str, str]:
@@ -387,9 +371,7 @@ class Plan:
         files = self.study(wildcards).files
         return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
-    def files(
-        self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = ""
-    ) -> WildcardFunction:
+    def files(self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = "") -> WildcardFunction:
         """Give the source files of an analysis by side; the rates depend on what linked files were made from too."""
 
         def ask(wildcards: Any) -> dict[str, str]:
@@ -420,10 +402,7 @@ class Plan:
     def all_shards(self, wildcards: Any) -> list[str]:
         """Return the scores of every shard of a metric."""
         metric = wildcards.metric
-        return [
-            self.path(wildcards, "score", f"scores/{metric}/{shard}.parquet", metric)
-            for shard in self._shards
-        ]
+        return [self.path(wildcards, "score", f"scores/{metric}/{shard}.parquet", metric) for shard in self._shards]
 
 
 def _outside(path: Path) -> str:

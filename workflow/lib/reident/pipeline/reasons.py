@@ -38,8 +38,7 @@ def _literals(text: str) -> list[Any]:
 def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
     """Return what changed: settings, the code, files."""
     old_settings, new_settings = (
-        [value for value in values if isinstance(value, str) and value.startswith("{")]
-        for values in (before, now)
+        [value for value in values if isinstance(value, str) and value.startswith("{")] for values in (before, now)
     )
     words = _changed_settings(old_settings[0], new_settings[0]) if old_settings and new_settings else []
     with contextlib.suppress(Exception):  # no entry, or one of another version

@@ -58,12 +58,7 @@ def recorded(root: Path = ROOT) -> dict[str, Any]:
     """
     tree = tree_digest(root)
     state = _state(root, tree) if (root / ".git").exists() else _copied(root, tree)
-    return {
-        "version": version(root),
-        "commit": state.get("commit"),
-        "modified": state.get("modified"),
-        "tree": tree,
-    }
+    return {"version": version(root), "commit": state.get("commit"), "modified": state.get("modified"), "tree": tree}
 
 
 def named(record: Any) -> str:
@@ -114,9 +109,7 @@ def require_checkout(what: str) -> None:
 
 def source_files(root: Path = ROOT) -> list[str]:
     """Return the sources of a checkout, by their paths in it, in one order on every machine."""
-    files = [
-        path for name in SOURCES for path in ((root / name), *(root / name).rglob("*")) if path.is_file()
-    ]
+    files = [path for name in SOURCES for path in ((root / name), *(root / name).rglob("*")) if path.is_file()]
     return sorted(name for path in files if _is_source(name := path.relative_to(root).as_posix()))
 
 

@@ -91,10 +91,7 @@ def releasing(
         file_is_puf=study.file_risk is not None and study.risk.side == "puf",
         scenarios=tuple(scenarios),
         nested_scenarios=tuple(
-            (smaller, larger)
-            for smaller in scenarios
-            for larger in scenarios
-            if scenarios[smaller] < scenarios[larger]
+            (smaller, larger) for smaller in scenarios for larger in scenarios if scenarios[smaller] < scenarios[larger]
         ),
     )
 

@@ -18,9 +18,7 @@ WHOLE = "ALL"
 COMPARED_COLUMNS = "{columns of the compared table}"
 """The column of a comparison that stands for those of the table that it compares."""
 
-Type = Literal[
-    "text", "integer", "number", "boolean", "text or integer", "text or number", "integer or number"
-]
+Type = Literal["text", "integer", "number", "boolean", "text or integer", "text or number", "integer or number"]
 """Types of columns; the last three are those of Parquet columns whose type the study decides."""
 
 

@@ -24,9 +24,7 @@ def people(records: Records) -> pd.DataFrame:
     The table has the columns that `pipeline/columns.csv` declares for ``description/exact.csv``, most people first.
     """
     inside = {side: stratum >= 0 for side, stratum in records.strata.items()}
-    base = {
-        side: mixed(stratum.astype(np.int64).astype(np.uint64)) for side, stratum in records.strata.items()
-    }
+    base = {side: mixed(stratum.astype(np.int64).astype(np.uint64)) for side, stratum in records.strata.items()}
     columns = {
         name: _columns(values.numbers or values.codes, at)
         for at, (name, values) in enumerate(records.variables.items())
@@ -34,9 +32,7 @@ def people(records: Records) -> pd.DataFrame:
     lines, n_puf = [], len(inside["puf"])
     n_linked = len(np.unique(records.every_link["puf"]))
     for names in (*((name,) for name in columns), *combinations(columns, 2)):
-        hashed = {
-            side: _joined(base[side], inside[side], [columns[name][side] for name in names]) for side in base
-        }
+        hashed = {side: _joined(base[side], inside[side], [columns[name][side] for name in names]) for side in base}
         claimed = np.intersect1d(_single(hashed["puf"]), _single(hashed["eif"]), assume_unique=True)
         puf, eif = (hashed[side][records.every_link[side]] for side in ("puf", "eif"))
         equal = puf[(puf == eif) & (puf != _MISSING)]
@@ -45,17 +41,7 @@ def people(records: Records) -> pd.DataFrame:
         ends = interval(found, len(claimed))
         lines.append(("+".join(names), len(names), n_puf, n_linked, len(claimed), found, ends.low, ends.high))
     table = pd.DataFrame(
-        lines,
-        columns=[
-            "variables",
-            "n_variables",
-            "n_puf",
-            "n_linked",
-            "n_suspected",
-            "n_confirmed",
-            "low",
-            "high",
-        ],
+        lines, columns=["variables", "n_variables", "n_puf", "n_linked", "n_suspected", "n_confirmed", "low", "high"]
     ).astype({"low": float, "high": float})
     order = np.lexsort((np.arange(len(table)), -table["n_confirmed"].to_numpy()))
     return table.iloc[order].reset_index(drop=True)

@@ -47,9 +47,7 @@ def _texts(column: pa.Array) -> np.ndarray:
         longer = np.flatnonzero(rest > 0)
         word = words[offsets[longer] + start]
         bits = np.minimum(rest[longer], _WORD).astype(np.uint64) * np.uint64(8)
-        keep = np.where(
-            bits == 64, np.uint64(2**64 - 1), (np.uint64(1) << (bits % np.uint64(64))) - np.uint64(1)
-        )
+        keep = np.where(bits == 64, np.uint64(2**64 - 1), (np.uint64(1) << (bits % np.uint64(64))) - np.uint64(1))
         state[longer] = mixed(state[longer] * _FACTOR + (word & keep))
     return state
 

@@ -115,9 +115,7 @@ def _strangers(records: Records, puf: np.ndarray, eif: np.ndarray) -> tuple[np.n
     groups = records.groups["eif"]
     stratum = records.strata["puf"][puf]
     sizes = np.diff(groups.bounds)[stratum]
-    draws = mixed(
-        puf.astype(np.uint64)[:, None] * np.uint64(STRANGERS) + np.arange(STRANGERS, dtype=np.uint64)
-    )
+    draws = mixed(puf.astype(np.uint64)[:, None] * np.uint64(STRANGERS) + np.arange(STRANGERS, dtype=np.uint64))
     place = (draws % np.maximum(sizes - 1, 1).astype(np.uint64)[:, None]).astype(np.int64)
     own = np.zeros(len(records.strata["eif"]), np.int64)
     own[groups.order] = np.arange(len(groups.order))  # those without a stratum come before the first bound
@@ -175,18 +173,13 @@ class _Best(NamedTuple):
             return 0.0
         low = np.quantile(self.partners, 0.3)
         own, beside, twins, here = (
-            float((scores >= low).mean())
-            for scores in (self.partners, self.strangers, self.twins, self.unlinked)
+            float((scores >= low).mean()) for scores in (self.partners, self.strangers, self.twins, self.unlinked)
         )
         usual = max(beside, 1 - (1 - twins) ** self.size)
         variance = max((here + usual) / 2 * (1 - (here + usual) / 2), 0.01)
         if own - usual < 0.15 or here - usual < max(4 * np.sqrt(2 * variance / n), 0.03):
             return 0.0
-        return (
-            (here - usual) / (own - usual)
-            if here - beside > 1.6 * np.sqrt(variance * (1 / n + 1 / m))
-            else 0.0
-        )
+        return (here - usual) / (own - usual) if here - beside > 1.6 * np.sqrt(variance * (1 / n + 1 / m)) else 0.0
 
 
 def missing(records: Records, weights: Mapping[str, np.ndarray]) -> Iterator[Finding]:

@@ -90,9 +90,7 @@ class Records(NamedTuple):
         return n / np.maximum(sizes[stratum], 1)
 
 
-def read(
-    part: Checking, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata: Mapping[str, pa.Table]
-) -> Records:
+def read(part: Checking, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata: Mapping[str, pa.Table]) -> Records:
     """Return what the checks read of the prepared files, their links and the strata of their records."""
     stratum = {side: lines(table) for side, table in strata.items()}
     n_strata = 1 + int(max(column.max(initial=-1) for column in stratum.values()))
@@ -140,9 +138,7 @@ def _values(columns: list[pa.ChunkedArray]) -> Values:
     fifths = cut(numbers, quantiles(present[0], FIFTHS))
     both = np.sort(np.concatenate(present))
     places = (
-        np.where(np.isnan(column), np.nan, np.searchsorted(both, column) / max(len(both), 1)).astype(
-            np.float32
-        )
+        np.where(np.isnan(column), np.nan, np.searchsorted(both, column) / max(len(both), 1)).astype(np.float32)
         for column in numbers
     )
     return Values(_sides(*numbers), _sides(*fifths), _sides(*places), FIFTHS)
@@ -161,6 +157,4 @@ def quantiles(values: np.ndarray, classes: int) -> np.ndarray:
 
 def cut(columns: list[np.ndarray], points: np.ndarray) -> list[np.ndarray]:
     """Return the class of each number, -1 where it is missing; int32."""
-    return [
-        np.where(np.isnan(column), -1, np.searchsorted(points, column)).astype(np.int32) for column in columns
-    ]
+    return [np.where(np.isnan(column), -1, np.searchsorted(points, column)).astype(np.int32) for column in columns]

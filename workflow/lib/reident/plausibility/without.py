@@ -31,9 +31,7 @@ def leave_out(settings: AttackSettings, files: AttackFiles, setting: Setting) ->
         With the columns that `pipeline/columns.csv` declares for ``description/without.csv``; no line for a variable
         without which the study would be refused.
     """
-    tables = (
-        list(_attacks(settings, files, setting)) if int(files.manifest["pairs"].sum()) <= MAX_PAIRS else []
-    )
+    tables = list(_attacks(settings, files, setting)) if int(files.manifest["pairs"].sum()) <= MAX_PAIRS else []
     columns = ["variable", "metric", "n_linked", *COUNTS]
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
     return table.assign(n_linked=len(np.unique(files.iuf["puf"].to_numpy())))[columns]

@@ -32,9 +32,7 @@ class UnprovenError(Exception):
     """The fast reader may not give what the exact reader gives."""
 
 
-def proven(
-    fast: Iterator[pa.RecordBatch], exact: Callable[[], Iterator[pa.RecordBatch]]
-) -> Iterator[pa.RecordBatch]:
+def proven(fast: Iterator[pa.RecordBatch], exact: Callable[[], Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
     """Yield the records of the fast reader, and from where it raises :class:`UnprovenError` those of the exact one.
 
     Parameters
@@ -54,9 +52,7 @@ def proven(
             done = max(done - batch.num_rows, 0)
 
 
-def batches(
-    path: Path, source: SourceFile, header: Sequence[str], wanted: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
+def batches(path: Path, source: SourceFile, header: Sequence[str], wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text, field by field.
 
     Parameters
@@ -77,10 +73,7 @@ def batches(
     names = [str(position) for position in range(len(header))]
     included = [names[header.index(name)] for name in wanted]
     dialect = csv.ParseOptions(
-        delimiter=source.delimiter,
-        quote_char=source.quote or False,
-        newlines_in_values=True,
-        ignore_empty_lines=False,
+        delimiter=source.delimiter, quote_char=source.quote or False, newlines_in_values=True, ignore_empty_lines=False
     )
     types = csv.ConvertOptions(
         check_utf8=False,  # the inspection has

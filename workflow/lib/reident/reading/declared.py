@@ -92,11 +92,7 @@ class Declared(NamedTuple):
 
     @classmethod
     def by(
-        cls,
-        ranges: Sequence[Mapping[str, float | str]],
-        labels: Mapping[float | str, str],
-        *,
-        special: bool,
+        cls, ranges: Sequence[Mapping[str, float | str]], labels: Mapping[float | str, str], *, special: bool
     ) -> Declared:
         """Return what ranges of missing values and labels of codes declare."""
         ends = [[_plain(one["lo"]), _plain(one["hi"])] for one in ranges]

@@ -68,9 +68,7 @@ def refuse_foreign(path: Path, source: SourceFile) -> None:
         start = stream.read(_START)
     packed = start.startswith(GZIP)
     if packed and source.kind not in PACKED:
-        raise InputError(
-            f"{path.name}: a `{source.kind}` file must not be compressed with gzip. Decompress it."
-        )
+        raise InputError(f"{path.name}: a `{source.kind}` file must not be compressed with gzip. Decompress it.")
     if packed:
         with contextlib.suppress(*DAMAGE), gzip.open(path) as stream:
             start = stream.read(_START)
@@ -78,9 +76,7 @@ def refuse_foreign(path: Path, source: SourceFile) -> None:
         if mark in (start if mark == _PORTABLE else start[: len(mark)]) and kind != source.kind:
             remedy = "Decompress it." if packed else advice or f"Declare `format: {kind}`."
             inside = ", compressed with gzip" if packed else ""
-            raise InputError(
-                f"{path.name}: the file is not a `{source.kind}` file; it is {what}{inside}. {remedy}"
-            )
+            raise InputError(f"{path.name}: the file is not a `{source.kind}` file; it is {what}{inside}. {remedy}")
 
 
 def incomplete(path: Path, kind: str) -> InputError:
@@ -90,9 +86,7 @@ def incomplete(path: Path, kind: str) -> InputError:
 
 def damaged(path: Path) -> InputError:
     """Return the error of a gzip file that raises one of :data:`DAMAGE`."""
-    return InputError(
-        f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
-    )
+    return InputError(f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size.")
 
 
 class MissingColumnError(InputError):
@@ -151,6 +145,5 @@ def _without(name: str, header: Sequence[str], row: str) -> str:
             "NFC). Copy the name from the file into the study file."
         )
     return (
-        f"the file has no column `{name}`. Correct the name in the study file"
-        f"{', or the `delimiter`' if row else ''}."
+        f"the file has no column `{name}`. Correct the name in the study file{', or the `delimiter`' if row else ''}."
     )

@@ -78,9 +78,7 @@ def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
     Days are counted since the epoch; the text of NaN is empty.
     """
     bits = pa.array(np.ascontiguousarray(days, np.float64).view(np.uint64)).dictionary_encode()
-    texts = pa.array(
-        [_day(value, epoch) for value in bits.dictionary.to_numpy().view(np.float64).tolist()], TEXT
-    )
+    texts = pa.array([_day(value, epoch) for value in bits.dictionary.to_numpy().view(np.float64).tolist()], TEXT)
     text = texts.take(bits.indices)
     return text, pc.index(text.is_null(), True).as_py() if text.null_count else None
 

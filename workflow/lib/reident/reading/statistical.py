@@ -37,9 +37,7 @@ _READERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def batches(
-    path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
+def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text."""
     about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
@@ -113,9 +111,7 @@ def _codec(path: Path, source: SourceFile, stored: str | None) -> str:
 
 
 def _encoding(path: Path) -> InputError:
-    return InputError(
-        f"{path.name}: the text is not in the encoding that the file names. Declare the `encoding`."
-    )
+    return InputError(f"{path.name}: the text is not in the encoding that the file names. Declare the `encoding`.")
 
 
 def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:

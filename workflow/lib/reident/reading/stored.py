@@ -117,9 +117,7 @@ def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: 
         )
 
 
-def decoded_text(
-    column: Column, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int
-) -> pa.Array:
+def decoded_text(column: Column, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int) -> pa.Array:
     """Return decoded cells; `decode` may raise UnicodeError, and `before` is the number of preceding records."""
     encoded, texts = cells.dictionary_encode(), list[str]()
     for at, cell in enumerate(encoded.dictionary.to_pylist()):

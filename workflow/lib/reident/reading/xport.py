@@ -38,9 +38,7 @@ def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 -
         return list(_describe(path, content)[0])
 
 
-def batches(
-    path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
+def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text."""
     with _mapped(path) as content:
         variables, begin = _describe(path, content)
@@ -86,9 +84,7 @@ def _describe(path: Path, content: mmap.mmap) -> tuple[dict[str, _Variable], int
     except (ValueError, struct.error):
         raise incomplete(path, "xport") from None
     if re.compile(rb"HEADER RECORD\*{7}MEMB").search(content, records):
-        raise InputError(
-            f"{path.name}: the file must have exactly one data set. Write the data set to its own file."
-        )
+        raise InputError(f"{path.name}: the file must have exactly one data set. Write the data set to its own file.")
     check_header(path, [variable.name for variable in described], (), row="")
     return {variable.name: variable for variable in described}, records
 

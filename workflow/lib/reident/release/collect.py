@@ -88,9 +88,7 @@ class Tables:
         if typed is None:
             return pd.DataFrame()
         kinds = _kinds(typed, self._part)
-        return _lines(typed, self._part)[
-            [name for name, column in kinds.items() if column.kind != "withheld"]
-        ]
+        return _lines(typed, self._part)[[name for name, column in kinds.items() if column.kind != "withheld"]]
 
 
 def _stratum_labels(manifest: pd.DataFrame, part: Releasing) -> dict[str, str]:
@@ -115,13 +113,8 @@ def _kinds(typed: Typed, part: Releasing) -> dict[str, Column]:
     """Return the declaration of each column of a table, in the order of the declarations; fails closed."""
     path, declared = typed.table.path, {column.name: column for column in typed.table.columns}
     if not typed.table.released:
-        raise InputError(
-            f"`{path}` is not a table of the releasable edition. Remove it from the step's inputs."
-        )
-    groups = {
-        "{strata variables}": part.strata,
-        "set_{what varies}": [f"set_{name}" for name in part.varied],
-    }
+        raise InputError(f"`{path}` is not a table of the releasable edition. Remove it from the step's inputs.")
+    groups = {"{strata variables}": part.strata, "set_{what varies}": [f"set_{name}" for name in part.varied]}
     named = {name: declared[group] for group, names in groups.items() if group in declared for name in names}
     kinds = {name: declared.get(name) or named.get(name) for name in typed.frame.columns}
     for name, column in kinds.items():
@@ -131,9 +124,7 @@ def _kinds(typed: Typed, part: Releasing) -> dict[str, Column]:
                 "`kind` in `reident.pipeline.tables`."
             )
     order = {column: at for at, column in enumerate(typed.table.columns)}
-    return dict(
-        sorted(((name, column) for name, column in kinds.items() if column), key=lambda item: order[item[1]])
-    )
+    return dict(sorted(((name, column) for name, column in kinds.items() if column), key=lambda item: order[item[1]]))
 
 
 def _lines(typed: Typed, part: Releasing) -> pd.DataFrame:
@@ -141,9 +132,7 @@ def _lines(typed: Typed, part: Releasing) -> pd.DataFrame:
     if "scenario" in typed.frame:
         return typed.frame[typed.frame["scenario"].isin(part.scenarios)]
     chosen = typed.table.released
-    return (
-        typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, Lines) else typed.frame
-    )
+    return typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, Lines) else typed.frame
 
 
 def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, Any]) -> dict[str, str]:

@@ -60,9 +60,7 @@ class _Made(NamedTuple):
 
 def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
     """Return what holds between attacks on the same files, by variant; `complete` where the study misses no value."""
-    made = [
-        one for variant, attack in attacks.items() for one in _metrics(variant, attack, attacks[""], complete)
-    ]
+    made = [one for variant, attack in attacks.items() for one in _metrics(variant, attack, attacks[""], complete)]
     ends = {one.name: _ends(one) for one in made}
     one_level = tuple(one.name for one in made if _has_one_level(one))
     contained = []
@@ -84,10 +82,7 @@ def recorded(record: Mapping[str, Any] | None) -> Containments:
     """Return the containments that the record of an earlier edition has; none where it has none."""
     if record is None:
         return Containments()
-    names = {
-        name: tuple((variant, metric) for variant, metric in record[name])
-        for name in Containments._fields[1:]
-    }
+    names = {name: tuple((variant, metric) for variant, metric in record[name]) for name in Containments._fields[1:]}
     contained = (Contained((*few,), (*many,), how) for few, many, how in record["contained"])
     return Containments(tuple(contained), **names)
 
@@ -165,16 +160,11 @@ def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tup
         return
     first, second = one.attack.binning, other.attack.binning
     for values in ([AGREE, SPLIT], [CLOSE, APART]):
-        own = [
-            [state for state in values if state != SPLIT or bins.cutpoints == "each"]
-            for bins in (first, second)
-        ]
+        own = [[state for state in values if state != SPLIT or bins.cutpoints == "each"] for bins in (first, second)]
         for pair in product(*own):
             state, other_state = pair
             apart = state in (SPLIT, APART), other_state in (SPLIT, APART)
-            if (first == second and apart[0] != apart[1]) or (
-                _finer(first, second) and apart == (False, True)
-            ):
+            if (first == second and apart[0] != apart[1]) or (_finer(first, second) and apart == (False, True)):
                 continue
             yield state, other_state
 
@@ -255,8 +245,7 @@ def _has_one_level(one: _Made) -> bool:
     losses = one.losses
     points = _points(one, one) if losses.ranks and losses.by_variable and not losses.sets else None
     return (
-        points is not None
-        and len({losses.level(here) for here, _ in points if losses.level(here) < losses.limit}) == 1
+        points is not None and len({losses.level(here) for here, _ in points if losses.level(here) < losses.limit}) == 1
     )
 
 

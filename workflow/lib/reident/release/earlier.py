@@ -145,9 +145,7 @@ def _record(path: Path, text: str) -> dict[str, Any]:
     except ValueError:
         record = None
     needed = {"title": str, "date": str | None, "policy": dict, "rank_limit": int, "strata": list}
-    if not isinstance(record, dict) or not all(
-        isinstance(record.get(key), kind) for key, kind in needed.items()
-    ):
+    if not isinstance(record, dict) or not all(isinstance(record.get(key), kind) for key, kind in needed.items()):
         raise InputError(
             f"{path.name}/{RECORD}: {', '.join(f'`{key}`' for key in needed)} must be in the record of an edition. Use "
             "the edition as it was published."
@@ -187,9 +185,7 @@ def _counts(
         cells = {quantity: base._replace(quantity=quantity) for quantity in ATTACK}
         cells |= {quantity: base._replace(quantity=quantity, metric="", rank_limit=0) for quantity in FILES}
     elif name == "clusters.csv":
-        base = Cell(
-            "", metric=row["metric"], stratum=row["stratum"], rank_limit=_in_force(record, row["metric"])
-        )
+        base = Cell("", metric=row["metric"], stratum=row["stratum"], rank_limit=_in_force(record, row["metric"]))
         cells = {column: base._replace(quantity=quantity) for column, quantity in COUNTS_OF_CLUSTERS.items()}
         cells["n_clusters"] = cells["n_clusters"]._replace(metric="", rank_limit=0)
     elif name == "file.csv":

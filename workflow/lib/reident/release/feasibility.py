@@ -220,13 +220,9 @@ class _Search:
                 objective[places] = 1.0
                 at = part.positions[places]
                 if (values := part.relax(objective)) is not None:
-                    self.low[at] = np.maximum(
-                        self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64)
-                    )
+                    self.low[at] = np.maximum(self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64))
                 if (values := part.relax(-objective)) is not None:
-                    self.high[at] = np.minimum(
-                        self.high[at], np.floor(values[places] + TOLERANCE).astype(np.int64)
-                    )
+                    self.high[at] = np.minimum(self.high[at], np.floor(values[places] + TOLERANCE).astype(np.int64))
 
     def _reach(self, chosen: np.ndarray) -> None:
         """Draw cells of different strata, half of them up and half of them down, so that totals stay in place."""

@@ -36,9 +36,7 @@ def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iter
         yield from _conventions(*(lines[name] for name in (*CELLS, "wildcard")))
         for convention in ("category", "wildcard"):
             yield from equal("the file is the PUF", [(1, lines[convention][3])], [(1, puf(base))])
-        yield from at_most(
-            "complete records are part of the PUF", [(1, lines["excluded"][3])], [(1, puf(base))]
-        )
+        yield from at_most("complete records are part of the PUF", [(1, lines["excluded"][3])], [(1, puf(base))])
 
 
 def _sizes(base: Cell, sizes: Sequence[int]) -> list[tuple[int, Cell]]:
@@ -130,9 +128,7 @@ def _nested(cells: Collection[Cell], groups: Sequence[Cell], fewer: str, more: s
         if scenario != fewer:
             continue
         for quantity in ("match_targets", "match_own"):
-            large, small = (
-                _classes(cells, base._replace(other=f"{name}|{file}"), quantity) for name in (fewer, more)
-            )
+            large, small = (_classes(cells, base._replace(other=f"{name}|{file}"), quantity) for name in (fewer, more))
             for at in range(1, len(CLASSES)):
                 yield from at_most(
                     "with more known variables fewer records match",

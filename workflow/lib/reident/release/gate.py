@@ -75,9 +75,7 @@ def approve(
     """
     tables = Tables(part, results)
     counts = tables.counts()
-    rounded = {
-        cell: policies.publish(policy, count, _name(cell), part.seed) for cell, count in counts.items()
-    }
+    rounded = {cell: policies.publish(policy, count, _name(cell), part.seed) for cell, count in counts.items()}
     # The rank limit in force by metric, 0 where there is none.
     rank_limits = {name: part.max_pairs if name in part.ranked else 0 for name, _ in part.metrics}
     judged = tables.lines("verdict/limits.csv")
@@ -92,9 +90,7 @@ def approve(
     if limits and work.tell(protection):
         limits = []
         protection = work.run(limits)
-    texts = {
-        cell: policies.WITHHELD if cell in protection.suppressed else count for cell, count in rounded.items()
-    }
+    texts = {cell: policies.WITHHELD if cell in protection.suppressed else count for cell, count in rounded.items()}
     return Passed(
         _tables(part, tables, published.Rounded(texts, policy, part.interval, part.level), limits),
         _record(part, policy, texts, after, sums, containments),
@@ -144,12 +140,7 @@ class _Audit(NamedTuple):
             after.append((earlier, relations(earlier.cells, _facts_of(earlier))))
         try:
             return joint.protect_jointly(
-                cells,
-                self.relations(limits, cells),
-                after,
-                self.public_counts,
-                _required(policies_),
-                self.progress,
+                cells, self.relations(limits, cells), after, self.public_counts, _required(policies_), self.progress
             )
         except ContradictionError:
             raise InputError(
@@ -169,9 +160,7 @@ class _Audit(NamedTuple):
             return False
         unpublished = self.relations([], self.rounded)
         widths = suppression.unpublished(self.rounded, unpublished, self.public_counts, capped)
-        return any(
-            widths[cell].possible(width) > protection.audit[cell].required for cell, width in capped.items()
-        )
+        return any(widths[cell].possible(width) > protection.audit[cell].required for cell, width in capped.items())
 
 
 def _name(cell: Cell) -> str:
@@ -201,9 +190,7 @@ def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
     return width
 
 
-def _facts(
-    part: Releasing, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments
-) -> Facts:
+def _facts(part: Releasing, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments) -> Facts:
     """Return what the public knows of the study beside its counts and the outcomes of its limits."""
     return Facts(
         strata=strata,

@@ -60,8 +60,7 @@ def levels(cells: Sequence[Cell]) -> Iterator[np.ndarray]:
         for table, cell in zip(tables, cells, strict=True)
     ]
     strata = [
-        (*metric, cell.stratum, cell.other.rsplit("|", 2)[0])
-        for metric, cell in zip(metrics, cells, strict=True)
+        (*metric, cell.stratum, cell.other.rsplit("|", 2)[0]) for metric, cell in zip(metrics, cells, strict=True)
     ]
     lines = [(*key, cell.rank_limit) for key, cell in zip(strata, cells, strict=True)]
     for keys in (lines, strata, metrics, tables, [""] * len(cells)):

@@ -27,9 +27,7 @@ from reident.release.system import TOLERANCE, System
 class Joined(NamedTuple):
     """A new edition and earlier ones in one system."""
 
-    cells: dict[
-        Cell, Published
-    ]  # cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`
+    cells: dict[Cell, Published]  # cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`
     relations: list[Relation]
     distances: tuple[int, ...]  # D of each earlier edition
 
@@ -51,11 +49,7 @@ def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Ce
     strata, the difference of their totals is that of such hidden cells.
     """
     hidden = Published(SUPPRESSED, None, 0, UNKNOWN)
-    totals = [
-        cell
-        for cell in cells
-        if cell.stratum == WHOLE and cell.quantity in ATTACK and cell.file == "released"
-    ]
+    totals = [cell for cell in cells if cell.stratum == WHOLE and cell.quantity in ATTACK and cell.file == "released"]
     parts = [cell._replace(stratum=label) for cell in totals for label in strata]
     return {**dict.fromkeys(parts, hidden), **cells}
 

@@ -32,9 +32,7 @@ _WORDS: dict[str, Literal["passes", "breaks"]] = {
 """What is published of an outcome: not that an interval reaches above a limit, nor that there is nothing to judge."""
 
 
-def of(
-    limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool
-) -> list[Limit]:
+def of(limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool) -> list[Limit]:
     """Return the limits whose outcome is published.
 
     `limits` are those of the study with their outcomes, `cells` the counts of the edition, `rank_limits` the rank limit
@@ -44,11 +42,7 @@ def of(
     published = []
     for line in limits.to_dict("records"):
         rate, outcome, metric = _RATES.get(line["limit"]), _WORDS.get(line["outcome"]), line["metric"]
-        if (
-            rate is None
-            or outcome is None
-            or (line["limit"] == "conditional_rate_at_most" and not by_estimate)
-        ):
+        if rate is None or outcome is None or (line["limit"] == "conditional_rate_at_most" and not by_estimate):
             continue
         part = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
         whole = None if rate[1] is None else _whole(rate[1], part)

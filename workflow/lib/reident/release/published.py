@@ -14,9 +14,7 @@ from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR
 from reident.sections.release import Policy
 
-_RATES = {
-    column.name: column.kind for column in tables.TABLES["rate"][0].columns if isinstance(column.kind, Rate)
-}
+_RATES = {column.name: column.kind for column in tables.TABLES["rate"][0].columns if isinstance(column.kind, Rate)}
 """The rates of the attack with their two counts, as the table of rates declares them."""
 
 
@@ -89,9 +87,7 @@ def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
 def clusters(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
     """Return the counts and rates of clusters, one line per metric and stratum; parameters as :func:`attack`."""
     rows = []
-    cells = {
-        (cell.metric, cell.stratum): cell for cell in rounded.cells if cell.quantity == "clusters_suspected"
-    }
+    cells = {(cell.metric, cell.stratum): cell for cell in rounded.cells if cell.quantity == "clusters_suspected"}
     for metric in metrics:
         for stratum in [WHOLE, *strata]:
             if (suspected := cells.get((metric, stratum))) is None:
@@ -99,10 +95,7 @@ def clusters(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) ->
             confirmed = suspected._replace(quantity="clusters_confirmed")
             whole = suspected._replace(quantity="n_clusters", metric="", rank_limit=0)
             counts = [rounded.text(cell) for cell in (whole, suspected, confirmed)]
-            rates = [
-                rounded.rate(*pair)
-                for pair in ((suspected, whole), (confirmed, whole), (confirmed, suspected))
-            ]
+            rates = [rounded.rate(*pair) for pair in ((suspected, whole), (confirmed, whole), (confirmed, suspected))]
             rows.append([metric, stratum, *counts, *rates])
     return pd.DataFrame(rows, columns=columns("clusters"))
 

@@ -103,9 +103,7 @@ class _Edition:
     def relations(self) -> Iterator[Relation]:
         """Yield the relations of the attack and of clusters."""
         for cell in self.given:
-            yield from equal(
-                "a variant repeats the count of the study", [(1, cell)], [(1, self.canonical(cell))]
-            )
+            yield from equal("a variant repeats the count of the study", [(1, cell)], [(1, self.canonical(cell))])
         for base in self.bases(FILES):
             yield from self._records(base)
         for base in self.bases(ATTACK):
@@ -134,16 +132,12 @@ class _Edition:
         if base.file == BEFORE and base.stratum == WHOLE:
             for name in FILES:
                 after = self.get(base._replace(file=RELEASED), name)
-                yield from equal(
-                    f"{name} is the same before protection", [(1, self.get(base, name))], [(1, after)]
-                )
+                yield from equal(f"{name} is the same before protection", [(1, self.get(base, name))], [(1, after)])
         for records, others in ((puf, eif), (eif, puf)):
             most = self._high(records)
             # Of 0 records nothing follows that the relation with the files exchanged does not say.
             if most and (most <= MAX_RECORDS or self._high(others) == 0):
-                yield from at_most(
-                    "a record has at most a link to each other record", [(1, links)], [(most, others)]
-                )
+                yield from at_most("a record has at most a link to each other record", [(1, links)], [(most, others)])
 
     def _high(self, cell: Cell | None) -> int | None:
         """Return the largest count that is published as what is published of a cell."""
@@ -252,12 +246,8 @@ class _Edition:
         for (suspected, confirmed, *_), (*_, single, correct) in (
             (lines[first], line) for at, line in enumerate(lines) for first in {0, at} if first < at
         ):
-            yield from at_most(
-                "a single candidate is suspected at every limit", [(1, single)], [(1, suspected)]
-            )
-            yield from at_most(
-                "a single candidate is confirmed at every limit", [(1, correct)], [(1, confirmed)]
-            )
+            yield from at_most("a single candidate is suspected at every limit", [(1, single)], [(1, suspected)])
+            yield from at_most("a single candidate is confirmed at every limit", [(1, correct)], [(1, confirmed)])
             yield from at_most(
                 "records with several candidates at the higher limit: confirmed ≤ suspected",
                 [(1, confirmed), (-1, correct)],
@@ -317,9 +307,7 @@ class _Edition:
         parts = {"passing": ((1, 0, 1, 0, 0), (1, 0, 1, 0, 0))}
         one_to_one = contained.smaller in self.facts.containments.one_candidate and line.rank_limit > 0
         # All candidates of the larger attack are then equally good, at whatever limit.
-        is_level = (
-            contained.larger in self.facts.containments.one_level and line.rank_limit != other.rank_limit
-        )
+        is_level = contained.larger in self.facts.containments.one_level and line.rank_limit != other.rank_limit
         if how == "level" or (how != "passing" and is_level and line.rank_limit):
             # Who is ambiguous here may have all of his candidates at a higher limit there, none of them right.
             several = is_lower or line.rank_limit in (0, other.rank_limit)
@@ -359,9 +347,7 @@ class _Edition:
         yield from self._chain(base, *CLUSTERS[::-1])
         for cell, count, name in zip((clusters, suspected, confirmed), records, CLUSTERS, strict=True):
             yield from at_most(f"{name} ≤ their records", [(1, cell)], [(1, count)])
-        lines = [
-            pair for pair in zip((confirmed, suspected, clusters), records[::-1], strict=True) if all(pair)
-        ]
+        lines = [pair for pair in zip((confirmed, suspected, clusters), records[::-1], strict=True) if all(pair)]
         for (few, few_records), (many, many_records) in pairwise(lines):
             yield from at_most(
                 "further records of clusters: confirmed ≤ suspected ≤ all",

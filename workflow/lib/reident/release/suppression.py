@@ -64,9 +64,7 @@ def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
     others = {cell[1:4] for cell in cells if cell.rank_limit} & {line[:3] for line in in_force}
     weights = {}
     for cell in cells:
-        is_alternative = (
-            bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
-        )
+        is_alternative = bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
         weights[cell] = CHEAP if cell.stratum != WHOLE or is_alternative else DEAR
     return weights
 
@@ -121,10 +119,7 @@ def protect(
 
 
 def unpublished(
-    cells: Iterable[Cell],
-    relations: Iterable[Relation],
-    public_counts: Mapping[Cell, int],
-    widths: Mapping[Cell, int],
+    cells: Iterable[Cell], relations: Iterable[Relation], public_counts: Mapping[Cell, int], widths: Mapping[Cell, int]
 ) -> dict[Cell, Width]:
     """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
 
@@ -132,9 +127,7 @@ def unpublished(
     """
     calls = Calls(limit(len(widths)))
     largest = BEYOND * max([100, *public_counts.values(), *widths.values()])
-    intervals = dict.fromkeys(cells, (0, largest)) | {
-        cell: (count, count) for cell, count in public_counts.items()
-    }
+    intervals = dict.fromkeys(cells, (0, largest)) | {cell: (count, count) for cell, count in public_counts.items()}
     return narrow(System(_in_order(relations), intervals, largest, calls), widths)
 
 
@@ -274,9 +267,7 @@ class _Work:
             first = np.unique(self.block[queue], return_index=True)[1]
             chosen, queue = queue[first], np.delete(queue, first)
             proofs += self._proofs_of_blocks(chosen)
-        return proofs or [
-            cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None
-        ]
+        return proofs or [cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None]
 
     def _proof_unless_safe(self, at: int) -> np.ndarray | None:
         """Return the cut of a cell that the pattern violates; none if a part of the pattern was enough before."""
@@ -293,8 +284,7 @@ class _Work:
         group, pattern = self.block, self._system(self.suppressed)
         states = [self.suppressed[group == group[at]].tobytes() for at in chosen]
         chosen = np.array(
-            [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state],
-            np.int64,
+            [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state], np.int64
         )
         if not chosen.size:
             return []

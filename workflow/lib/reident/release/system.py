@@ -64,11 +64,7 @@ class Part:
     """
 
     def __init__(
-        self,
-        system: System,
-        positions: np.ndarray,
-        point: np.ndarray | None,
-        by_column: sparse.csc_array | None = None,
+        self, system: System, positions: np.ndarray, point: np.ndarray | None, by_column: sparse.csc_array | None = None
     ) -> None:
         self.positions, self.low, self.high = positions, system.low[positions], system.high[positions]
         matrix, low, high, self.calls = system.matrix, system.row_low, system.row_high, system.calls
@@ -163,9 +159,7 @@ class Part:
         A value is positive where the lower end of the relation holds the objective up, negative for the upper end.
         """
         solution = self.program.smallest(objective, self.low, self.high, presolve=False)
-        return (
-            None if solution is None else np.where(abs(solution.duals) < TOLERANCE / 1000, 0, solution.duals)
-        )
+        return None if solution is None else np.where(abs(solution.duals) < TOLERANCE / 1000, 0, solution.duals)
 
     def relax(self, objective: np.ndarray) -> np.ndarray | None:
         """Return a point with the smallest objective, whole numbers or not; None where the solver has none."""

@@ -97,9 +97,7 @@ def _kernel_environment(font: Path | None) -> Iterator[Path]:
             PYDEVD_DISABLE_FILE_VALIDATION="1",
             JUPYTER_PREFER_ENV_PATH="1",
             **{fonts.VARIABLE: str(font.resolve()) if font else ""},
-            **dict.fromkeys(
-                ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), settings
-            ),
+            **dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), settings),
         )
         try:
             yield Path(settings)

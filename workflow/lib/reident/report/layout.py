@@ -39,8 +39,7 @@ _CLASSES = (
     (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of a block
     (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # caption of a table
     (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # class of a heading
-    *[(re.compile(r"(?<!\\)\[((?:[^\\\[\]]|\\.)*)\]\{[^{}]*\}"), r"\1")]
-    * 2,  # class of a phrase, also in another
+    *[(re.compile(r"(?<!\\)\[((?:[^\\\[\]]|\\.)*)\]\{[^{}]*\}"), r"\1")] * 2,  # class of a phrase, also in another
     (re.compile(r"(?<!\\)\[((?:[^\\\[\]]|\\.)*)\]\(#[\w-]+\)"), r"\1"),  # link inside the report
 )
 

@@ -110,10 +110,7 @@ PLAIN = ("title", "subtitle", "agency", "study", "footer", "front", "banner")
 
 
 def render(
-    content: Content,
-    about: About,
-    font: Path | None = None,
-    say: Callable[[str], object] = lambda _: None,
+    content: Content, about: About, font: Path | None = None, say: Callable[[str], object] = lambda _: None
 ) -> Rendered:
     """Render what a notebook shows: the same bytes for the same content, texts and font of the study.
 
@@ -122,9 +119,7 @@ def render(
     with languages.use(about.language):
         usual = {"subtitle": TEXT("subtitle"), "footer": TEXT("footer"), "front": TEXT("front")}
         fields = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
-        texts: dict[str, Any] = {
-            name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in fields.items()
-        }
+        texts: dict[str, Any] = {name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in fields.items()}
         about = about._replace(**texts)
         for warning in fonts.warnings("".join((content.front, content.body, *texts.values())), font):
             say(warning)
@@ -162,10 +157,7 @@ def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]])
 def _pandoc(markdown: str, to: str, *options: str) -> str:
     # In a line longer than `columns`, pandoc would read the dashes below the header of a table as widths.
     return pypandoc.convert_text(
-        markdown,
-        to,
-        MARKDOWN,
-        extra_args=["--quiet", "--wrap=none", "--columns=99999", "--sandbox", *options],
+        markdown, to, MARKDOWN, extra_args=["--quiet", "--wrap=none", "--columns=99999", "--sandbox", *options]
     )
 
 
@@ -179,13 +171,7 @@ def to_html(content: Content, about: About, font: Path | None = None) -> str:
         template = Path(folder) / "parts.html"
         template.write_text("$toc$\f$body$", encoding="utf-8")
         both = _pandoc(
-            content.body,
-            "html5",
-            *options,
-            "--toc",
-            "--toc-depth=3",
-            "--standalone",
-            f"--template={template}",
+            content.body, "html5", *options, "--toc", "--toc-depth=3", "--standalone", f"--template={template}"
         )
     contents, body = both.split("\f")
     script = _script() if about.live else dict.fromkeys(("policy", "numbers", "controls"), "")
@@ -195,8 +181,7 @@ def to_html(content: Content, about: About, font: Path | None = None) -> str:
         "title": html.escape(about.title),
         "subtitle": html.escape(about.subtitle),
         "facts": "\n".join(
-            f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
-            for name, value in about.facts
+            f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in about.facts
         ),
         "banner": f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
         "skip": html.escape(TEXT("skip")),
@@ -216,9 +201,7 @@ def to_html(content: Content, about: About, font: Path | None = None) -> str:
         css = css.replace(", monospace", f', "{fonts.FAMILY}", monospace')
     words = f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
     text = page.substitute(
-        fields,
-        css=words + faces + css + about.style,
-        policy=("; font-src data:" if faces else "") + policy,
+        fields, css=words + faces + css + about.style, policy=("; font-src data:" if faces else "") + policy
     )
     return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
 
@@ -242,9 +225,7 @@ def _script() -> dict[str, str]:
 
 
 def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
-    wide, narrow = (
-        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[match[1]]
-    )
+    wide, narrow = (f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[match[1]])
     image = match[0].replace(match[1], wide, 1)
     return f'<picture><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
 

@@ -92,9 +92,7 @@ def missing(facts: Facts) -> str | None:
     names = facts["inputs"]["missing"]
     if not names:
         return None
-    return table(
-        TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr")
-    )
+    return table(TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr"))
 
 
 def outcomes(facts: Facts) -> str | None:
@@ -151,8 +149,7 @@ def environment(facts: Facts) -> str:
     for name, unit, scale in _COSTS:
         values = [(taken or {}).get(name) for taken in (cost["then"], cost["now"])]
         texts = [
-            UNDEFINED if value is None else TEXT(f"units.{unit}", value=fixed(value / scale, 1))
-            for value in values
+            UNDEFINED if value is None else TEXT(f"units.{unit}", value=fixed(value / scale, 1)) for value in values
         ]
         lines.append((rows[name], texts[0], texts[1]))
     what, sealed, reproduced = zip(*lines, strict=True)

@@ -269,9 +269,7 @@ def row_figure(
     Its height is that of the rows, and `extra` inches.
     """
     height = height_of(len(labels)) + extra
-    return figure(
-        draw, labels=labels, **{"height": height, "across": 1, "sharey": True, "key": True} | options
-    )
+    return figure(draw, labels=labels, **{"height": height, "across": 1, "sharey": True, "key": True} | options)
 
 
 def _svg(
@@ -288,9 +286,7 @@ def _svg(
 
     Where a letter has no glyph in the font of the figures, they are drawn again with that of the study too.
     """
-    options = {
-        name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
-    }
+    options = {name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)}
     with mpl.rc_context(), warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         mpl.rcdefaults()
@@ -352,9 +348,7 @@ def stripe(draw: Callable[..., Any], at: float, half: float) -> Any:
     return draw(at - half, at + half, color="#e9ecef", linewidth=0, zorder=0)
 
 
-def name_beside(
-    axes: Axes, name: str, at: tuple[float, float], offset: tuple[float, float], **look: Any
-) -> None:
+def name_beside(axes: Axes, name: str, at: tuple[float, float], offset: tuple[float, float], **look: Any) -> None:
     """Write the name of a mark at an offset in points, to the left of the mark if the offset is negative."""
     side = "right" if offset[0] < 0 else "left"
     axes.annotate(name, at, xytext=offset, textcoords="offset points", ha=side, color=CONFIRMED, **look)

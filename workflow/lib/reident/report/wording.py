@@ -63,9 +63,7 @@ def escape(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
     return _isolated(literal) if _RIGHT_TO_LEFT.search(literal) else literal
 
 
-_RIGHT_TO_LEFT = re.compile(
-    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]+"
-)
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]+")
 """The blocks of letters that are written from right to left."""
 
 _NAME_FROM_THE_RIGHT = re.compile(rf"{_RIGHT_TO_LEFT.pattern}(?:[\W_]+{_RIGHT_TO_LEFT.pattern})*")
@@ -111,9 +109,7 @@ def defined(value: float | None) -> TypeGuard[float]:
     """Return whether a number is neither None nor missing."""
     try:
         return value is not None and bool(value == value)
-    except (
-        TypeError
-    ):  # NA of pandas, whose truth is not defined; pandas is not imported for a page without it
+    except TypeError:  # NA of pandas, whose truth is not defined; pandas is not imported for a page without it
         return False
 
 

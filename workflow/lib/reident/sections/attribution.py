@@ -10,15 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from reident.sections.base import Section, name_alone, refuse_repeats, word_or
 from reident.sections.files import Name, Names, SourceFile
-from reident.sections.keys import (
-    MAX_SETS,
-    KeyVariable,
-    KeyVariables,
-    n_sets_up_to,
-    of_linking,
-    sets_up_to,
-    taken_over,
-)
+from reident.sections.keys import MAX_SETS, KeyVariable, KeyVariables, n_sets_up_to, of_linking, sets_up_to, taken_over
 from reident.sections.matching import MatchedVariable, Radius
 from reident.sections.microaggregation import ORIGINAL
 
@@ -129,9 +121,7 @@ class AttributeDisclosure(Section):
         keys = tuple(taken_over(variable, declared) for variable in self.keys)
         return keys, tuple(_target_taken_over(target, declared) for target in self.targets)
 
-    def sources(
-        self, linked: Mapping[str, SourceFile], matched: Mapping[str, SourceFile]
-    ) -> dict[str, SourceFile]:
+    def sources(self, linked: Mapping[str, SourceFile], matched: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
         """Return the files that are compared by side: original, released, holdout.
 
         Parameters
@@ -217,9 +207,7 @@ class AttributeDisclosure(Section):
             )
         ids = {len(file.id) for file in (self.original, *self._released_files) if file and file.id}
         if len(ids) > 1:
-            raise ValueError(
-                "`.released` must have as many columns in each `id` as `original`. Correct the columns."
-            )
+            raise ValueError("`.released` must have as many columns in each `id` as `original`. Correct the columns.")
         return self
 
     @property

@@ -135,9 +135,7 @@ class Pattern(NamedTuple):
         """Check a text after its type."""
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Add the pattern to the schema of the text."""
         return {**handler(schema), "pattern": f"^{self.pattern}$"}
 

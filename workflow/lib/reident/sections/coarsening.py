@@ -70,9 +70,7 @@ class Coarsening(Section):
     def label(self) -> str:
         """What it does, in a few words: the numbers of the study file, and never a code."""
         words = {"width": self.width, "top": self.top, "bottom": self.bottom}
-        return ", ".join(
-            f"{name} {rational_text(value)}" for name, value in words.items() if value is not None
-        )
+        return ", ".join(f"{name} {rational_text(value)}" for name, value in words.items() if value is not None)
 
 
 class NamedCoarsening(Coarsening):

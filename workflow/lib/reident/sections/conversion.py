@@ -52,6 +52,4 @@ class Conversions(Section):
 def check_convert(kind: str, convert: Convert | Conversions | None) -> None:
     """Refuse a conversion of codes."""
     if kind != "numeric" and convert is not None:
-        raise ValueError(
-            "`.convert` must not be given without `type: numeric`. Remove it, or set `type: numeric`."
-        )
+        raise ValueError("`.convert` must not be given without `type: numeric`. Remove it, or set `type: numeric`.")

@@ -24,13 +24,11 @@ def _form(value: Any) -> str:
 
 
 Shares = Annotated[
-    Annotated[_Share, Tag("all")]
-    | Annotated[Annotated[dict[_Metric, _Share], Field(min_length=1)], Tag("metrics")],
+    Annotated[_Share, Tag("all")] | Annotated[Annotated[dict[_Metric, _Share], Field(min_length=1)], Tag("metrics")],
     Discriminator(_form),
 ]
 Counts = Annotated[
-    Annotated[_Count, Tag("all")]
-    | Annotated[Annotated[dict[_Metric, _Count], Field(min_length=1)], Tag("metrics")],
+    Annotated[_Count, Tag("all")] | Annotated[Annotated[dict[_Metric, _Count], Field(min_length=1)], Tag("metrics")],
     Discriminator(_form),
 ]
 
@@ -115,9 +113,7 @@ class Decision(Section):
         """Return the limits for a section that are given, by key; or those of one metric, scenario or target of it."""
         limits = {key: getattr(self, key) for key in LIMITS[section]}
         if name is not None:
-            limits = {
-                key: limit.get(name) if isinstance(limit, Mapping) else limit for key, limit in limits.items()
-            }
+            limits = {key: limit.get(name) if isinstance(limit, Mapping) else limit for key, limit in limits.items()}
         return {key: limit for key, limit in limits.items() if limit is not None}
 
     @model_validator(mode="after")
@@ -166,10 +162,7 @@ _METRIC = ("a metric that the study computes", "Correct the metric, or add it to
 _NAMED = {
     "metrics": _METRIC,
     "together": _METRIC,
-    "file_risk.scenarios": (
-        "a scenario of `file_risk`",
-        "Correct the name, or add it to `file_risk.scenarios`.",
-    ),
+    "file_risk.scenarios": ("a scenario of `file_risk`", "Correct the name, or add it to `file_risk.scenarios`."),
     "attribute_disclosure": (
         "a target of `attribute_disclosure`",
         "Correct the name, or add it to `attribute_disclosure.targets`.",

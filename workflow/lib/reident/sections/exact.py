@@ -37,12 +37,8 @@ def _parse_rational(value: Any) -> Fraction:
         if exponent is None or abs(int(exponent[1])) <= MAX_EXPONENT:
             return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(
-            "must be a number. Write a decimal such as 0.5, or a fraction such as 1/3."
-        ) from None
-    raise ValueError(
-        f"must have an exponent from -{MAX_EXPONENT} to {MAX_EXPONENT}. Write the number without it."
-    )
+        raise ValueError("must be a number. Write a decimal such as 0.5, or a fraction such as 1/3.") from None
+    raise ValueError(f"must have an exponent from -{MAX_EXPONENT} to {MAX_EXPONENT}. Write the number without it.")
 
 
 def rational_text(value: Fraction) -> str:

@@ -86,9 +86,7 @@ class SourceFile(Section):
     layout: dict[Name, Positions] = Field(default_factory=dict)
     """Fixed width: the first and last position of each column that the study reads, counted in characters from 1, for
     example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding."""
-    pad: dict[Name, Annotated[int, Field(ge=1, le=100)]] = Field(
-        default_factory=dict, exclude_if=operator.not_
-    )
+    pad: dict[Name, Annotated[int, Field(ge=1, le=100)]] = Field(default_factory=dict, exclude_if=operator.not_)
     """The width of columns whose values are padded with zeros on the left, for example `{pufid: 8}`: `1` and `0001`
     then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist of digits, stay as
     they are; codes in the study file are written as padded. Source: METHODS §1."""
@@ -135,9 +133,7 @@ class SourceFile(Section):
                 "as CSV, and name that file."
             )
         if name.endswith(".por"):
-            raise ValueError(
-                "`.path` must not be an SPSS portable file. Save it as .sav, and name that file."
-            )
+            raise ValueError("`.path` must not be an SPSS portable file. Save it as .sav, and name that file.")
         if name.endswith(tuple(f"{ending}.gz" for ending in ENDINGS)):
             raise ValueError(
                 "`.path` must not be a gzip file unless the format is CSV or fixed width. Decompress it, and name the "
@@ -152,9 +148,7 @@ class SourceFile(Section):
                 "`.delimiter` must not be a line end or the same as `quote`. Write the character between two fields."
             )
         if self.quote in ("\r", "\n", " "):
-            raise ValueError(
-                '`.quote` must not be a blank or a line end. Write another character, or `""` for none.'
-            )
+            raise ValueError('`.quote` must not be a blank or a line end. Write another character, or `""` for none.')
         return self
 
     @model_validator(mode="after")
@@ -172,17 +166,13 @@ class SourceFile(Section):
         except (LookupError, ValueError):
             for_files = False
         if not for_files:
-            raise ValueError(
-                "`.encoding` is not an encoding of text files. Write for example utf-8 or cp1252."
-            )
+            raise ValueError("`.encoding` is not an encoding of text files. Write for example utf-8 or cp1252.")
         return self
 
     @model_validator(mode="after")
     def _layout_for_fixed_width(self) -> SourceFile:
         if self.kind == "fixed-width" and not self.layout:
-            raise ValueError(
-                "`.layout` is missing. Add the positions of the columns, for example `{age: 10-12}`."
-            )
+            raise ValueError("`.layout` is missing. Add the positions of the columns, for example `{age: 10-12}`.")
         for name, positions in self.layout.items():
             first, _, last = positions.partition("-")
             if last and int(last) < int(first):
@@ -194,9 +184,7 @@ class SourceFile(Section):
         for name, kinds in _FORMATS_WITH.items():
             field = type(self).model_fields[name]
             if self.kind not in kinds and getattr(self, name) != field.get_default(call_default_factory=True):
-                raise ValueError(
-                    f"`.{name}` does not apply to `{self.kind}` files. Remove it, or correct `format`."
-                )
+                raise ValueError(f"`.{name}` does not apply to `{self.kind}` files. Remove it, or correct `format`.")
         return self
 
 

@@ -72,9 +72,7 @@ class KeyVariable(Section):
     def coding(self, decimal: str = ".", thousands: str = "") -> Coding:
         """Return how its values are read, in a file with these separators."""
         convert = None if self.convert is None else self.convert.conversion
-        return Coding(
-            self.type, self.missing, self.recode, self.order, self.integer_coded, decimal, thousands, convert
-        )
+        return Coding(self.type, self.missing, self.recode, self.order, self.integer_coded, decimal, thousands, convert)
 
 
 KeyVariables = tuple[
@@ -101,10 +99,7 @@ class SensitiveVariable(KeyVariable):
 
 
 SensitiveVariables = tuple[
-    Annotated[
-        SensitiveVariable, BeforeValidator(name_alone, json_schema_input_type=Name | SensitiveVariable)
-    ],
-    ...,
+    Annotated[SensitiveVariable, BeforeValidator(name_alone, json_schema_input_type=Name | SensitiveVariable)], ...
 ]
 
 

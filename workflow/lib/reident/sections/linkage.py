@@ -45,9 +45,7 @@ def _for_both(value: Any) -> Any:
     return {"puf": codes, "eif": codes} if isinstance(codes, list) else codes
 
 
-MissingCodes = Annotated[
-    PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str, ...] | PerFile)
-]
+MissingCodes = Annotated[PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str, ...] | PerFile)]
 
 
 class Column(Section):
@@ -143,9 +141,7 @@ class LinkingVariable(Column):
         return coarser_order(self.order or (), self.coarsen, integer_coded=self.integer_coded)
 
 
-def coarser_order(
-    order: tuple[str, ...], coarsening: Coarsening | None, *, integer_coded: bool
-) -> tuple[str, ...]:
+def coarser_order(order: tuple[str, ...], coarsening: Coarsening | None, *, integer_coded: bool) -> tuple[str, ...]:
     """Return the order of coarser categories: each stands where the first of its categories stood."""
     if coarsening is None or coarsening.numeric:
         return order

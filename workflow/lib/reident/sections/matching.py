@@ -62,8 +62,7 @@ class MatchedVariable(Section):
 
 
 Variables = tuple[
-    Annotated[MatchedVariable, BeforeValidator(name_alone, json_schema_input_type=Name | MatchedVariable)],
-    ...,
+    Annotated[MatchedVariable, BeforeValidator(name_alone, json_schema_input_type=Name | MatchedVariable)], ...
 ]
 
 
@@ -197,8 +196,7 @@ class Matching(Section):
     missing: Literal["never", "each_other"] = "never"
     """Whether missing values never match, or match each other. Source: METHODS §8."""
     targets: Annotated[
-        tuple[Target, ...],
-        BeforeValidator(one_or_many(dict), json_schema_input_type=Target | tuple[Target, ...]),
+        tuple[Target, ...], BeforeValidator(one_or_many(dict), json_schema_input_type=Target | tuple[Target, ...])
     ] = ()
     """The conditions that a confidential record must all meet to be a target (N). If absent: every record is a target.
     Targets are compared with all synthetic records."""
@@ -245,10 +243,7 @@ class Matching(Section):
         ]
         if self.known == ALL_SUBSETS:
             names = [variable.name for variable in self.candidates]
-            sets += [
-                NamedSet(" + ".join(subset), subset, listed=False)
-                for subset in sets_up_to(names, self.max_known)
-            ]
+            sets += [NamedSet(" + ".join(subset), subset, listed=False) for subset in sets_up_to(names, self.max_known)]
         return sets
 
     def file(self, number: int | None = None) -> SourceFile:
@@ -274,9 +269,7 @@ class Matching(Section):
     @model_validator(mode="after")
     def _known_is_declared(self) -> Matching:
         if self.known is None and not self.scenarios:
-            raise ValueError(
-                "must have at least one of `known` and `scenarios`. Add what the intruder knows."
-            )
+            raise ValueError("must have at least one of `known` and `scenarios`. Add what the intruder knows.")
         if (self.known == ALL_SUBSETS) != bool(self.candidates):
             raise ValueError(
                 "`.candidates` must be given with `known: all-subsets`, and only then. Add the variables that an "
@@ -325,9 +318,7 @@ class Matching(Section):
                     f"`.radius.{name}` is not the radius of a known or synthesized variable. Correct the name."
                 )
             if self.variables[name].integer_coded:
-                raise ValueError(
-                    f"`{name}` must not have both a radius and `integer_coded`. Remove one of the two."
-                )
+                raise ValueError(f"`{name}` must not have both a radius and `integer_coded`. Remove one of the two.")
         return self
 
     @model_validator(mode="after")
@@ -358,9 +349,7 @@ class Matching(Section):
                     f"`{name}` must not be a key column, because a result column has this name. Rename the key column."
                 )
             if name in self.variables:
-                raise ValueError(
-                    f"`{name}` must not be both a key column and a variable. Remove one of the two."
-                )
+                raise ValueError(f"`{name}` must not be both a key column and a variable. Remove one of the two.")
         for number, file in enumerate(self.synthetic, start=1):
             if file.id is not None and not width:
                 raise ValueError(

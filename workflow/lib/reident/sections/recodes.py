@@ -41,9 +41,7 @@ def span(text: str) -> Span | None:
     (Span(first=18, last=29, text='18-29'), Span(first=65, last=inf, text='65-'), None)
     """
     match = _RANGE.fullmatch(clean(text))
-    return (
-        None if match is None else Span(int(match[1]), int(match[2]) if match[2] else math.inf, clean(text))
-    )
+    return None if match is None else Span(int(match[1]), int(match[2]) if match[2] else math.inf, clean(text))
 
 
 class Recoding:
@@ -95,11 +93,7 @@ class Recoding:
     def unused(self, codes: Iterable[str]) -> list[str]:
         """Return the keys of the table, `otherwise` aside, that none of some normalised codes has."""
         every = set(codes)
-        ranges = {
-            interval.text
-            for interval, _ in self.spans
-            if any(self._value(code) in interval for code in every)
-        }
+        ranges = {interval.text for interval, _ in self.spans if any(self._value(code) in interval for code in every)}
         return [code for code in self.codes if code not in every and clean(code) not in ranges]
 
     def _target_of_span(self, code: str) -> str | None:

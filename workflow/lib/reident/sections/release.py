@@ -96,9 +96,7 @@ class Small(Section):
     @model_validator(mode="after")
     def _says_what_it_does(self) -> Small:
         if self.shown.startswith("<") and self.shown != f"<{self.below}":
-            raise ValueError(
-                f"`.shown` must be `<{self.below}`, as `below` is {self.below}. Correct one of the two."
-            )
+            raise ValueError(f"`.shown` must be `<{self.below}`, as `below` is {self.below}. Correct one of the two.")
         return self
 
 
@@ -196,10 +194,7 @@ class Policy(Section):
                 end, unit = high, band.nearest
                 if unit is None:
                     digits = len(str(low))
-                    end, unit = (
-                        min(high, 10**digits - 1),
-                        10 ** max(0, digits - (band.significant_digits or 0)),
-                    )
+                    end, unit = (min(high, 10**digits - 1), 10 ** max(0, digits - (band.significant_digits or 0)))
                 steps.append(Step(low, end, unit))
                 low = end + 1
         return tuple(steps)
@@ -222,10 +217,7 @@ class Policy(Section):
         ends = [band.up_to for band in self.bands]
         if None in ends[:-1] or (ends and ends[-1] is not None):
             raise ValueError("`.bands` must have `up_to` in every band but the last. Correct the bands.")
-        limits = [
-            -1 if self.small is None else self.small.below - 1,
-            *(end for end in ends if end is not None),
-        ]
+        limits = [-1 if self.small is None else self.small.below - 1, *(end for end in ends if end is not None)]
         for at, (before, after) in enumerate(itertools.pairwise(limits), start=1):
             if after <= before:
                 raise ValueError(
@@ -236,9 +228,7 @@ class Policy(Section):
     @model_validator(mode="after")
     def _zero_fits(self) -> Policy:
         if self.zero == "small" and self.small is None:
-            raise ValueError(
-                "`.zero` must be `shown` in a policy without `small`. Correct it, or add `small`."
-            )
+            raise ValueError("`.zero` must be `shown` in a policy without `small`. Correct it, or add `small`.")
         if self.small is not None and self.rounding == "exact":
             raise ValueError("`.small` must not be given if `rounding` is `exact`. Remove it.")
         if self.small is not None and not self.lower(self.small.below, self.steps[0].unit):

@@ -31,9 +31,7 @@ class Treatment(Section):
     microaggregation: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({})
     """The group size with which a variable is micro-aggregated, one variable at a time. Means are rounded to integers.
     Other variables are not micro-aggregated. Source: METHODS §9."""
-    rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
-        {"hours": 5, "income": 500, "housing_cost": 50}
-    )
+    rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({"hours": 5, "income": 500, "housing_cost": 50})
     """The number to whose nearest multiple values are rounded. Other variables are not rounded."""
     top_coding: dict[Numeric, Annotated[float, Field(gt=0, le=1)]] = Field(
         {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98}

@@ -77,9 +77,7 @@ class Varied(Section):
                 "must have either `set` and `values`, or `combinations`. Remove the others, or add what is missing."
             )
         if self.combinations is not None and self.name is None:
-            raise ValueError(
-                "`.name` is missing. Name what the `combinations` vary, such as `name: protection`."
-            )
+            raise ValueError("`.name` is missing. Name what the `combinations` vary, such as `name: protection`.")
         return self
 
     @model_validator(mode="after")
@@ -136,10 +134,7 @@ def names(varied: Sequence[Varied]) -> list[str]:
     ValueError
         If two names are equal.
     """
-    words = [
-        [slug(str(part)).replace("-", "_").replace(".", "_") for part in split(item.keys[0])]
-        for item in varied
-    ]
+    words = [[slug(str(part)).replace("-", "_").replace(".", "_") for part in split(item.keys[0])] for item in varied]
     for length in range(1, max(map(len, words), default=1) + 1):
         chosen = [item.name or "_".join(parts[-length:]) for item, parts in zip(varied, words, strict=True)]
         if len(set(chosen)) == len(chosen):

@@ -5,9 +5,4 @@ from reident.simulation.skewed import draw_skewed
 from reident.simulation.survey import simulate
 from reident.simulation.synthesis import synthesize
 
-__all__ = [
-    "draw_skewed",
-    "populate",
-    "simulate",
-    "synthesize",
-]
+__all__ = ["draw_skewed", "populate", "simulate", "synthesize"]

@@ -43,9 +43,7 @@ def populate(spec: LocalAuthorities) -> dict[str, pd.DataFrame]:
         If the fraction selects no one in an area.
     """
     streams = Streams(spec.seed)
-    areas: list[Table] = [
-        _area(n, streams.within(f"area {at}"), at) for at, n in enumerate(spec.households, start=1)
-    ]
+    areas: list[Table] = [_area(n, streams.within(f"area {at}"), at) for at, n in enumerate(spec.households, start=1)]
     names = ["AREA", *KEY]
     people = {name: np.concatenate([area[name] for area in areas]) for name in names}
     sampled = _sample(people["AREA"], spec.fraction, streams("survey"))

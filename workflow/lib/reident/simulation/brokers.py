@@ -92,9 +92,7 @@ def _as_of_then(persons: Table, options: Brokers, streams: Streams) -> Table:
     for name in ("income", "housing_cost"):
         held[name] = np.rint(persons[name] * (1 - INFLATION * years)).astype(np.int64)
     moved = treatments.drawn(n, options.moved, streams("moved"))
-    covered = [
-        share * (region != options.uncovered_region) for region, share in enumerate(REGION_SHARES, start=1)
-    ]
+    covered = [share * (region != options.uncovered_region) for region, share in enumerate(REGION_SHARES, start=1)]
     former = 1 + pick([share / sum(covered) for share in covered], n, streams("former region"))
     held["region"] = np.where(moved, former, persons["region"])
     return held

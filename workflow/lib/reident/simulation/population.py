@@ -129,9 +129,7 @@ def rows_of(table: Mapping[str, np.ndarray], rows: np.ndarray) -> Table:
 
 def as_text(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Return columns as a data frame whose cells are all text."""
-    return pd.DataFrame(
-        {name: cells.astype(str).astype(object) for name, cells in columns.items()}, dtype=str
-    )
+    return pd.DataFrame({name: cells.astype(str).astype(object) for name, cells in columns.items()}, dtype=str)
 
 
 def pick(shares: Sequence[float], n: int, rng: np.random.Generator) -> np.ndarray:
@@ -198,18 +196,16 @@ def _ages(persons: Table, head_age: np.ndarray, rng: np.random.Generator) -> np.
     youngest = np.minimum(head_age, _of_role(persons, PARTNER, partner, MAX_AGE))
     child = np.floor(rng.random(n) * (1 + np.minimum(24, youngest - 18)))
     sharer = _adult(head_age + 5.0 * rng.standard_normal(n))
-    return np.select(
-        [role == HEAD, role == PARTNER, role == SHARER], [head_age, partner, sharer], child
-    ).astype(np.int64)
+    return np.select([role == HEAD, role == PARTNER, role == SHARER], [head_age, partner, sharer], child).astype(
+        np.int64
+    )
 
 
 def _marital_status(persons: Table, kind: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw the marital status: the same for both partners, by age for others, never married for children."""
     age, n = persons["age"], len(kind)
     head_age = _of_role(persons, HEAD, age, 0)
-    wed = rng.random(persons["household"][-1] + 1)[persons["household"]] < 0.93 * _logistic(
-        (head_age - 31) / 5
-    )
+    wed = rng.random(persons["household"][-1] + 1)[persons["household"]] < 0.93 * _logistic((head_age - 31) / 5)
     widowed = np.clip((age - 52) / 45, 0, 0.85) * np.where(persons["sex"] == FEMALE, 1.0, 0.45)
     divorced = widowed + (1 - widowed) * np.clip((age - 27) / 35, 0, 0.5)
     u = rng.random(n)
@@ -229,20 +225,14 @@ def _education(persons: Table, taste: np.ndarray, rng: np.random.Generator) -> t
 def _working(persons: Table, rng: np.random.Generator) -> np.ndarray:
     age, household = persons["age"], persons["household"]
     chance = np.interp(
-        age,
-        (16, 19, 22, 26, 54, 60, 64, 67, 72, 80),
-        (-2.2, -0.8, 0.4, 1.9, 2.0, 1.1, -0.2, -2.0, -3.0, -6.0),
+        age, (16, 19, 22, 26, 54, 60, 64, 67, 72, 80), (-2.2, -0.8, 0.4, 1.9, 2.0, 1.1, -0.2, -2.0, -3.0, -6.0)
     )
     toddlers = np.bincount(household, weights=(persons["role"] == CHILD) & (age < 7))[household] > 0
     mother = toddlers & (persons["sex"] == FEMALE) & (persons["role"] != CHILD)
-    return (age >= 16) & (
-        rng.random(len(age)) < _logistic(chance + 0.35 * (persons["education"] - 3) - 0.9 * mother)
-    )
+    return (age >= 16) & (rng.random(len(age)) < _logistic(chance + 0.35 * (persons["education"] - 3) - 0.9 * mother))
 
 
-def _occupation(
-    persons: Table, working: np.ndarray, ability: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def _occupation(persons: Table, working: np.ndarray, ability: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     n = len(ability)
     skill = np.searchsorted(
         SKILL_CUTS, 0.75 * (persons["education"] - 3) / 1.1 + 0.2 * ability + 0.6 * rng.standard_normal(n)
@@ -252,9 +242,7 @@ def _occupation(
     for sex, tiers in OCCUPATIONS.items():
         for tier, (groups, shares) in enumerate(tiers):
             here = working & (persons["sex"] == sex) & (skill == tier)
-            occupation[here] = np.array(groups)[
-                np.searchsorted(np.cumsum(shares)[:-1], u[here], side="right")
-            ]
+            occupation[here] = np.array(groups)[np.searchsorted(np.cumsum(shares)[:-1], u[here], side="right")]
     return occupation
 
 
@@ -300,7 +288,5 @@ def _housing(persons: Table, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     owned = u < np.clip((age - 38) / 30, 0.04, 0.95)
     tenure = np.select([owner & owned, owner, u < 0.95], [OWNED, MORTGAGED, RENTED], RENT_FREE)
     level = 6.45 + 1.2 * price + 0.15 * np.log(size) + 0.3 * means + np.where(tenure == MORTGAGED, 0.2, 0.0)
-    cost = np.where(np.isin(tenure, (MORTGAGED, RENTED)), np.rint(np.exp(level + 0.25 * z)), 0).astype(
-        np.int64
-    )
+    cost = np.where(np.isin(tenure, (MORTGAGED, RENTED)), np.rint(np.exp(level + 0.25 * z)), 0).astype(np.int64)
     return tenure[household], cost[household]

@@ -118,9 +118,7 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
         )
     in_puf = streams("puf").permutation(n)[: spec.puf_records]
     if spec.last_year is None:
-        reachable = (persons["age"] >= spec.brokers.adults_from) & (
-            persons["region"] != spec.brokers.uncovered_region
-        )
+        reachable = (persons["age"] >= spec.brokers.adults_from) & (persons["region"] != spec.brokers.uncovered_region)
         second = round(spec.brokers.duplicates * spec.eif_records)
     else:
         reachable, second = np.ones(n, bool), 0
@@ -150,12 +148,7 @@ def _puf(persons: Table, options: Treatment, streams: Streams) -> Mapping[str, n
     """Return the released records: opaque pufids, treated values, missing items."""
     n = len(persons["age"])
     treated = treatments.swap(
-        persons,
-        options.swapping,
-        ("region", "sex"),
-        "age",
-        ("occupation", "hours", "income"),
-        streams("swapping"),
+        persons, options.swapping, ("region", "sex"), "age", ("occupation", "hours", "income"), streams("swapping")
     )
     for name, deviation in options.noise.items():
         treated[name] = treatments.multiply_noise(treated[name], deviation, streams(f"noise/{name}"))
@@ -191,12 +184,8 @@ def _iuf(
     at_eif = rng.permutation(np.flatnonzero(place[sampled.eif] >= 0))
     at_puf = place[sampled.eif[at_eif]]
     parts = {"broker": "broker", "serial": "serial"} if "broker" in files["eif"] else {"last_pufid": "pufid"}
-    keys = {"pufid": files["puf"]["pufid"][at_puf]} | {
-        name: files["eif"][part][at_eif] for name, part in parts.items()
-    }
+    keys = {"pufid": files["puf"]["pufid"][at_puf]} | {name: files["eif"][part][at_eif] for name, part in parts.items()}
     truth = {
-        column: persons[name][sampled.puf[at_puf]].astype(str)
-        for column, name in RELEASED.items()
-        if name != "health"
+        column: persons[name][sampled.puf[at_puf]].astype(str) for column, name in RELEASED.items() if name != "health"
     }
     return keys | truth

@@ -102,9 +102,7 @@ def _synthetic(survey: Table, spec: SyntheticSurvey, streams: Streams) -> Table:
     return {"occupation": occupation, "income": treatments.round_to(income, spec.rounding)}
 
 
-def draw_donors(
-    donors: Sequence[np.ndarray], recipients: Sequence[np.ndarray], rng: np.random.Generator
-) -> np.ndarray:
+def draw_donors(donors: Sequence[np.ndarray], recipients: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """Draw for each recipient a random donor with equal values of all variables.
 
     The variables are the same of donors and recipients, as integers from 0. The result is the positions of the donors,

@@ -14,12 +14,7 @@ from reident.simulation.population import Table
 
 
 def swap(
-    table: Table,
-    share: float,
-    within: Sequence[str],
-    near: str,
-    columns: Sequence[str],
-    rng: np.random.Generator,
+    table: Table, share: float, within: Sequence[str], near: str, columns: Sequence[str], rng: np.random.Generator
 ) -> Table:
     """Exchange some columns together between pairs of similar records, of a share of all records in [0, 1].
 

@@ -21,9 +21,7 @@ def check(study_file: Path, location: tuple[str, ...], name: str, folder: Path) 
     """
     if not folder.is_dir():
         what = f"names `{name}`, which comes with a checkout, and this is the installed package alone"
-        raise error(
-            study_file, location, f"{what}. Give the path of a copy, or run the command of a checkout."
-        )
+        raise error(study_file, location, f"{what}. Give the path of a copy, or run the command of a checkout.")
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in names:
         raise error(

@@ -135,9 +135,7 @@ def readme() -> str:
 def _study_keys() -> str:
     """Return the table of the keys of a study, and a table of each section."""
     root = schema()
-    sections = {
-        name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()
-    }
+    sections = {name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()}
     parts = ["### The study\n", _table([keys[0] for keys in sections.values()])]
     for name, keys in sections.items():
         if len(keys) > 1:
@@ -156,9 +154,7 @@ def _table(keys: list[Key]) -> str:
     return "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *lines, ""])
 
 
-def _keys(
-    root: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = ""
-) -> Iterator[Key]:
+def _keys(root: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = "") -> Iterator[Key]:
     """Yield the given fields, required ones first, each followed by the fields inside it."""
     for name, field in sorted(fields.items(), key=lambda item: item[0] not in required):
         if "-" in name:
@@ -273,7 +269,6 @@ def files() -> dict[str, str]:
     """Return the texts of the generated files by their paths from the root of the repository."""
     return {
         "workflow/schemas/study.schema.json": json.dumps(schema(), ensure_ascii=False, indent=2) + "\n",
-        "workflow/schemas/config.schema.json": json.dumps(settings.schema(), ensure_ascii=False, indent=2)
-        + "\n",
+        "workflow/schemas/config.schema.json": json.dumps(settings.schema(), ensure_ascii=False, indent=2) + "\n",
         "config/README.md": readme(),
     }

@@ -19,10 +19,7 @@ def _defaults_where_empty(value: Any) -> Any:
 
 
 _ONE_FIELD_PER_METRIC: dict[str, Any] = {
-    name: (
-        metric.options | None,
-        Field(None, description=f"{metric.options.__doc__} If absent: not computed."),
-    )
+    name: (metric.options | None, Field(None, description=f"{metric.options.__doc__} If absent: not computed."))
     for name, metric in REGISTRY.items()
 }
 

@@ -24,25 +24,12 @@ from reident.sections.files import SIMULATED, Files, Name, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.larger import LargerIntruder
-from reident.sections.linkage import (
-    MAX_LINKING_VARIABLES,
-    Binning,
-    LinkingVariable,
-    RankFilter,
-    Rates,
-    Strata,
-)
+from reident.sections.linkage import MAX_LINKING_VARIABLES, Binning, LinkingVariable, RankFilter, Rates, Strata
 from reident.sections.matching import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
 from reident.sections.microaggregation import ORIGINAL, Microaggregate
 from reident.sections.release import Release
 from reident.sections.seal import Seal
-from reident.sections.simulation import (
-    HouseholdSurvey,
-    LocalAuthorities,
-    Simulation,
-    SkewedAmounts,
-    SyntheticSurvey,
-)
+from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, Simulation, SkewedAmounts, SyntheticSurvey
 from reident.sections.utility import Utility
 from reident.sections.variants import MAX_VARIANTS, Varied, split
 from reident.sections.variants import check as check_variants
@@ -59,8 +46,7 @@ class Study(Section):
     id: Annotated[
         str,
         Pattern(
-            r"[a-z0-9-]+",
-            "must consist of lower-case letters, digits and hyphens. Write for example survey-2026.",
+            r"[a-z0-9-]+", "must consist of lower-case letters, digits and hyphens. Write for example survey-2026."
         ),
     ] = Field(max_length=80)
     """The name of the study, in lower-case letters, digits and hyphens. The results are in results/{id} and
@@ -150,9 +136,7 @@ class Study(Section):
         """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
-        return self.files or (
-            self.simulate.files if isinstance(self.simulate, HouseholdSurvey) else SIMULATED
-        )
+        return self.files or (self.simulate.files if isinstance(self.simulate, HouseholdSurvey) else SIMULATED)
 
     @property
     def intruders(self) -> Varied:
@@ -214,9 +198,7 @@ class Study(Section):
     def risk_sensitive(self) -> tuple[KeyVariable, ...]:
         """The sensitive variables of `file_risk` that are not in its key."""
         keys = {variable.name for variable in self.risk_key}
-        return tuple(
-            target for target in self.risk.targets(self.linking_variables) if target.name not in keys
-        )
+        return tuple(target for target in self.risk.targets(self.linking_variables) if target.name not in keys)
 
     @property
     def risk_id(self) -> tuple[str, ...]:
@@ -258,9 +240,7 @@ class Study(Section):
         """The columns that identify a person, by side of `attribute_disclosure`; empty where none do."""
         copies = len(self.matched_sources) - 1
         matched = [self.matched.key(at) for at in (None, *range(copies))] if self.matching else []
-        return self.attributed.ids(
-            self.linked_files.puf.id, dict(zip(self.matched_sources, matched, strict=True))
-        )
+        return self.attributed.ids(self.linked_files.puf.id, dict(zip(self.matched_sources, matched, strict=True)))
 
     @property
     def sources(self) -> dict[str, SourceFile]:
@@ -291,14 +271,7 @@ class Study(Section):
     @model_validator(mode="after")
     def _has_results(self) -> Study:
         if self.metrics is None:
-            for name in (
-                "files",
-                "microaggregate",
-                "linking_variables",
-                "strata",
-                "larger_intruder",
-                "together",
-            ):
+            for name in ("files", "microaggregate", "linking_variables", "strata", "larger_intruder", "together"):
                 if getattr(self, name):
                     raise ValueError(
                         f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
@@ -405,9 +378,7 @@ class Study(Section):
     def _why_fits(self) -> Study:
         if self.why is not None:
             if self.metrics is None:
-                raise ValueError(
-                    "`.why` must not be given without `metrics`. Add `metrics`, or remove `why`."
-                )
+                raise ValueError("`.why` must not be given without `metrics`. Add `metrics`, or remove `why`.")
             self.why.check({one.name: one.type for one in self.linking_variables})
             if self.why.suggest and not (self.decision and self.decision.given("metrics")):
                 raise ValueError(
@@ -418,9 +389,7 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _together_fits(self) -> Study:
-        if self.together is not None and not any(
-            split(key)[0] in ("files", "simulate") for key in self.intruders.keys
-        ):
+        if self.together is not None and not any(split(key)[0] in ("files", "simulate") for key in self.intruders.keys):
             raise ValueError(
                 "`.together` must name an item of `variants` that exchanges the external file and its links, such as "
                 "`files.eif.path` and `files.iuf.path`. Name another item."
@@ -469,9 +438,7 @@ def plain(study: Study) -> dict[str, Any]:
     """Return the study in plain values; metrics that are not computed are absent, as in a study file."""
     plain = study.model_dump(mode="json")
     if plain["metrics"] is not None:
-        plain["metrics"] = {
-            name: options for name, options in plain["metrics"].items() if options is not None
-        }
+        plain["metrics"] = {name: options for name, options in plain["metrics"].items() if options is not None}
     return plain
 
 

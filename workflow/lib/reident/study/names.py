@@ -11,9 +11,7 @@ from reident.sections.linkage import LinkingVariable, StrataVariable
 
 
 def check(
-    linking_variables: Sequence[LinkingVariable],
-    strata: Sequence[StrataVariable],
-    keys: Mapping[str, Sequence[str]],
+    linking_variables: Sequence[LinkingVariable], strata: Sequence[StrataVariable], keys: Mapping[str, Sequence[str]]
 ) -> None:
     """Refuse names that are given twice, or that a result column has."""
     linking = [variable.name for variable in linking_variables]
@@ -36,6 +34,5 @@ def check(
     for name in [*key_names, *linking, *strata_names]:
         if name in RESERVED:
             raise ValueError(
-                f"`{name}` must not be a name in the study, because a result column has this name. Choose another "
-                "name."
+                f"`{name}` must not be a name in the study, because a result column has this name. Choose another name."
             )

@@ -40,9 +40,7 @@ def check(study: Any) -> None:
     for section in {file.section: None for file in files}:
         group = [file for file in files if file.section == section]
         columns = {
-            name
-            for file in group
-            for name in (*file.columns, *(variable.column for variable in file.variables))
+            name for file in group for name in (*file.columns, *(variable.column for variable in file.variables))
         }
         for name in group[0].source.pad:
             if name not in columns:
@@ -89,10 +87,7 @@ def _linked(study: Any) -> Iterator[_File]:
     if study.microaggregate is not None:
         options = study.microaggregate
         yield _File(
-            "microaggregate",
-            options.source,
-            [*sides["puf"], *sides["eif"]],
-            [*options.key, *options.variables],
+            "microaggregate", options.source, [*sides["puf"], *sides["eif"]], [*options.key, *options.variables]
         )
     if study.files is not None:
         files, cluster = study.files, study.rates.cluster or ()
@@ -118,9 +113,7 @@ def _matched(study: Any) -> Iterator[_File]:
         for target in options.targets
     ]
     population = [options.population_count] if options.population_count else []
-    yield _File(
-        "matching.confidential", options.file(), [*variables, *targets], [*options.key(), *population]
-    )
+    yield _File("matching.confidential", options.file(), [*variables, *targets], [*options.key(), *population])
     for at, copy in enumerate(options.synthetic):
         yield _File(f"matching.synthetic[{at + 1}]", copy, variables, options.key(at))
     if options.holdout is not None:

@@ -192,10 +192,7 @@ def todos(data: Any, node: yaml.Node) -> list[Mistake]:
     """
     problem = "is still to be decided. Replace the TODO with a value, or remove the key."
     locations = sorted(_undecided(data, ()), key=lambda location: line_of(node, location))
-    return [
-        Mistake(line_of(node, location), location, f"`{dotted_key(location)}` {problem}")
-        for location in locations
-    ]
+    return [Mistake(line_of(node, location), location, f"`{dotted_key(location)}` {problem}") for location in locations]
 
 
 def _undecided(data: Any, above: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
@@ -252,11 +249,7 @@ def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple
     In braces, YAML reads ``{rate: 0,3}`` as the key `rate` and the key `3` without a value.
     """
     digits = str(location[-1]) if location else ""
-    if (
-        error["type"] != "extra_forbidden"
-        or error["input"] is not None
-        or not re.fullmatch(r"[0-9]+", digits)
-    ):
+    if error["type"] != "extra_forbidden" or error["input"] is not None or not re.fullmatch(r"[0-9]+", digits):
         return None
     for part in _written(location, data)[:-1]:
         data = data[part]
@@ -370,15 +363,11 @@ def _first(path: Path, every: Sequence[Mistake]) -> InputError:
     """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
     first, *others = every
     further = len({mistake.line for mistake in others} - {first.line})
-    more = (
-        f" ({further} more line{'s have mistakes' if further > 1 else ' has a mistake'}.)" if further else ""
-    )
+    more = f" ({further} more line{'s have mistakes' if further > 1 else ' has a mistake'}.)" if further else ""
     return _error(path, first.line, f"{first.message}{more}")
 
 
-def mistakes(
-    error: ValidationError, data: Any, node: yaml.Node, keys: Mapping[str, Sequence[str]]
-) -> list[Mistake]:
+def mistakes(error: ValidationError, data: Any, node: yaml.Node, keys: Mapping[str, Sequence[str]]) -> list[Mistake]:
     """Return every mistake of a study file, by line.
 
     Content and tree of the file are as :func:`read` returns them; `keys` are all keys, for suggestions.

@@ -16,12 +16,7 @@ _NAMED = (
     ("escape character", _HERE, "a backslash in double quotation marks", "Use single quotation marks."),
     ("\\t", _HERE, "a tab in the indentation", "Use blanks."),
     ("could not find expected ':'", _START, "a colon is missing after a key", "Write `key: value`."),
-    (
-        "expected <block end>",
-        _HERE,
-        "the indentation differs from that of the keys above",
-        "Indent them alike.",
-    ),
+    ("expected <block end>", _HERE, "the indentation differs from that of the keys above", "Indent them alike."),
 )
 """Words of the parser, whether the line is that where the value begins, what is wrong, and what to do."""
 

@@ -44,11 +44,7 @@ def before_protection(study: Study) -> tuple[Varied, ...]:
     }
     if study.files is not None and study.files.original is not None:
         original = study.files.original.model_dump(mode="json", exclude_defaults=True)
-        settings |= {
-            "files.puf": {**original, "id": list(study.files.puf.id)},
-            "files.original": None,
-            **compared,
-        }
+        settings |= {"files.puf": {**original, "id": list(study.files.puf.id)}, "files.original": None, **compared}
     elif isinstance(study.simulate, HouseholdSurvey) and study.simulate.original:
         treatment = {f"simulate.treatment.{name}": value for name, value in UNTREATED.items()}
         settings |= {"simulate.original": False, **treatment, **compared}
@@ -59,11 +55,7 @@ def before_protection(study: Study) -> tuple[Varied, ...]:
 
 def _coarsened(study: Study) -> list[str]:
     """Return the keys of the coarser values of a study or of one of its variants: they are a part of the protection."""
-    keys = [
-        f"linking_variables.{variable.name}.coarsen"
-        for variable in study.linking_variables
-        if variable.coarsen
-    ]
+    keys = [f"linking_variables.{variable.name}.coarsen" for variable in study.linking_variables if variable.coarsen]
     varied = [key for item in study.variants for key in item.keys]
     return list(dict.fromkeys([*keys, *(key for key in varied if _COARSENED.fullmatch(key))]))
 
@@ -132,17 +124,13 @@ def _item(items: list[Any], part: str | int) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-def with_settings(
-    content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def with_settings(content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a study file with other values by their keys, and without what is about variants.
 
     None drops an item of a list. `complete` is the same study in plain values, with every default. It is a ValueError
     if the study does not have a section on the way to a key, or has it as a single word.
     """
-    result = copy.deepcopy(
-        {name: value for name, value in content.items() if name not in ("variants", "together")}
-    )
+    result = copy.deepcopy({name: value for name, value in content.items() if name not in ("variants", "together")})
     _drop_joint_limits(result)
     dropped: list[tuple[list[Any], int]] = []
     for key, value in settings.items():

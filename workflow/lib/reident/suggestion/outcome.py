@@ -34,9 +34,7 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
     """Return what came of the search: `tried`, the best first, of the changes of each variable from fine to coarse."""
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
-    worse = dominated(
-        [(math.inf if one.n_open else rate, one.loss) for one, rate in zip(tried, risks, strict=True)]
-    )
+    worse = dominated([(math.inf if one.n_open else rate, one.loss) for one, rate in zip(tried, risks, strict=True)])
     lines = [
         {
             "place": place,
@@ -54,8 +52,7 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
         for place, (trial, rate, less) in enumerate(zip(tried, risks, worse, strict=True), start=1)
     ]
     rates = pd.concat(
-        [trial.result.rates.assign(place=place) for place, trial in enumerate(tried, start=1)],
-        ignore_index=True,
+        [trial.result.rates.assign(place=place) for place, trial in enumerate(tried, start=1)], ignore_index=True
     )
     return Outcome(pd.DataFrame(lines), rates[RATES], variants(tried, worse, changes))
 

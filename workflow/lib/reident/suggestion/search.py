@@ -161,6 +161,5 @@ class Search:
 def dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
     """Return for each pair of risk and loss whether another one has at most its risk and its loss, and less of one."""
     return [
-        any(other[0] <= point[0] and other[1] <= point[1] and other != point for other in points)
-        for point in points
+        any(other[0] <= point[0] and other[1] <= point[1] and other != point for other in points) for point in points
     ]

@@ -29,11 +29,7 @@ def changed(both: Both) -> np.ndarray:
 def is_missing(both: Both) -> tuple[np.ndarray, np.ndarray]:
     """Return where values are missing before and after protection."""
     original, released = both.sides
-    return (
-        (np.isnan(original), np.isnan(released))
-        if both.numeric
-        else (original == MISSING, released == MISSING)
-    )
+    return (np.isnan(original), np.isnan(released)) if both.numeric else (original == MISSING, released == MISSING)
 
 
 def total_variation(original: np.ndarray, released: np.ndarray, n_codes: int) -> Fraction:
@@ -52,9 +48,7 @@ def kolmogorov_smirnov(original: np.ndarray, released: np.ndarray) -> Fraction:
 
     Missing values, NaN, are below all others.
     """
-    values = np.concatenate(
-        [np.where(np.isnan(numbers), -np.inf, numbers) for numbers in (original, released)]
-    )
+    values = np.concatenate([np.where(np.isnan(numbers), -np.inf, numbers) for numbers in (original, released)])
     distinct, code = np.unique(values, return_inverse=True)
     counts = [np.bincount(codes, minlength=len(distinct)) for codes in np.split(code, 2)]
     return Fraction(int(np.abs(np.cumsum(counts[0] - counts[1])).max()), len(original))
@@ -83,8 +77,7 @@ def cells(part: Measuring, both: Both) -> tuple[np.ndarray, np.ndarray, int]:
         return both.original, both.released, len(both.labels)
     cuts = cut_points(both.original, part.bins, part.ranks)
     original, released = (
-        np.where(np.isnan(values), MISSING, 1 + np.searchsorted(cuts, values, side="left"))
-        for values in both.sides
+        np.where(np.isnan(values), MISSING, 1 + np.searchsorted(cuts, values, side="left")) for values in both.sides
     )
     return original, released, len(cuts) + 2
 

@@ -117,10 +117,7 @@ def of_regression(variables: Mapping[str, Both], options: Regression, level: flo
     A categorical predictor has an indicator of each category but the one that is most frequent before protection. A
     column that depends on earlier ones is left out, and its coefficient is undefined.
     """
-    response, predictors = (
-        variables[options.response],
-        [variables[name] for name in options.predictors],
-    )
+    response, predictors = (variables[options.response], [variables[name] for name in options.predictors])
     terms = [("(intercept)", ""), *(term for both in predictors for term, _ in _terms(both))]
     coefficients = [_least_squares(response, predictors, side, level) for side in (0, 1)]
     return [
@@ -143,9 +140,7 @@ def _terms(both: Both) -> Iterator[tuple[tuple[str, str], int]]:
             yield (name, both.labels[code]), code
 
 
-def _least_squares(
-    response: Both, predictors: Sequence[Both], side: int, level: float
-) -> list[Interval | None]:
+def _least_squares(response: Both, predictors: Sequence[Both], side: int, level: float) -> list[Interval | None]:
     """Return the coefficient of each column with its interval; None for a column without one."""
     complete = ~np.isnan(response.sides[side])
     for both in predictors:

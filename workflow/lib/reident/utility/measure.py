@@ -73,9 +73,7 @@ def measure(part: Measuring, original: pa.Table, released: pa.Table) -> Measured
         by_name = {both.variable.name: both for both in joined.variables}
         coefficients = estimates.of_regression(by_name, regression, part.level)
     return Measured(
-        pd.DataFrame(
-            [_summary(part, joined, comparisons, [distance for *_, distance in pairs], coefficients)]
-        ),
+        pd.DataFrame([_summary(part, joined, comparisons, [distance for *_, distance in pairs], coefficients)]),
         pd.DataFrame([_variable(comparison) for comparison in comparisons]),
         pd.DataFrame(
             [(first, second, float(distance)) for first, second, distance in pairs],
@@ -102,10 +100,7 @@ def _average(values: Sequence[float | None]) -> float | None:
 
 def _compare(both: Both, level: float) -> _Compared:
     return _Compared(
-        both,
-        int(distances.changed(both).sum()),
-        distances.univariate(both),
-        estimates.of_variable(both, level),
+        both, int(distances.changed(both).sum()), distances.univariate(both), estimates.of_variable(both, level)
     )
 
 

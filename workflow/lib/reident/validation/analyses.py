@@ -64,9 +64,7 @@ def check_risk(part: RiskFiles, texts: Texts, findings: Findings) -> None:
     if not file or not key:
         return
     sound = dataclasses.replace(_with_columns(part, present), key=key, sensitive=sensitive)
-    if ORIGINAL in present and not (
-        sound.id and set(part.original_id) <= set(present[ORIGINAL].column_names)
-    ):
+    if ORIGINAL in present and not (sound.id and set(part.original_id) <= set(present[ORIGINAL].column_names)):
         del present[ORIGINAL]
     with findings.noting():
         tables = present[FILE], present.get(POPULATION), present.get(ORIGINAL)
@@ -91,9 +89,7 @@ def check_attribution(part: AttributionFiles, texts: Texts, findings: Findings) 
     present = {side: text for side in part.files if (text := texts[side]) is not None}
     keys = _sound_keys(part.keys, part.files, present, part.original, findings)
     targets = _sound_keys(part.targets, part.files, present, part.original, findings)
-    keyed = [
-        side for side, text in present.items() if set(part.ids.get(side) or ()) <= set(text.column_names)
-    ]
+    keyed = [side for side, text in present.items() if set(part.ids.get(side) or ()) <= set(text.column_names)]
     sound = dataclasses.replace(
         part,
         files={side: source for side, source in part.files.items() if side in keyed},
@@ -119,10 +115,7 @@ def check_matching(part: MatchedFiles, texts: Texts, findings: Findings) -> None
             files.append((part.holdout, holdout))
         columns = [
             codes.File(
-                source.file_name,
-                text,
-                variable.name,
-                partial(matching.typed_variable, part, variable, source=source),
+                source.file_name, text, variable.name, partial(matching.typed_variable, part, variable, source=source)
             )
             for source, text in files
         ]

@@ -50,9 +50,7 @@ def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findi
     )
     with findings.noting():
         prepared = intake.prepare(checked, **tables, guard=findings.noting)
-        findings.warn_all(
-            prepared.warnings if whole else prepared.warnings[prepared.warnings["code"] != _NO_LINK]
-        )
+        findings.warn_all(prepared.warnings if whole else prepared.warnings[prepared.warnings["code"] != _NO_LINK])
         if len(part.strata) == len(checked.strata):
             _check_strata(part, prepared, findings)
 
@@ -80,9 +78,7 @@ def _checkable(part: Preparing, texts: Mapping[str, pa.Table]) -> tuple[dict[str
     links = part.keys_of("iuf")
     if not whole or "iuf" not in texts or not set(links) <= set(texts["iuf"].column_names):
         tables["iuf"], whole = pa.schema([(name, pa.string()) for name in links]).empty_table(), False
-    if "original" in tables and not (
-        whole and set(part.keys_of("original")) <= set(tables["original"].column_names)
-    ):
+    if "original" in tables and not (whole and set(part.keys_of("original")) <= set(tables["original"].column_names)):
         del tables["original"]
     return tables, whole
 
@@ -95,10 +91,7 @@ def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings
         stratified = strata.stratify(section, prepared.puf, prepared.eif, prepared.iuf)
         _check_description(part, prepared, stratified, findings)
         manifest = stratified.manifest
-        for side, other, (file, lacking) in (
-            ("n_puf", "n_eif", names),
-            ("n_eif", "n_puf", names[::-1]),
-        ):
+        for side, other, (file, lacking) in (("n_puf", "n_eif", names), ("n_eif", "n_puf", names[::-1])):
             alone = manifest[(manifest[side] > 0) & (manifest[other] == 0)]
             if len(alone):
                 verb = "has" if len(alone) == 1 else "have"

@@ -144,9 +144,7 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
             texts.want(file)
     for (rule, place), files in wanted.items():
         findings.variant = places[place]
-        CHECKS[rule](
-            members.part(place, rule), {side: texts.get(file) for side, file in files.items()}, findings
-        )
+        CHECKS[rule](members.part(place, rule), {side: texts.get(file) for side, file in files.items()}, findings)
 
 
 def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wanted]:
@@ -168,10 +166,7 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
     # What is wrong with the synthetic files is told before what is wrong with the confidential one.
     names = sorted(part.extracts, key=lambda name: (name == HOLDOUT, name == CONFIDENTIAL))
     extracts = ((name, part.extracts[name]) for name in names)
-    return {
-        name: want(sides.get(name, name), extract.source, extract.names, extract.key)
-        for name, extract in extracts
-    }
+    return {name: want(sides.get(name, name), extract.source, extract.names, extract.key) for name, extract in extracts}
 
 
 class _Made:

@@ -109,11 +109,7 @@ class Texts:
         for name in error.missing:
             near = _near(name, error.header)
             question = f"Did you mean {' or '.join(f'`{other}`' for other in near)}? " if near else ""
-            remedy = (
-                "Add its positions."
-                if source.kind == "fixed-width"
-                else "Correct the name in the study file."
-            )
+            remedy = "Add its positions." if source.kind == "fixed-width" else "Correct the name in the study file."
             findings.error(f"{path.name}{error.row}: {layout} has no column `{name}`. {question}{remedy}")
         listed = ", ".join(map(_printable, error.header[:MAX_LISTED]))
         more = f" and {len(error.header) - MAX_LISTED:,} more" if len(error.header) > MAX_LISTED else ""

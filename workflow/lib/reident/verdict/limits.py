@@ -102,9 +102,7 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     return decide(decision, tables, warnings.ordered(pd.concat([lines, more.assign(about=ATTACK)])))
 
 
-def decide(
-    decision: Decision | None, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame
-) -> Judged:
+def decide(decision: Decision | None, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame) -> Judged:
     """Compare every limit, and pass the verdict, where the warnings are known."""
     invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
     lines = [] if decision is None else list(_outcomes(decision, tables, invalid))
@@ -119,8 +117,7 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
         rates = tables["rates"]
         for _, line in rates[rates["stratum"] == WHOLE].iterrows():
             outcomes += [
-                judge_metric(line, *limit, decision.by)
-                for limit in decision.given("metrics", line["metric"]).items()
+                judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
     if "together" in tables:
         outcomes += _of_joint(decision, tables["together"], tables["rates"])

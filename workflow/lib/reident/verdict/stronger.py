@@ -55,9 +55,7 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
     by_all = met.groupby(level="limit").all()
     if "exact" in tables:
-        rows = tables["exact"].sort_values(
-            ["n_variables", "n_confirmed"], ascending=[True, False], kind="stable"
-        )
+        rows = tables["exact"].sort_values(["n_variables", "n_confirmed"], ascending=[True, False], kind="stable")
         for limit, bound in decision.given("metrics", EXACT).items():
             if by_all.get(limit, False) and (row := _first(rows, limit, bound)) is not None:
                 yield _warning("exact_values", row, limit, {"variable": row.variables.replace("+", " + ")})

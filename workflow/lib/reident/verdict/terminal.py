@@ -14,11 +14,7 @@ VERDICTS = {
     UNKNOWN: "no verdict",
     OPEN: "the study sets no limit",
 }
-SEVERITY = {
-    INVALIDATES: "may invalidate the results",
-    UNDERSTATES: "may understate the risk",
-    NOTABLE: "notable",
-}
+SEVERITY = {INVALIDATES: "may invalidate the results", UNDERSTATES: "may understate the risk", NOTABLE: "notable"}
 
 
 def lines(name: str, verdict: pd.DataFrame, warning_lines: pd.DataFrame, file: str) -> list[str]:

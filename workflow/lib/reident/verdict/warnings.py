@@ -7,14 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.intake.severity import (
-    NOTABLE,
-    SEVERITIES,
-    UNDERSTATES,
-    StudyWarning,
-    named,
-    table,
-)
+from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, table
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE

@@ -64,9 +64,7 @@ class VariableScore(Section):
     table: tuple[Cell, ...] | None = Field(
         None, min_length=1, description="Categorical variables: the scores of pairs of categories."
     )
-    otherwise: Score = Field(
-        Decimal(0), description="The score of a pair of categories that is not in the table."
-    )
+    otherwise: Score = Field(Decimal(0), description="The score of a pair of categories that is not in the table.")
     function: (
         Annotated[
             str,
@@ -77,19 +75,11 @@ class VariableScore(Section):
             ),
         ]
         | None
-    ) = Field(
-        None, description="`module:name`, a vectorised function in a Python file beside the study file."
-    )
+    ) = Field(None, description="`module:name`, a vectorised function in a Python file beside the study file.")
     sha256: (
-        Annotated[
-            str,
-            Pattern(r"[0-9a-f]{64}", "must be a SHA-256, 64 hexadecimal digits in lower case. Correct it."),
-        ]
+        Annotated[str, Pattern(r"[0-9a-f]{64}", "must be a SHA-256, 64 hexadecimal digits in lower case. Correct it.")]
         | None
-    ) = Field(
-        None,
-        description="The SHA-256 of the approved version of that Python file; other versions are not run.",
-    )
+    ) = Field(None, description="The SHA-256 of the approved version of that Python file; other versions are not run.")
 
     @model_validator(mode="after")
     def _one_rule(self) -> VariableScore:
@@ -99,12 +89,8 @@ class VariableScore(Section):
                 "must have exactly one of `exact`, `bands`, `table` and `function`. Remove the others, or add one."
             )
         if self.function is not None and self.sha256 is None:
-            raise ValueError(
-                "`.sha256` is missing. Review the file of the scoring function, and add its SHA-256."
-            )
-        if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(
-            self.bands
-        ):
+            raise ValueError("`.sha256` is missing. Review the file of the scoring function, and add its SHA-256.")
+        if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(self.bands):
             raise ValueError("`.bands` must not have the same `within` twice. Remove one of the two.")
         if self.bands is not None and len({band.relative for band in self.bands}) > 1:
             raise ValueError("`.bands` must be either all relative or all absolute. Correct `relative`.")
@@ -122,10 +108,7 @@ class Options(Section):
     """The sum of scores from 0 to 5, which the analyst defines for each linking variable."""
 
     scores: dict[
-        str,
-        Annotated[
-            VariableScore, BeforeValidator(_word, json_schema_input_type=Literal["exact"] | VariableScore)
-        ],
+        str, Annotated[VariableScore, BeforeValidator(_word, json_schema_input_type=Literal["exact"] | VariableScore)]
     ] = Field(
         default_factory=dict,
         description="The score of each linking variable: `exact`, `{bands: [{within, score}, …]}`, `{table: [{puf, "
@@ -250,9 +233,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         for at, rule in enumerate(declared)
         if rule is not None and rule.function is not None
     }
-    rules = [
-        _rule(pairing, at, rule if at not in function_rules else None) for at, rule in enumerate(declared)
-    ]
+    rules = [_rule(pairing, at, rule if at not in function_rules else None) for at, rule in enumerate(declared)]
     own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in function_rules.items()}
     tables = _tabulate(pairing, own_functions)
     if tables is None:
@@ -268,9 +249,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return _nearest(pairing, rules, options, setting)
 
 
-def _nearest(
-    pairing: Pairing, rules: list[Rule], options: Options, setting: Setting, **widths: Any
-) -> Scored:
+def _nearest(pairing: Pairing, rules: list[Rule], options: Options, setting: Setting, **widths: Any) -> Scored:
     """Return the suspected pairs by the rules of the kernel."""
     from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
 
@@ -295,11 +274,7 @@ def _above(options: Options, pairing: Pairing) -> int:
 
 
 def _score_all_pairs(
-    pairing: Pairing,
-    rules: list[Rule],
-    own_functions: dict[int, Callable],
-    options: Options,
-    setting: Setting,
+    pairing: Pairing, rules: list[Rule], own_functions: dict[int, Callable], options: Options, setting: Setting
 ) -> Scored:
     """Return the suspected pairs after asking the functions of the study about every pair of records."""
     from reident.kernels import blocks
@@ -429,9 +404,7 @@ def _closed(band: Band) -> tuple[float, float, Decimal]:
 
 def _bands(make: type, near: Sequence[tuple[float, float, Decimal | int]], beyond: int = 0) -> Rule:
     within, share, points = zip(*near, strict=True)
-    return make(
-        np.array(within), np.array(share), np.array([_scaled(score) for score in points], np.int64), beyond
-    )
+    return make(np.array(within), np.array(share), np.array([_scaled(score) for score in points], np.int64), beyond)
 
 
 def _equal(make: type) -> Rule:

@@ -88,10 +88,7 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
     """Return the squared scores of each variable."""
     v, alpha, farthest = len(variables), options.alpha, Fraction(FARTHEST**2)
-    by_type = {
-        "numeric": per_state(0, (0, farthest), alpha**2),
-        "categorical": per_state(0, 1, alpha**2),
-    }
+    by_type = {"numeric": per_state(0, (0, farthest), alpha**2), "categorical": per_state(0, 1, alpha**2)}
     divisor = v * v if options.norm == "primer" else v
     return Losses(
         {variable.name: by_type[variable.type] for variable in variables},

@@ -45,9 +45,7 @@ class Threshold(Section):
     @model_validator(mode="after")
     def _one_threshold(self) -> Threshold:
         if (self.probability is None) == (self.weight is None):
-            raise ValueError(
-                "must have exactly one of `probability` and `weight`. Remove the other, or add one."
-            )
+            raise ValueError("must have exactly one of `probability` and `weight`. Remove the other, or add one.")
         return self
 
 
@@ -127,9 +125,7 @@ def _places(variable: Variable, labels: list[str]) -> np.ndarray:
     normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
     place = {normal(category): at for at, category in enumerate(order)}
     others = [2 * (len(order) + at) + 1 for at in range(len(labels))]
-    return np.array(
-        [place.get(label, other) for label, other in zip(labels, others, strict=True)] or [0], np.int32
-    )
+    return np.array([place.get(label, other) for label, other in zip(labels, others, strict=True)] or [0], np.int32)
 
 
 def scaled(weight: float) -> int:

@@ -33,9 +33,7 @@ class Options(Section):
     def _levels_differ_in_their_scores(cls, alpha: Fraction) -> Fraction:
         """Refuse a denominator so large that two different levels could have the same score."""
         if alpha.denominator > SCALE:
-            raise ValueError(
-                "must have at most 12 decimal places. Round it, or write a fraction such as 1/3."
-            )
+            raise ValueError("must have at most 12 decimal places. Round it, or write a fraction such as 1/3.")
         return alpha
 
 

@@ -82,11 +82,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         _check_size(int(np.diff(bounds).max(initial=0)), len(pairing.variables), options.max_order)
     search = unicity.shared_uniques if strata is None else unicity.shared_uniques_in_strata
     puf, eif, order, variables = search(
-        pairing.puf.codes,
-        pairing.eif.codes,
-        sets=sets,
-        max_order=options.max_order,
-        **job_arguments(pairing, setting),
+        pairing.puf.codes, pairing.eif.codes, sets=sets, max_order=options.max_order, **job_arguments(pairing, setting)
     )
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 

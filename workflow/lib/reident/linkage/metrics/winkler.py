@@ -167,10 +167,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
     """Return each agreement as a negative loss; for `closest`, each rank distance."""
     is_closest = isinstance(options.agreement, Closest)
     least = options.agreement.closest if isinstance(options.agreement, Closest) else options.min_agree
-    by_type = {
-        "numeric": per_state(-1, -1 if is_closest else (-1, 0), 0),
-        "categorical": per_state(-1, 0, 0),
-    }
+    by_type = {"numeric": per_state(-1, -1 if is_closest else (-1, 0), 0), "categorical": per_state(-1, 0, 0)}
     return Losses(
         {variable.name: by_type[variable.type] for variable in variables},
         1 - least,

@@ -85,12 +85,7 @@ def _not_shown(axes: Axes, at: float) -> None:
 
 
 def _conditional(axes: Axes, lines: list[Line]) -> None:
-    beside: Look = {
-        "transform": axes.get_yaxis_transform(),
-        "ha": "right",
-        "va": "center",
-        "fontweight": "bold",
-    }
+    beside: Look = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "fontweight": "bold"}
     band: Look = {"color": style.SUSPECTED, "linewidth": 5, "zorder": 2, "label": TEXT("figure.band")}
     for at, line in enumerate(lines):
         rate, low, high = (line.shares[f"conditional_{name}"] for name in ("rate", "low", "high"))
@@ -180,10 +175,7 @@ def by_rank_limit(edition: Edition) -> Figure | None:
     limits = sorted({limit for by_limit in lines.values() for limit in by_limit})
     start = TEXT("figure.rank_limit.start", low=limits[0], high=limits[-1])
     return style.figure(
-        {
-            TEXT(f"figure.rank_limit.panels.{name}"): partial(_curves, edition, name, limits)
-            for name in panels
-        },
+        {TEXT(f"figure.rank_limit.panels.{name}"): partial(_curves, edition, name, limits) for name in panels},
         height=2.15,
         alt=" ".join([start, *_limits_alt(edition)]),
         caption=TEXT("figure.rank_limit.caption"),

@@ -114,10 +114,7 @@ def reading(edition: Edition) -> str:
     signs.append(TEXT("reading.blank"))
     notes = [] if edition.exact else [TEXT("reading.rates")]
     source = TEXT(
-        "reading.policy",
-        title=whole(policy.title),
-        version=escape(policy.version),
-        source=whole(policy.source),
+        "reading.policy", title=whole(policy.title), version=escape(policy.version), source=whole(policy.source)
     )
     return block(
         "reading",

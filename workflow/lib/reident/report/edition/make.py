@@ -28,12 +28,7 @@ class Made(NamedTuple):
     pages: Rendered
 
 
-def make(
-    folder: Path,
-    notebook: Path,
-    font: Path | None = None,
-    say: Callable[[str], object] = lambda _: None,
-) -> Made:
+def make(folder: Path, notebook: Path, font: Path | None = None, say: Callable[[str], object] = lambda _: None) -> Made:
     """Execute the notebook ``releasable.ipynb`` on a copy of the public files in a folder alone, and render it.
 
     The same public files and font give the same bytes. If the files are not those of an edition, an :class:`InputError`

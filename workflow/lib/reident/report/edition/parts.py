@@ -56,8 +56,7 @@ def matching(edition: Edition) -> str:
     files = [line["file"] for line in lines]
     several = len(set(files)) > 1
     first = [
-        at == 0 or dict(lines[at - 1].labels) | MATCHES != dict(line.labels) | MATCHES
-        for at, line in enumerate(lines)
+        at == 0 or dict(lines[at - 1].labels) | MATCHES != dict(line.labels) | MATCHES for at, line in enumerate(lines)
     ]
     of_file = [escape(file) if new else "" for file, new in zip(files, first, strict=True)]
     return paragraphs(

@@ -194,17 +194,13 @@ class Edition:
     @cached_property
     def whole(self) -> dict[str, Line]:
         """Return the lines of the whole study with the rank limit in force, by metric."""
-        lines = {
-            line["metric"]: line for line in self.study if line["stratum"] == WHOLE and self._in_force(line)
-        }
+        lines = {line["metric"]: line for line in self.study if line["stratum"] == WHOLE and self._in_force(line)}
         return {metric: lines[metric] for metric in self.metrics if metric in lines}
 
     @cached_property
     def study(self) -> list[Line]:
         """Return the lines of the attack on the released file with the settings of the study."""
-        return [
-            line for line in self.tables["attack.csv"] if line["file"] == "released" and line["variant"] == ""
-        ]
+        return [line for line in self.tables["attack.csv"] if line["file"] == "released" and line["variant"] == ""]
 
     def _in_force(self, line: Line) -> bool:
         return line["rank_limit"] in {"", "0", str(self.record["rank_limit"])}

@@ -28,10 +28,7 @@ def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -
 
 def rates(lines: Sequence[Line], *columns: str) -> list[Column]:
     """Return the columns of rates."""
-    return [
-        Column(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines))
-        for column in columns
-    ]
+    return [Column(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines)) for column in columns]
 
 
 @part("attack.csv")
@@ -116,9 +113,7 @@ def by_stratum(edition: Edition) -> str | None:
     total = len(edition.strata)
     return paragraphs(
         TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
-        _side_by_side(
-            edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
-        ),
+        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines),
     )
 
 
@@ -184,10 +179,7 @@ def _pair(line: Line | None) -> str:
 
 
 def _rates(lines: Sequence[Line]) -> list[Column]:
-    suspected, confirmed = (
-        counts("suspected", lines, "n_suspected"),
-        counts("confirmed", lines, "n_confirmed"),
-    )
+    suspected, confirmed = (counts("suspected", lines, "n_suspected"), counts("confirmed", lines, "n_confirmed"))
     return [suspected, confirmed, *rates(lines, *RATES)]
 
 
@@ -219,9 +211,7 @@ def variants(edition: Edition) -> str | None:
     names = edition.record["variants"]
     tables = [TEXT("variants.text")]
     for metric, declared_line in edition.whole.items():
-        by_variant = {
-            variant: lines[metric] for variant, lines in edition.variants.items() if metric in lines
-        }
+        by_variant = {variant: lines[metric] for variant, lines in edition.variants.items() if metric in lines}
         if by_variant:
             labels = [labels_of(names.get(variant, variant)) for variant in by_variant]
             caption = TEXT("variants.caption", metric=escape(edition.metrics[metric]))

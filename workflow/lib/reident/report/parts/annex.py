@@ -15,16 +15,7 @@ from reident.report.parts.common import file_in_words, in_order, row_account
 from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
-from reident.report.wording import (
-    UNDEFINED,
-    code,
-    count,
-    defined,
-    escape,
-    label_cells,
-    listed,
-    number,
-)
+from reident.report.wording import UNDEFINED, code, count, defined, escape, label_cells, listed, number
 
 TEXT = Sentences("annex")
 GLOSSARY = Sentences("glossary")
@@ -171,9 +162,7 @@ def versions(results: Results) -> str | None:
 def _release() -> str:
     """Return what tells the code from any other: before the report, each step's code was compared with it."""
     code_ = release.recorded()
-    kind = (
-        {None: "unknown", False: "commit", True: "modified"}[code_["modified"]] if code_["commit"] else "none"
-    )
+    kind = {None: "unknown", False: "commit", True: "modified"}[code_["modified"]] if code_["commit"] else "none"
     fields = {"commit": _digest(code_["commit"])} if code_["commit"] else {}
     name = escape(f"reident {code_['version'] or ''}".rstrip())
     return TEXT(f"release.{kind}", name=name, tree=_digest(code_["tree"]), **fields)

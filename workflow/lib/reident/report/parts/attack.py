@@ -16,17 +16,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
-from reident.report.wording import (
-    count_cells,
-    digits,
-    escape,
-    label_cells,
-    listed,
-    percent,
-    rates,
-    shorten,
-    word,
-)
+from reident.report.wording import count_cells, digits, escape, label_cells, listed, percent, rates, shorten, word
 
 TEXT = Sentences("attack")
 HEADING = Sentences("headings")
@@ -103,9 +93,7 @@ def _conversions(results: Results) -> dict[str, str]:
         for side, convert in (variable.get("convert") or {}).items():
             if convert:
                 terms.append(side.upper())
-                terms[-1] += (
-                    f" × {digits(convert['times'].replace('-', '−'))}" if convert["times"] != "1" else ""
-                )
+                terms[-1] += f" × {digits(convert['times'].replace('-', '−'))}" if convert["times"] != "1" else ""
                 plus = convert["plus"]
                 sign, size = ("−", plus[1:]) if plus.startswith("-") else ("+", plus)
                 terms[-1] += f" {sign} {digits(size)}" if plus != "0" else ""
@@ -194,9 +182,7 @@ def strata_table(results: Results) -> str | None:
     return table(
         with_strata_note(results, TEXT("strata.caption")),
         Column(escape(results.strata_heading), label_cells(manifest["label"]), "l", "1fr"),
-        *columns(
-            manifest, HEADING, "puf_records=n_puf eif_records=n_eif true_links=n_links pairs_compared=pairs"
-        ),
+        *columns(manifest, HEADING, "puf_records=n_puf eif_records=n_eif true_links=n_links pairs_compared=pairs"),
         kind="compact sortable strata" if len(manifest) > 20 else "sortable strata",
     )
 

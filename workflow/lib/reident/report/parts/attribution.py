@@ -14,16 +14,7 @@ from reident.report import style
 from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.parts.choices import Choice, table_of
-from reident.report.parts.common import (
-    FEW,
-    in_order,
-    keys_in_words,
-    portion,
-    row_account,
-    share_of,
-    top_of,
-    verdict_on,
-)
+from reident.report.parts.common import FEW, in_order, keys_in_words, portion, row_account, share_of, top_of, verdict_on
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -151,19 +142,12 @@ def _finding(results: Results, target: str, line: pd.Series, *, numeric: bool) -
     size = n * line["disclosive"]  # of the people for whom a value is disclosed, the mean over the files
     right, guess = (share_of(line[name], size) for name in ("correct", "guess_no_key"))
     texts = [
-        TEXT(
-            f"findings.{'numeric' if numeric else 'disclosed'}",
-            **fields,
-            people=_people(line["disclosive"], n),
-        ),
+        TEXT(f"findings.{'numeric' if numeric else 'disclosed'}", **fields, people=_people(line["disclosive"], n)),
         TEXT("findings.compared", right=right, guess=guess, n=_number(size)),
     ]
     if kind:
         others = _people(line[f"disco_{kind}"], line["n_holdout"] if kind == HOLDOUT else n)
-        texts += [
-            TEXT("findings.correct", people=_people(line["disco"], n)),
-            TEXT(f"findings.{kind}", people=others),
-        ]
+        texts += [TEXT("findings.correct", people=_people(line["disco"], n)), TEXT(f"findings.{kind}", people=others)]
     return " ".join(texts)
 
 
@@ -219,9 +203,7 @@ def attribution_targets(results: Results) -> str:
 def _dominated(results: Results, lines: pd.DataFrame) -> Iterator[str]:
     for line in lines.itertuples():
         level = code(results.label(str(line.target), str(line.level)))
-        yield TEXT(
-            "targets.dominated", target=escape(line.target), share=percent(line.level_share), level=level
-        )
+        yield TEXT("targets.dominated", target=escape(line.target), share=percent(line.level_share), level=level)
 
 
 @part(SUMMARY, TARGETS)
@@ -229,9 +211,7 @@ def attribution_sets(results: Results) -> str:
     """Show for each target the sets of keys that disclose most."""
     lines = by_set(results)
     sets = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
-    sets = in_order(sets, "target", lines["target"]).assign(
-        keys=lambda found: found["keys"].map(keys_in_words)
-    )
+    sets = in_order(sets, "target", lines["target"]).assign(keys=lambda found: found["keys"].map(keys_in_words))
     return paragraphs(
         *_most(results),
         table(

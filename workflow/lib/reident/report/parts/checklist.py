@@ -57,9 +57,7 @@ def checklist_topics(results: Results) -> list[Piece]:
 
 def _topic(topic: str, entries: list[Question]) -> Piece:
     def text(_: Results) -> str:
-        return paragraphs(
-            *(block("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in entries)
-        )
+        return paragraphs(*(block("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in entries))
 
     return (Text(whole(topic)), part(CHECKLIST)(text))
 
@@ -103,10 +101,7 @@ def _decided(results: Results, decision: dict[str, Any]) -> Iterator[str]:
     """Yield the decision of the board, its conditions, and a line for the signature of each of its members."""
     board = whole(decision["board"]) if decision["board"] else ANNEX("decision.board")
     yield ANNEX(
-        "decision.decided",
-        board=board,
-        date=day(Date.fromisoformat(decision["date"])),
-        released=_released(results),
+        "decision.decided", board=board, date=day(Date.fromisoformat(decision["date"])), released=_released(results)
     )
     marked = {"approved": "release", "approved with conditions": "conditions", "rejected": "refuse"}
     options = ANNEX.group("decision.options")

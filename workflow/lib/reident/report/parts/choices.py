@@ -39,10 +39,7 @@ def choices_text(results: Results) -> str:  # noqa: ARG001 - every part takes th
 def choices(results: Results) -> str:
     """Return the table of choices."""
     by_metric = (
-        choice
-        for metric, make in _BY_METRIC.items()
-        if metric in results.model.chosen
-        for choice in make(results)
+        choice for metric, make in _BY_METRIC.items() if metric in results.model.chosen for choice in make(results)
     )
     return table_of([*_missing(results), *_binning(results), *by_metric, *_filter(results), *_rates(results)])
 
@@ -137,15 +134,13 @@ def _adhoc(results: Results) -> list[Choice]:
     text = TEXT("adhoc.scores.declared")
     if n:
         bands = [
-            TEXT("adhoc.scores.band", score=score, within=digits(f"{within:g}"))
-            for within, score in DEFAULT_BANDS
+            TEXT("adhoc.scores.band", score=score, within=digits(f"{within:g}")) for within, score in DEFAULT_BANDS
         ]
         text = TEXT("adhoc.scores.default", n=n, total=total, bands=", ".join(bands))
     chosen = "primer" if options.threshold is None else "number"
     chosen = "half_of_maximum" if options.threshold == "half_of_maximum" else chosen
     threshold = TEXT(
-        f"adhoc.threshold.in_force.{chosen}",
-        threshold=digits(f"{adhoc.threshold(options, variables).normalize():f}"),
+        f"adhoc.threshold.in_force.{chosen}", threshold=digits(f"{adhoc.threshold(options, variables).normalize():f}")
     )
     return [
         Choice(TEXT("adhoc.scores.choice"), text, TEXT("adhoc.scores.others"), "§4.4"),
@@ -170,9 +165,7 @@ def _winkler(results: Results) -> list[Choice]:
     rules = ("half_gap", "printed", "midpoint", "nearest", "closest")
     return [
         Choice(TEXT("winkler.agreement.choice"), agreement, _others(rules, name), "§4.5"),
-        Choice(
-            TEXT("winkler.suspected.choice"), suspected, TEXT("winkler.suspected.others", n=total), "§4.5"
-        ),
+        Choice(TEXT("winkler.suspected.choice"), suspected, TEXT("winkler.suspected.others", n=total), "§4.5"),
         Choice(TEXT("winkler.neighbours.choice"), neighbours, _others(scopes, scope), "§4.5"),
     ]
 
@@ -193,9 +186,7 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
         Choice(TEXT("fellegi_sunter.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
         Choice(TEXT("fellegi_sunter.threshold.choice"), threshold, others, "§4.6"),
         Choice(TEXT("fellegi_sunter.partial.choice"), partial, TEXT("fellegi_sunter.partial.others"), "§4.6"),
-        Choice(
-            TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"
-        ),
+        Choice(TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"),
     ]
 
 

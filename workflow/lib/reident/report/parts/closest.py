@@ -101,9 +101,7 @@ def _nearness(results: Results, shares: pd.DataFrame, file: str) -> str:
     if not seen.empty:
         line = seen.iloc[0]
         name = "all" if line["percent"] == ALL else "tail"
-        which = TEXT(
-            f"findings.which.{name}", **({"percent": _tail(line["percent"])} if name == "tail" else {})
-        )
+        which = TEXT(f"findings.which.{name}", **({"percent": _tail(line["percent"])} if name == "tail" else {}))
         fields |= {"share": percent(line["share"]), "high": percent(line["high"])}
         return TEXT("findings.nearer", which=which, **fields)
     fields |= {"share": percent(whole["share"])}
@@ -114,9 +112,7 @@ def _nearness(results: Results, shares: pd.DataFrame, file: str) -> str:
     few = shares[shares["outcome"] == "too_few"]
     if not few.empty:
         line = few.iloc[-1]
-        texts.append(
-            TEXT("findings.too_few", percent=declared(line["percent"] / 100), n=int(line["n_records"]))
-        )
+        texts.append(TEXT("findings.too_few", percent=declared(line["percent"] / 100), n=int(line["n_records"])))
     return " ".join(texts)
 
 
@@ -214,9 +210,7 @@ def _alt(lines: pd.DataFrame, shares: pd.DataFrame, held: bool) -> str:
 def closest_tables(results: Results) -> str:
     """Show the shares with their bands, the distances and ratios, and how many people are in a synthetic file."""
     lines, held = lines_of(results), has_holdout(results)
-    return paragraphs(
-        _shares(results) if held else None, _distances(lines, held), _copies(results, lines, held)
-    )
+    return paragraphs(_shares(results) if held else None, _distances(lines, held), _copies(results, lines, held))
 
 
 def _table(caption: str, lines: pd.DataFrame, cells: dict[str, list[str]]) -> str:

@@ -14,17 +14,7 @@ from reident.report.layout import block, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
-from reident.report.wording import (
-    count,
-    declared,
-    defined,
-    escape,
-    label_cells,
-    listed,
-    number,
-    percent,
-    sentence,
-)
+from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
 from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, UNSURE
 
 ANNEX = Sentences("annex")

@@ -30,9 +30,7 @@ def _links(results: Results, about: str, names: Iterable[str]) -> str:
     """Return the links to tables and figures by name, and to the warnings where there are any about the analysis."""
     warning_lines = results.warnings
     warned = ["all-warnings"] if results.has(WARNINGS) and (warning_lines["about"] == about).any() else []
-    links = [
-        TEXT("link", title=TEXT(f"titles.{name}"), name=name) for name in dict.fromkeys([*names, *warned])
-    ]
+    links = [TEXT("link", title=TEXT(f"titles.{name}"), name=name) for name in dict.fromkeys([*names, *warned])]
     return block("evidence", TEXT("evidence", links=listed(links)))
 
 
@@ -56,6 +54,4 @@ def matching_evidence(results: Results) -> str:
 def risk_evidence(results: Results) -> str | None:
     """Return the links from the verdict on the file on its own, where the study sets a limit for it."""
     limits = results.limits(FILE)["limit"]
-    return (
-        _links(results, FILE, [TABLES.get(limit, "risk-cells") for limit in limits]) if len(limits) else None
-    )
+    return _links(results, FILE, [TABLES.get(limit, "risk-cells") for limit in limits]) if len(limits) else None

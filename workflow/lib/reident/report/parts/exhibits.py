@@ -12,14 +12,7 @@ import pandas as pd
 from reident.linkage.parts import SIDES
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Part
-from reident.report.parts.filerisk import (
-    CELLS,
-    SUMMARY,
-    VARIABLES,
-    by_contribution,
-    is_wildcard,
-    quantity,
-)
+from reident.report.parts.filerisk import CELLS, SUMMARY, VARIABLES, by_contribution, is_wildcard, quantity
 from reident.report.parts.front import confirmed
 from reident.report.parts.matching import MEAN
 from reident.report.parts.protection import PROTECTION, whole_of
@@ -150,9 +143,7 @@ def _k_anonymity(results: Results) -> Fields:
 
 
 def _riskiest_variables(results: Results) -> Fields:
-    return _listed(
-        "names", by_contribution(results).dropna(subset="contribution")["variable"].head(MAX_RISKY)
-    )
+    return _listed("names", by_contribution(results).dropna(subset="contribution")["variable"].head(MAX_RISKY))
 
 
 def _share(results: Results, name: str) -> Fields:
@@ -166,12 +157,7 @@ def _matching(results: Results) -> Fields:
 
 
 def _warnings(results: Results) -> Fields:
-    n = (
-        results.table(VERDICT)
-        .set_index("scope")
-        .loc[WHOLE, ["invalidates", "understates", "notable"]]
-        .astype(int)
-    )
+    n = results.table(VERDICT).set_index("scope").loc[WHOLE, ["invalidates", "understates", "notable"]].astype(int)
     return {"n": int(n.sum()), "invalidates": int(n["invalidates"]), "understates": int(n["understates"])}
 
 
@@ -203,11 +189,7 @@ EXHIBITS = {
         ("key_variables", lambda study: _listed("names", study.table(VARIABLES)["variable"]), VARIABLES),
         ("sampling_fraction", _sampling_fraction, RESOLVED),
         ("records", lambda study: _compared(study, "n_puf"), "rates.csv"),
-        (
-            "risk_records",
-            lambda study: {"records": some(round(quantity(study, "records")), "record")},
-            SUMMARY,
-        ),
+        ("risk_records", lambda study: {"records": some(round(quantity(study, "records")), "record")}, SUMMARY),
         ("intruder_file", lambda study: _compared(study, "n_eif"), "rates.csv"),
         ("smallest_stratum", _smallest_stratum, "strata/manifest.csv"),
         ("agreement", _agreement, "description/variables.csv"),

@@ -13,15 +13,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
-from reident.report.wording import (
-    count,
-    declared,
-    defined,
-    digits,
-    number,
-    percent,
-    without_unit,
-)
+from reident.report.wording import count, declared, defined, digits, number, percent, without_unit
 
 TEXT = Sentences("fellegi_sunter")
 HEADING = Sentences("headings")
@@ -76,8 +68,7 @@ def weights_table(results: Results) -> str:
     """Show the pairs, probabilities and weight of each level."""
     lines = results.table(LEVELS)
     lines = lines.assign(
-        level=[TEXT(f"levels.{level}") for level in lines["level"]],
-        weight=[bits(weight) for weight in lines["weight"]],
+        level=[TEXT(f"levels.{level}") for level in lines["level"]], weight=[bits(weight) for weight in lines["weight"]]
     )
     return table(
         TEXT(f"weights.caption_{knowledge(results)}"),

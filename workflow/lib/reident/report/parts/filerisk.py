@@ -215,10 +215,7 @@ def risk_cells(results: Results) -> str:
     record_columns = columns(classes, TEXT, "records=n_records share", "1fr", group="cells.columns")
     labels = list(classes["label"])
     if is_wildcard(results):
-        text, caption = (
-            TEXT("cells.anonymity_wildcard", **violations),
-            TEXT("cells.caption_wildcard", file=CELLS),
-        )
+        text, caption = (TEXT("cells.anonymity_wildcard", **violations), TEXT("cells.caption_wildcard", file=CELLS))
         first = [Column(TEXT("cells.columns.matches"), labels, "l", "1.5fr")]
     else:
         text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
@@ -286,11 +283,7 @@ def numeric_variables(results: Results) -> set[str]:
     risk = results.model.risk
     names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
     if risk.side in ("puf", "eif"):
-        names |= {
-            variable["name"]
-            for variable in results.study["linking_variables"]
-            if variable["type"] == "numeric"
-        }
+        names |= {variable["name"] for variable in results.study["linking_variables"] if variable["type"] == "numeric"}
     return names
 
 
@@ -319,12 +312,7 @@ def risk_cells_figure(results: Results) -> Figure:
 
     def draw(sheet: Sheet) -> None:
         axes, at = sheet.panels[0], range(len(classes))
-        axes.bar(
-            at,
-            classes["n_records"],
-            width=0.72,
-            color=[style.CONFIRMED, *[style.SUSPECTED] * (len(classes) - 1)],
-        )
+        axes.bar(at, classes["n_records"], width=0.72, color=[style.CONFIRMED, *[style.SUSPECTED] * (len(classes) - 1)])
         style.count_axis(axes, "y")
         ticks = list(map(size_tick, classes["low"], classes["high"]))
         axes.set_xticks(list(at), ticks, fontsize=7)

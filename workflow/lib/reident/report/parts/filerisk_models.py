@@ -33,14 +33,7 @@ from reident.report.parts.filerisk import SUMMARY, file_name, quantity
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look
-from reident.report.wording import (
-    UNDEFINED,
-    declared,
-    defined,
-    escape,
-    fixed,
-    without_unit,
-)
+from reident.report.wording import UNDEFINED, declared, defined, escape, fixed, without_unit
 
 TEXT = Sentences("filerisk_models")
 MODELS = "filerisk/population.csv"
@@ -120,10 +113,7 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
     test = max(unique["test"], match["test"], key=abs)
     fields = {"model": escape(name_of(unique["model"])), "test": signed(test)}
     for name, line in (("unique", unique), ("match", match)):
-        fields |= {
-            name: fixed(line["estimate"], 1),
-            f"{name}_interval": interval_of(line["low"], line["high"]),
-        }
+        fields |= {name: fixed(line["estimate"], 1), f"{name}_interval": interval_of(line["low"], line["high"])}
     return [TEXT("log_linear.text", **fields)]
 
 
@@ -232,9 +222,7 @@ def models_classes(results: Results) -> str | None:
     if lines.empty:
         return None
     classes = [
-        TEXT(
-            "classes.class", above=without_unit(declared(row.above)), up_to=without_unit(declared(row.up_to))
-        )
+        TEXT("classes.class", above=without_unit(declared(row.above)), up_to=without_unit(declared(row.up_to)))
         if row.up_to
         else TEXT("classes.zero")
         for row in lines.itertuples()

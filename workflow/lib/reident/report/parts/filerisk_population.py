@@ -31,17 +31,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
-from reident.report.wording import (
-    UNDEFINED,
-    count,
-    count_cells,
-    declared,
-    escape,
-    fixed,
-    label_cells,
-    listed,
-    percent,
-)
+from reident.report.wording import UNDEFINED, count, count_cells, declared, escape, fixed, label_cells, listed, percent
 from reident.sections.filerisk import FileRisk
 
 TEXT = Sentences("filerisk")
@@ -89,9 +79,7 @@ def risk_samples(results: Results) -> str:
         rows.append((name, f"correlation {definition}", correlation))
     statistics = {"mean": "mean", "deviation": "std", "lowest": "min", "highest": "max"}
     table_columns = [
-        Column(
-            TEXT(f"samples.columns.{name}"), [show(lines[column].agg(function)) for _, column, show in rows]
-        )
+        Column(TEXT(f"samples.columns.{name}"), [show(lines[column].agg(function)) for _, column, show in rows])
         for name, function in statistics.items()
     ]
     return paragraphs(
@@ -128,10 +116,7 @@ def risk_by_class(results: Results) -> str | None:
         heading = TEXT("classes.columns.records", definition=short_name(definition))
         table_columns += [Column(heading, count_cells(lines["n"]))]
         table_columns += columns(
-            lines,
-            TEXT,
-            "reciprocal=mean_reciprocal probability=match_probability",
-            group="population_classes.columns",
+            lines, TEXT, "reciprocal=mean_reciprocal probability=match_probability", group="population_classes.columns"
         )
     caption = by_excluded(results, TEXT("population_classes.caption"))
     return table(caption, *table_columns, kind="compact")
@@ -140,9 +125,7 @@ def risk_by_class(results: Results) -> str | None:
 def tenths_by_definition(results: Results) -> dict[str, pd.DataFrame]:
     """Return the tenths of the sample uniques by the DIS-SUDA of each definition."""
     lines = results.table(BY_TENTH)
-    return {
-        definition: lines[(lines["definition"] == definition) & (lines["n"] > 0)] for definition in DEFINED
-    }
+    return {definition: lines[(lines["definition"] == definition) & (lines["n"] > 0)] for definition in DEFINED}
 
 
 @part(BY_SAMPLE, BY_CLASS, BY_TENTH)
@@ -159,10 +142,7 @@ def risk_claims(results: Results) -> str | None:
     observed = {
         "dis": {"dis": percent(dis), "truth": percent(truth), "points": fixed(100 * abs(dis - truth), 1)},
         "reciprocal": {"reciprocal": percent(reciprocal)},
-        "related": {
-            "correlation": fixed(means["correlation elliot-manning"], 3),
-            **_ends(tenths, "mean_reciprocal"),
-        },
+        "related": {"correlation": fixed(means["correlation elliot-manning"], 3), **_ends(tenths, "mean_reciprocal")},
         "one": {"n": n_at_one, "reciprocal": percent(at_one["mean_reciprocal"])},
         "accurate": {**_ends(tenths, "mean_dis_suda", "dis_suda_"), **_ends(tenths, "match_probability")},
     }
@@ -176,19 +156,14 @@ def risk_claims(results: Results) -> str | None:
 
 
 def _ends(lines: pd.DataFrame, column: str, prefix: str = "") -> dict[str, str]:
-    return {
-        f"{prefix}first": percent(lines[column].iloc[0]),
-        f"{prefix}last": percent(lines[column].iloc[-1]),
-    }
+    return {f"{prefix}first": percent(lines[column].iloc[0]), f"{prefix}last": percent(lines[column].iloc[-1])}
 
 
 @part(SUMMARY)
 def risk_choices(results: Results) -> str:
     """Show what the sources leave open, with the option in force."""
     risk = results.model.risk
-    special = TEXT(
-        "choices.special.chosen", target=declared(risk.special.standard_error), seed=str(risk.special.seed)
-    )
+    special = TEXT("choices.special.chosen", target=declared(risk.special.standard_error), seed=str(risk.special.seed))
     if outcome := unreached(results):
         special = TEXT("choices.special.unreached", chosen=special, outcome=outcome)
     limited = risk.max_order is not None and risk.max_order < quantity(results, "key_variables")
@@ -196,10 +171,7 @@ def risk_choices(results: Results) -> str:
     definition = TEXT("choices.definition.chosen", definition=risk.dis_suda)
     options: dict[str, tuple[str, str]] = {
         "pairs": (TEXT("choices.pairs.records"), UNDEFINED),
-        "missing": (
-            TEXT(f"choices.missing.{risk.missing}"),
-            _other(risk.missing, "excluded", "category", "wildcard"),
-        ),
+        "missing": (TEXT(f"choices.missing.{risk.missing}"), _other(risk.missing, "excluded", "category", "wildcard")),
         "fraction": (
             (TEXT("choices.fraction.weight"), "`sampling_fraction`")
             if risk.weight
@@ -210,9 +182,7 @@ def risk_choices(results: Results) -> str:
         "error": (TEXT(f"choices.error.{'wildcard' if is_wildcard(results) else 'chosen'}"), UNDEFINED),
         "known": (TEXT(f"choices.known.{'original' if risk.original else 'file'}"), "`original`"),
         "coarser": (TEXT("choices.coarser.chosen"), "`collapse`"),
-        "size": (by_excluded(results, f"{size}."), "`max_order`")
-        if is_wildcard(results)
-        else (size, "`max_order`"),
+        "size": (by_excluded(results, f"{size}."), "`max_order`") if is_wildcard(results) else (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
         "definition": (definition, _other(risk.dis_suda, *DEFINED)),
         **_models(risk),

@@ -196,8 +196,7 @@ def scenarios_diversity(results: Results) -> str | None:
     lines, by = _worst_diversity(lines)
     names = lines["scenario"].map(escape) if by == "scenario" else lines["keys"].map(keys_in_words)
     told = [
-        TEXT("diversity.told", n=count(row.n_one_value), shared=count(row.n_shared_value))
-        for row in lines.itertuples()
+        TEXT("diversity.told", n=count(row.n_one_value), shared=count(row.n_shared_value)) for row in lines.itertuples()
     ]
     cells = lines.assign(target=bold_cells(lines["target"]), n_one_value=told)
     return paragraphs(

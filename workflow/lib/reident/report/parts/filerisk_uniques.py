@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from reident.report.columns import columns
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.parts.filerisk import (
-    COARSER,
-    CONVENTIONS,
-    SIZES,
-    SUMMARY,
-    VARIABLES,
-    by_excluded,
-    quantity,
-)
+from reident.report.parts.filerisk import COARSER, CONVENTIONS, SIZES, SUMMARY, VARIABLES, by_excluded, quantity
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
@@ -61,9 +53,7 @@ def risk_coarser(results: Results) -> str | None:
         table(
             TEXT("coarser.caption"),
             Column(HEADING("variable"), names, "l", "1.6fr"),
-            *columns(
-                lines, TEXT, "levels=n_levels surviving=n_surviving@0.8fr", "0.9fr", group="coarser.columns"
-            ),
+            *columns(lines, TEXT, "levels=n_levels surviving=n_surviving@0.8fr", "0.9fr", group="coarser.columns"),
             *columns(lines, TEXT, "share=share_surviving@0.9fr", group="coarser.columns"),
             *columns(lines, TEXT, "still_surviving still_other", "1.2fr", group="coarser.columns"),
             *(truth if has_truth else []),
@@ -80,9 +70,7 @@ def risk_suda(results: Results) -> str:
     sizes = sizes[sizes["n_msu"] > 0]
     sizes = sizes.assign(size=count_cells(sizes["size"]), weight=[_score(value) for value in sizes["weight"]])
     caption = by_excluded(results, TEXT("suda.caption", weighting=results.model.risk.weighting))
-    declared_columns = columns(
-        sizes, TEXT, "size:text msus=n_msu records=n_records weight:cell", group="suda.columns"
-    )
+    declared_columns = columns(sizes, TEXT, "size:text msus=n_msu records=n_records weight:cell", group="suda.columns")
     return paragraphs(
         by_excluded(results, TEXT("suda.text")),
         f"{_special_uniques(results)} {TEXT('suda.highest', score=_score(quantity(results, 'max_suda')))}",

@@ -312,9 +312,7 @@ def _sure(results: Results) -> str:
     texts.append(_ranged("guess", whole["expected_correct_rate"], sizes))
     single = whole[whole["n_single"] > 0]
     texts.append(
-        TEXT("sure.no_single")
-        if single.empty
-        else _ranged("single", single["single_rate"], single["n_single"])
+        TEXT("sure.no_single") if single.empty else _ranged("single", single["single_rate"], single["n_single"])
     )
     return " ".join(texts)
 
@@ -341,9 +339,7 @@ def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:
     if limit is None:
         return rates(lines["conditional_rate"])
     return [
-        without_unit(apart(rate, limit)[0])
-        if defined(rate) and percent(rate, 1) == percent(limit, 1)
-        else text
+        without_unit(apart(rate, limit)[0]) if defined(rate) and percent(rate, 1) == percent(limit, 1) else text
         for rate, text in zip(lines["conditional_rate"], rates(lines["conditional_rate"]), strict=True)
     ]
 
@@ -355,9 +351,7 @@ def verdicts(results: Results) -> str:
     names = metric_cells(results.metrics)
     table_columns = [
         Column(HEADING("metric"), names, "l"),
-        *columns(
-            whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed reach@0.9fr", "1.1fr"
-        ),
+        *columns(whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed reach@0.9fr", "1.1fr"),
         Column(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
         interval_column(results, whole, "1.3fr"),
         Column(HEADING("one_guess"), rates(whole["expected_correct_rate"]), "r", "0.9fr"),

@@ -57,9 +57,7 @@ def multiple(times: float) -> str:
 @part(LARGER)
 def larger_findings(results: Results) -> str:
     """Say what each metric confirms now, what it would confirm with the largest file, and what that assumes."""
-    findings = [
-        TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
-    ]
+    findings = [TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics]
     population = results.study["larger_intruder"]["population"]
     people = TEXT("estimated") if population is None else TEXT("declared", people=count(population))
     any_curve = any(len(extrapolated(results, metric)) for metric in results.metrics)
@@ -97,8 +95,7 @@ def larger_table(results: Results) -> str:
     sizes = lines[lines["quantity"] == CONFIRMED]
     keys = [(line.metric, line.times) for line in sizes.itertuples()]
     by_quantity = {
-        quantity: rows.set_index(["metric", "times"]).reindex(keys)
-        for quantity, rows in lines.groupby("quantity")
+        quantity: rows.set_index(["metric", "times"]).reindex(keys) for quantity, rows in lines.groupby("quantity")
     }
 
     def column(quantity: str, heading: str, width: str = "1fr") -> Column:
@@ -140,8 +137,7 @@ def larger_curves_figure(results: Results) -> Figure:
     The estimate of the best guess can be far off near the whole population: it is drawn by its interval alone.
     """
     every = {
-        quantity: {metric: curve(results, metric, quantity) for metric in results.metrics}
-        for quantity in QUANTITIES
+        quantity: {metric: curve(results, metric, quantity) for metric in results.metrics} for quantity in QUANTITIES
     }
     sizes = sorted({times for lines in every[CONFIRMED].values() for times in lines["times"] if times > 1})
 

@@ -177,9 +177,7 @@ def matching_overall(results: Results) -> str:
         intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
         text = TEXT("verdict.met", n=len(met), basis=basis, intruders=intruders, limits=listed(met))
         if results.verdict(ABOUT) == RESERVED:
-            return block(
-                "verdict reserved", TEXT("verdict.reservations"), f"{text} {reserved(results, ABOUT)}"
-            )
+            return block("verdict reserved", TEXT("verdict.reservations"), f"{text} {reserved(results, ABOUT)}")
         return block("verdict within", TEXT("verdict.within"), text)
     text = TEXT("verdict.not_met", n=len(broken), basis=basis, limits="; ".join(broken))
     if met:
@@ -276,9 +274,7 @@ def pooled_findings(results: Results) -> list[str]:
 def _intruder(results: Results) -> str:
     intruder = first_intruder(results)
     keys = str(by_intruder(results, MEAN).at[intruder, "known"])
-    fields = {
-        "synthesized": listed([escape(variable.name) for variable in results.model.matched.synthesized])
-    }
+    fields = {"synthesized": listed([escape(variable.name) for variable in results.model.matched.synthesized])}
     if keys:
         fields["known"] = known_variables(keys)
     has_name = intruder != KNOWN and " + " not in intruder

@@ -129,9 +129,7 @@ def _factors(sets: pd.DataFrame) -> str | None:
     factors = sorted(gains(sets).items(), key=lambda item: -item[1])
     if len(factors) < 2:
         return None
-    texts = [
-        TEXT("subsets.factor", variable=escape(name), factor=fixed(factor, 1)) for name, factor in factors
-    ]
+    texts = [TEXT("subsets.factor", variable=escape(name), factor=fixed(factor, 1)) for name, factor in factors]
     return TEXT("subsets.factors", factors=listed(texts))
 
 
@@ -176,9 +174,7 @@ def by_class(results: Results) -> pd.DataFrame:
     confidential = lines[lines["file"] == CONFIDENTIAL].set_index("matches_from")
     synthetic = lines[lines["file"] != CONFIDENTIAL].groupby("matches_from")
     means = synthetic[["n_records", "n_own", "risk"]].mean()
-    means = means.assign(
-        matches_to=confidential["matches_to"], confidential=confidential["n_records"]
-    ).reset_index()
+    means = means.assign(matches_to=confidential["matches_to"], confidential=confidential["n_records"]).reset_index()
     means["label"] = list(map(size_class, means["matches_from"], means["matches_to"]))
     occurring = means.index[(means["n_records"] > 0) | (means["confidential"] > 0)]
     return means[: int(occurring.max()) + 1]
@@ -247,9 +243,7 @@ def matching_distribution_figure(results: Results) -> Figure:
         fields = {name: count(n) for name, n in fields.items()}
         texts.append(TEXT("distribution.figure.alt_class", matches=row.label, **fields))
     alt = TEXT("distribution.figure.alt", classes="; ".join(texts))
-    return style.figure(
-        draw, height=2.3, alt=alt, caption=TEXT("distribution.figure.caption", **about_first(results))
-    )
+    return style.figure(draw, height=2.3, alt=alt, caption=TEXT("distribution.figure.caption", **about_first(results)))
 
 
 @part(SCENARIOS)

@@ -54,10 +54,7 @@ def matching_summaries(results: Results) -> str:
         caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
         summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
     table_columns = summary_columns(summary)
-    table_columns.insert(
-        3,
-        Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"),
-    )
+    table_columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
     return paragraphs(
         table(
             caption,
@@ -163,9 +160,7 @@ def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
         )
         for summary in SUMMARIES
     ]
-    return TEXT(
-        "summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries)
-    )
+    return TEXT("summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries))
 
 
 @part(SCENARIOS, POOLED)

@@ -19,16 +19,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
 from reident.report.terms import some, title
-from reident.report.wording import (
-    bold_cells,
-    declared,
-    escape,
-    fixed_cells,
-    percent,
-    percent_cells,
-    rates,
-    word,
-)
+from reident.report.wording import bold_cells, declared, escape, fixed_cells, percent, percent_cells, rates, word
 
 TEXT = Sentences("microaggregation")
 HEADING = Sentences("headings")
@@ -81,8 +72,7 @@ def setting_name(results: Results, labels: dict[str, str]) -> str:
     if not labels:
         return rule_name(results.options(METRIC).model_dump()["agreement"])
     return ", ".join(
-        TEXT("setting", name=varied_name(column), value=label or TEXT("unchanged"))
-        for column, label in labels.items()
+        TEXT("setting", name=varied_name(column), value=label or TEXT("unchanged")) for column, label in labels.items()
     )
 
 
@@ -209,8 +199,7 @@ def claim_table(results: Results) -> str:
     lines = rates_by_agreement(results)
     readings = lines.drop_duplicates("setting")
     by_heading = {
-        TEXT(f"claim.columns.{name}"): readings[f"{name}_rate"]
-        for name in ("alone", "among_three", "confirmed")
+        TEXT(f"claim.columns.{name}"): readings[f"{name}_rate"] for name in ("alone", "among_three", "confirmed")
     }
     for metric, by_setting in _other_metrics(results, lines).items():
         heading = TEXT("claim.columns.metric", metric=title(metric))
@@ -254,9 +243,7 @@ def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str,
         rates = results.table(COMPARED_RATES)
     else:
         rates = results.whole.reset_index().assign(variant="study")
-    rates = rates.assign(
-        setting=rates["variant"].map(dict(zip(lines["variant"], lines["setting"], strict=True)))
-    )
+    rates = rates.assign(setting=rates["variant"].map(dict(zip(lines["variant"], lines["setting"], strict=True))))
     return {
         metric: rates[rates["metric"] == metric].set_index("setting")["confirmed_rate"].to_dict()
         for metric in results.metrics

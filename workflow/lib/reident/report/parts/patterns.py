@@ -157,9 +157,7 @@ def ranks_figure(results: Results) -> Figure | None:
 def _is_uniform(lines: pd.DataFrame) -> bool:
     """Return whether nearly every record has one pair of each rank: a block of bars that shows nothing."""
     pairs = lines["n_pairs"]
-    return (
-        len(lines) > 2 and pairs.min() >= 0.8 * pairs.max() and pairs.sum() <= 1.1 * lines["n_pufids"].sum()
-    )
+    return len(lines) > 2 and pairs.min() >= 0.8 * pairs.max() and pairs.sum() <= 1.1 * lines["n_pufids"].sum()
 
 
 def _bars(axes: Axes, lines: pd.DataFrame) -> None:
@@ -177,9 +175,7 @@ def _ranks_alt(by_metric: dict[str, pd.DataFrame], names: dict[str, str]) -> str
         name, cells = names[metric], []
         for row in lines.head(8).itertuples():
             fields = {"level": row.level, "records": row.n_pufids, "pairs": row.n_pairs}
-            cells.append(
-                TEXT(f"ranks.figure.alt.cell_{name}", **{key: round(n) for key, n in fields.items()})
-            )
+            cells.append(TEXT(f"ranks.figure.alt.cell_{name}", **{key: round(n) for key, n in fields.items()}))
         if len(lines) > 8:
             cells.append(TEXT("ranks.figure.alt.more", n=len(lines) - 8))
         texts.append(TEXT(f"ranks.figure.alt.{name}", metric=title(metric), cells=", ".join(cells)))

@@ -44,15 +44,8 @@ def plausibility_table(results: Results) -> str:
     return table(
         TEXT("caption", undefined=UNDEFINED),
         Column(HEADING("variable"), label_cells(names), "l", "2fr"),
-        Column(
-            HEADING("agreement"),
-            [without_unit(percent(share, 0)) for share in agreement["statistic"]],
-            "r",
-            "1fr",
-        ),
-        Column(
-            TEXT("chance"), [without_unit(percent(share, 0)) for share in agreement["chance"]], "r", "1fr"
-        ),
+        Column(HEADING("agreement"), [without_unit(percent(share, 0)) for share in agreement["statistic"]], "r", "1fr"),
+        Column(TEXT("chance"), [without_unit(percent(share, 0)) for share in agreement["chance"]], "r", "1fr"),
         Column(TEXT("without"), without, "r", "2fr"),
         Column(TEXT("alone"), [count(int(n)) for n in exact["n_confirmed"].fillna(0)], "r", "1fr"),
     )

@@ -29,17 +29,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
 from reident.report.terms import metric_cells, title
-from reident.report.wording import (
-    UNDEFINED,
-    count,
-    count_cells,
-    defined,
-    escape,
-    inside,
-    label_cells,
-    percent,
-    rates,
-)
+from reident.report.wording import UNDEFINED, count, count_cells, defined, escape, inside, label_cells, percent, rates
 
 TEXT = Sentences("protection")
 HEADING = Sentences("headings")
@@ -65,8 +55,7 @@ def protection_front(results: Results) -> str:
     whole = whole_of(results)
     metric = str(whole["n_confirmed_before"].astype(float).idxmax())
     return block(
-        "findings",
-        items([f"{TEXT('lead')} {TEXT('metric', metric=title(metric), text=_found(whole.loc[metric]))}"]),
+        "findings", items([f"{TEXT('lead')} {TEXT('metric', metric=title(metric), text=_found(whole.loc[metric]))}"])
     )
 
 
@@ -84,8 +73,7 @@ def _found(line: pd.Series) -> str:
 def protection_findings(results: Results) -> str:
     """Say how many records each metric confirms before and after protection."""
     findings = [
-        TEXT("metric", metric=title(str(metric)), text=_found(line))
-        for metric, line in whole_of(results).iterrows()
+        TEXT("metric", metric=title(str(metric)), text=_found(line)) for metric, line in whole_of(results).iterrows()
     ]
     return paragraphs(TEXT("text"), items(findings))
 
@@ -104,8 +92,7 @@ def protection_by_metric(results: Results) -> str:
     columns = [Column(HEADING("metric"), metric_cells(results.metrics), "l", "1fr")]
     columns += [Column(heading(), _changes(whole, column)) for column, heading in SHARES.items()]
     counts = [
-        TEXT("change", **{side: count(line[f"n_confirmed_{side}"]) for side in SIDES})
-        for _, line in whole.iterrows()
+        TEXT("change", **{side: count(line[f"n_confirmed_{side}"]) for side in SIDES}) for _, line in whole.iterrows()
     ]
     columns.insert(2, Column(HEADING("confirmed_records"), counts))
     sizes = {side: round(whole[f"n_puf_{side}"].iloc[0]) for side in SIDES}
@@ -144,9 +131,7 @@ def protection_by_stratum(results: Results) -> str | None:
 @part(PROTECTION, RATES)
 def protection_by_variant(results: Results) -> str:
     """Return the rates before protection beside those of every variant, one table for each metric."""
-    tables = [
-        _by_variant(results, metric) for metric in changed_metrics(results) if metric in results.metrics
-    ]
+    tables = [_by_variant(results, metric) for metric in changed_metrics(results) if metric in results.metrics]
     return paragraphs(TEXT("variants.text"), *tables)
 
 
@@ -232,9 +217,7 @@ def protection_by_variant_figure(results: Results) -> Figure | None:
         axes.hlines(range(len(names)), 0, 1, color=style.RULE, linewidth=0.6, zorder=1)
         colour, _ = style.LINES.get(metric, (style.CONFIRMED, "o"))
         axes.plot(before[metric], 0, "o", **style.hollow(5))
-        axes.plot(
-            shares[metric], range(1, len(names)), "o", **style.full(4.4, clip_on=False) | {"color": colour}
-        )
+        axes.plot(shares[metric], range(1, len(names)), "o", **style.full(4.4, clip_on=False) | {"color": colour})
         style.percent_axis(axes, top_of([before[metric], *shares[metric]], None), 3)
 
     texts = [

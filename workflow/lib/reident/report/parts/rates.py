@@ -18,17 +18,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import metric_cells, title
-from reident.report.wording import (
-    UNDEFINED,
-    declared,
-    defined,
-    escape,
-    fixed_cells,
-    listed,
-    percent,
-    span,
-    times,
-)
+from reident.report.wording import UNDEFINED, declared, defined, escape, fixed_cells, listed, percent, span, times
 
 TEXT = Sentences("rates")
 HEADING = Sentences("headings")
@@ -80,9 +70,7 @@ def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
             texts.append(TEXT("by_metric.nothing_suspected", metric=name, undefined=UNDEFINED))
         elif line["n_confirmed"] == 0 and results.confirmable:
             high = percent(line["conditional_bound"])
-            texts.append(
-                TEXT("by_metric.nothing_confirmed", metric=name, suspected=suspected, level=level, high=high)
-            )
+            texts.append(TEXT("by_metric.nothing_confirmed", metric=name, suspected=suspected, level=level, high=high))
         elif 0 < (n := clusters.get(metric, 0)) < FEW_CLUSTERS:
             texts.append(TEXT("by_metric.few_clusters", metric=name, n=round(n), few=FEW_CLUSTERS))
     return block("note", *texts) if texts else None

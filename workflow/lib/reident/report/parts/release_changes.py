@@ -61,14 +61,10 @@ def _limited(caption: str, lines: Sequence[Any], *columns: Column) -> str:
     """Return a table with at most :data:`MAX_CHANGES` lines, and how many more there are."""
     cut = [column._replace(cells=column.cells[:MAX_CHANGES]) for column in columns]
     n_more = len(lines) - MAX_CHANGES
-    return paragraphs(
-        table(caption, *cut, kind="compact"), TEXT("more_lines", n=n_more) if n_more > 0 else None
-    )
+    return paragraphs(table(caption, *cut, kind="compact"), TEXT("more_lines", n=n_more) if n_more > 0 else None)
 
 
-def _sides(
-    lines: Sequence[Change], show: Callable[[Any], str], align: str = "r", width: str = "auto"
-) -> list[Column]:
+def _sides(lines: Sequence[Change], show: Callable[[Any], str], align: str = "r", width: str = "auto") -> list[Column]:
     """Return the columns of what was before and what is after."""
     return [
         Column(TEXT(f"columns.value_{side}"), [show(getattr(line, side)) for line in lines], align, width)
@@ -90,9 +86,7 @@ def files(comparison: Comparison) -> str:
     if not lines:
         return TEXT("nothing")
     shown = [
-        line._replace(
-            **{side: _digest(value) for side in SIDES if (value := getattr(line, side)) is not None}
-        )
+        line._replace(**{side: _digest(value) for side in SIDES if (value := getattr(line, side)) is not None})
         if line.what == "sha256"
         else line
         for line in lines
@@ -115,9 +109,7 @@ def variables(comparison: Comparison) -> str:
     lines = comparison.lines("variables")
     if not lines:
         return TEXT("nothing")
-    values = [
-        line._replace(before=None, after=None) if "" in (line.before, line.after) else line for line in lines
-    ]
+    values = [line._replace(before=None, after=None) if "" in (line.before, line.after) else line for line in lines]
     return _limited(
         TEXT("variables.caption"),
         lines,
@@ -139,14 +131,10 @@ def codes(comparison: Comparison) -> str:
     if lines:
         code = Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr")
         side = Column(TEXT("columns.only"), [_added(line) for line in lines], "l")
-        texts.append(
-            _limited(TEXT("codes.caption"), lines, _variable(lines), code, side, *_sides(lines, counted))
-        )
+        texts.append(_limited(TEXT("codes.caption"), lines, _variable(lines), code, side, *_sides(lines, counted)))
     if counts:
         what = Column(TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr")
-        texts.append(
-            _limited(TEXT("codes.counts"), counts, _variable(counts), what, *_sides(counts, counted))
-        )
+        texts.append(_limited(TEXT("codes.counts"), counts, _variable(counts), what, *_sides(counts, counted)))
     if lines is None:
         texts.append(TEXT("codes.not_recorded"))
     return paragraphs(*texts) or TEXT("nothing")
@@ -159,8 +147,7 @@ def _added(line: Change) -> str:
 def strata(comparison: Comparison) -> str | None:
     """Return the strata that were added, are gone, or have another size, in this order."""
     lines = sorted(
-        comparison.lines("strata"),
-        key=lambda line: (line.before is not None, line.after is not None, line.about),
+        comparison.lines("strata"), key=lambda line: (line.before is not None, line.after is not None, line.about)
     )
     if not lines:
         return None
@@ -215,12 +202,7 @@ def verdicts(comparison: Comparison) -> str:
         sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in warning_lines]
         severities = [label("severity", line.after or line.before) for line in warning_lines]
         tables = [release.table(WARNINGS) for release in (comparison.before, comparison.after)]
-        said = {
-            row.warning: warning_text(row)
-            for lines in tables
-            if lines is not None
-            for row in lines.itertuples()
-        }
+        said = {row.warning: warning_text(row) for lines in tables if lines is not None for row in lines.itertuples()}
         warnings = [escape(said[line.what], 400) for line in warning_lines]
         table_columns = (
             Column(TEXT("columns.release"), sides, "l"),

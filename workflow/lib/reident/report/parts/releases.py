@@ -92,9 +92,7 @@ def _few(lines: Sequence[Difference]) -> str:
 def conclusion(comparison: Comparison) -> str:
     """Return what may be concluded, set apart."""
     kind = comparison.conclusion
-    return block(
-        f"verdict {KINDS.get(kind, 'open')}", TEXT(f"conclusion.{kind}"), " ".join(_because(comparison, kind))
-    )
+    return block(f"verdict {KINDS.get(kind, 'open')}", TEXT(f"conclusion.{kind}"), " ".join(_because(comparison, kind)))
 
 
 def _because(comparison: Comparison, kind: str) -> list[str]:
@@ -209,11 +207,7 @@ def _verdict(comparison: Comparison) -> str:
         summary = release.table("verdict/summary.csv")
         words.append("missing" if summary is None else str(summary["verdict"].iloc[0]))
     before, after = (TEXT(f"verdict_words.{word}") for word in words)
-    text = (
-        TEXT("verdict_same", after=after)
-        if before == after
-        else TEXT("verdict_changed", before=before, after=after)
-    )
+    text = TEXT("verdict_same", after=after) if before == after else TEXT("verdict_changed", before=before, after=after)
     bounds = any(line.what.endswith(".bound") for line in comparison.lines("verdict"))
     return " ".join([TEXT("verdict_lead"), text, *([TEXT("limits_changed")] if bounds else [])])
 
@@ -267,10 +261,7 @@ def front_rates(comparison: Comparison) -> str | None:
         return None
     sizes = next((line for line in lines if line.rate == RISK[0]), lines[0])
     records = [some(size or 0, "released_record") for size in (sizes.before.records, sizes.after.records)]
-    return table(
-        TEXT("front_table", before=records[0], after=records[1]),
-        *_columns(comparison, lines, interval=False),
-    )
+    return table(TEXT("front_table", before=records[0], after=records[1]), *_columns(comparison, lines, interval=False))
 
 
 # The rates

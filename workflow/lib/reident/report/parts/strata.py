@@ -58,9 +58,7 @@ def _by_stratum(results: Results, name: str, rate: str, numerator: str, denomina
     table_columns = []
     for metric, lines in rates_of_strata(results).items():
         table_columns.append(Column(title(metric), rates(lines[rate]), "r"))
-        counts = [
-            f"[{text}]{{.aside}}" if text else "" for text in _counts(lines[numerator], lines[denominator])
-        ]
+        counts = [f"[{text}]{{.aside}}" if text else "" for text in _counts(lines[numerator], lines[denominator])]
         table_columns.append(Column(HEADING("counts"), counts, "l"))
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
@@ -200,9 +198,7 @@ def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, t
         band: Look = {"color": style.SUSPECTED, "linewidth": 3.2, "alpha": 0.75, "zorder": 2}
         axes.plot([line.conditional_low, line.conditional_high], [at, at], **band)
         is_above = limit is not None and line.conditional_rate > limit
-        look = style.full(3.6 if is_above else 4, clip_on=False) | (
-            {"color": style.LIMIT} if is_above else {}
-        )
+        look = style.full(3.6 if is_above else 4, clip_on=False) | ({"color": style.LIMIT} if is_above else {})
         axes.plot(line.conditional_rate, at, marker="D" if is_above else "o", **look)
     style.percent_axis(axes, top, ticks=3)
     if defined(whole):

@@ -86,9 +86,7 @@ def together_overall(results: Results) -> str | None:
         TOGETHER,
         lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "nothing",
-        lambda limits: [
-            _limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)
-        ],
+        lambda limits: [_limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)],
     )
 
 
@@ -126,13 +124,9 @@ def together_findings(results: Results) -> str:
     """Say what any and all of the files find, how often a guess is right, and what files corroborate."""
     names = labels(results)
     text = TEXT("text", n=len(names), number=word(len(names)), names=listed(label_cells(names)))
-    findings = [
-        TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
-    ]
+    findings = [TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics]
     shared = line_of(whole_of(results, results.metrics[0]), ANY)["n_corroborated"]
-    return paragraphs(
-        text, items(findings), TEXT("corroborates") if defined(shared) and len(names) > 1 else None
-    )
+    return paragraphs(text, items(findings), TEXT("corroborates") if defined(shared) and len(names) > 1 else None)
 
 
 def _finding(results: Results, metric: str) -> str:
@@ -146,10 +140,7 @@ def _finding(results: Results, metric: str) -> str:
     texts = [TEXT("any", n=n, portion=records, gain=_gain(lines, n_files))]
     if n_files > 1:
         texts.append(TEXT("all", n=round(every["n_confirmed"])))
-    fields = {
-        "share": share_of(joint["best_rank_correct_rate"], n_suspected),
-        "suspected": count(n_suspected),
-    }
+    fields = {"share": share_of(joint["best_rank_correct_rate"], n_suspected), "suspected": count(n_suspected)}
     texts.append(TEXT("guess", n=n_files, **fields))
     if defined(joint["n_corroborated"]) and n_files > 1:
         shared = round(joint["n_corroborated"])

@@ -27,17 +27,7 @@ from reident.report.parts.variants_figures import label
 from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
-from reident.report.wording import (
-    UNDEFINED,
-    declared,
-    defined,
-    digits,
-    escape,
-    listed,
-    number,
-    percent,
-    rates,
-)
+from reident.report.wording import UNDEFINED, declared, defined, digits, escape, listed, number, percent, rates
 from reident.suggestion.search import dominated
 from reident.verdict.limits import OPEN, RESERVED, WITHIN
 
@@ -230,9 +220,7 @@ def utility_variants(results: Results) -> str | None:
         *set_columns(variants, setting_names(results)),
         *columns(cells, HEADING, "verdict:text"),
         Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(variants["risk"])),
-        *columns(
-            cells, TEXT, "loss:cell changed=values_changed ratio:cell best:text", group="variants.columns"
-        ),
+        *columns(cells, TEXT, "loss:cell changed=values_changed ratio:cell best:text", group="variants.columns"),
         kind="compact",
     )
 

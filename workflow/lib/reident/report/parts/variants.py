@@ -210,9 +210,7 @@ def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
     columns = []
     for name in names:
         labels = [escape(label_of(label)) for label in lines[f"set_{name}"]]
-        cells = [
-            f"**{text}**" if bold else text for text, bold in zip(labels, is_reference(lines), strict=True)
-        ]
+        cells = [f"**{text}**" if bold else text for text, bold in zip(labels, is_reference(lines), strict=True)]
         # Beside many columns of numbers, a share of the width would be too narrow for a short label.
         width = "auto" if max(map(len, labels), default=0) <= MAX_LABEL else "1fr"
         columns.append(Column(escape(heading(name)), cells, "l", width))
@@ -281,8 +279,7 @@ def _broken(text: str) -> str:
     # A name of a scenario may have a semicolon; what follows the one between limits is the key of a limit.
     limits = [limit.partition(": ") for limit in re.split(r"; (?=\w+_at_(?:most|least)\b)", text) if limit]
     texts = [
-        f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}"
-        for name, _, metrics in limits
+        f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}" for name, _, metrics in limits
     ]
     return "; ".join(texts) or UNDEFINED
 

@@ -90,10 +90,7 @@ def _figure(
     by = f"*{escape(heading(over))}*" if over and as_lines else TEXT("figure.variant")
     limit = TEXT("figure.limit") if any(limits.values()) else ""
     texts = [TEXT(f"figure.{name}", by=by), limit, TEXT("figure.reference")]
-    about: dict[str, Any] = {
-        "alt": _alt(results, by_metric, panels),
-        "caption": " ".join(filter(None, texts)),
-    }
+    about: dict[str, Any] = {"alt": _alt(results, by_metric, panels), "caption": " ".join(filter(None, texts))}
     if over and as_lines:
         return style.figure(
             {
@@ -109,10 +106,7 @@ def _figure(
     lines = shown_lines(next(iter(by_metric.values())), next(reversed(panels)))
     names = [label(results, line) for _, line in lines.iterrows()]
     return style.row_figure(
-        {
-            panel: partial(_draw_rows, by_metric, lines, column, limits.get(column))
-            for column, panel in panels.items()
-        },
+        {panel: partial(_draw_rows, by_metric, lines, column, limits.get(column)) for column, panel in panels.items()},
         names,
         extra=0.45,
         key=len(by_metric) > 1,
@@ -150,9 +144,7 @@ def _curves(results: Results, by_metric: dict[str, pd.DataFrame], over: str) -> 
             words = [_words(name[4:], label) for name, label in zip(others, labels, strict=True)]
             points = group.assign(at=group[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
             is_single = len(by_metric) == 1
-            colour, marker = (
-                looks[place % len(looks)] if is_single and others else _looks().get(metric, looks[0])
-            )
+            colour, marker = looks[place % len(looks)] if is_single and others else _looks().get(metric, looks[0])
             dashes = () if is_single else DASHES[place % len(DASHES)]
             name = ", ".join([*([metric] if metric and not is_single else []), *words]) or metric
             curves.append(Curve(name, colour, marker, dashes, points))

@@ -46,9 +46,7 @@ def _with_code(text: str) -> str:
 
 
 def _texts(warning_lines: pd.DataFrame) -> list[str]:
-    return [
-        TEXT(f"lead.{row.severity}", text=_with_code(warning_text(row))) for row in warning_lines.itertuples()
-    ]
+    return [TEXT(f"lead.{row.severity}", text=_with_code(warning_text(row))) for row in warning_lines.itertuples()]
 
 
 def warning_text(row: Any) -> str:

@@ -18,14 +18,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
 from reident.report.terms import narrow_title, some, title
-from reident.report.wording import (
-    count,
-    escape,
-    label_cells,
-    number,
-    percent,
-    rates,
-)
+from reident.report.wording import count, escape, label_cells, number, percent, rates
 from reident.suggestion.outcome import NONE, WITHIN
 
 TEXT = Sentences("why")
@@ -54,9 +47,7 @@ def recoding_name(text: str) -> str:
     matches = [_NUMBER.fullmatch(piece) for piece in text.split(", ")]
     if not all(matches):
         return escape(text)
-    return ", ".join(
-        TEXT(f"recodings.{match[1]}", n=_number(match[2])) for match in matches if match is not None
-    )
+    return ", ".join(TEXT(f"recodings.{match[1]}", n=_number(match[2])) for match in matches if match is not None)
 
 
 def _number(text: str) -> str:
@@ -83,8 +74,7 @@ def why_findings(results: Results) -> str | None:
     if lines is None:
         return None
     return items(
-        f"**{title(str(metric))}.** {_finding(recodings)}"
-        for metric, recodings in lines.groupby("metric", sort=False)
+        f"**{title(str(metric))}.** {_finding(recodings)}" for metric, recodings in lines.groupby("metric", sort=False)
     )
 
 
@@ -126,17 +116,11 @@ def why_variables(results: Results) -> str | None:
     lines = of_metrics(results, "variables")
     if lines is None or not lines["n_unique"].any():
         return None
-    shares = lines.pivot_table(
-        index="variable", columns="metric", values="unique_share", sort=False, dropna=False
-    )
+    shares = lines.pivot_table(index="variable", columns="metric", values="unique_share", sort=False, dropna=False)
     return table(
         TEXT("sets.caption"),
         Column(HEADING("variable"), label_cells(shares.index), "l", "1fr"),
-        *(
-            Column(narrow_title(metric), rates(shares[metric]))
-            for metric in results.metrics
-            if metric in shares
-        ),
+        *(Column(narrow_title(metric), rates(shares[metric])) for metric in results.metrics if metric in shares),
     )
 
 
