@@ -16,6 +16,7 @@ from reident.intake.prepare import Prepared, prepare_files
 from reident.intake.records import in_memory
 from reident.linkage import attack as stages
 from reident.linkage import strata
+from reident.linkage.agreement_of_metrics import AGREEMENT
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import Setting
 from reident.pipeline import parts
@@ -37,6 +38,13 @@ class AttackTables:
         as confidential as the links.
     limits : dict of pandas.DataFrame
         As `confirmed/{metric}.limits.csv`, by metric: the counts at every rank limit; empty for unicity.
+    surest : dict of pandas.DataFrame
+        As `surest/{metric}.csv`, by metric, and of several metrics their ``agreement``: the right claims, the surest
+        first. It is as confidential as the links.
+    surest_summary : pandas.DataFrame
+        As `surest/summary.csv`.
+    agreement : pandas.DataFrame
+        As `agreement/rates.csv`: the rates of pairs that at least k metrics suspect.
     warnings : pandas.DataFrame
         As `prepared/warnings.csv`: valid input that may be a mistake.
     """
@@ -44,6 +52,9 @@ class AttackTables:
     rates: pd.DataFrame
     confirmed: dict[str, pd.DataFrame]
     limits: dict[str, pd.DataFrame]
+    surest: dict[str, pd.DataFrame]
+    surest_summary: pd.DataFrame
+    agreement: pd.DataFrame
     warnings: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -199,11 +210,18 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     extracts = parts.preparing(study.model).extracts
     typed, files = prepared(study.model, study.texts(extracts), threads)
     setting = Setting(threads=threads, functions=study.functions)
-    made = stages.attack(parts.attacking(study.model), files, setting)
+    settings = parts.attacking(study.model)
+    made = stages.attack(settings, files, setting)
+    claims, compared = stages.claim(settings, files, made, parts.agreeing(study.model).right)
+    if len(claims) > 1:
+        claims[AGREEMENT] = compared.claims
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
         {name: declared(f"confirmed/{name}.limits.csv", tables.limits) for name, tables in made.metrics.items()},
+        {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
+        declared("surest/summary.csv", compared.summary),
+        declared("agreement/rates.csv", compared.rates),
         declared("prepared/warnings.csv", typed.warnings),
     )
 

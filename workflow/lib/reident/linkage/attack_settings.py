@@ -8,7 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Assigning, Confirming, Cutting, OrderedVariable, Rating, Scoring, Variable, Weighing
+from reident.linkage.parts import (
+    Assigning,
+    Claiming,
+    Confirming,
+    Cutting,
+    OrderedVariable,
+    Rating,
+    Scoring,
+    Variable,
+    Weighing,
+)
 
 if TYPE_CHECKING:
     from reident.sections.base import Section
@@ -87,6 +97,10 @@ class AttackSettings(SearchSettings):
     def confirming(self) -> Confirming:
         """The slice of confirmation."""
         return Confirming(self.keys, self.max_pairs, self.keep)
+
+    def claiming(self, metric: str) -> Claiming:
+        """Return the slice of the order of the claims of a metric."""
+        return Claiming(REGISTRY[metric].low_is_best(self.metrics[metric]), self.max_pairs, self.rates)
 
     @property
     def rating(self) -> Rating:

@@ -171,6 +171,28 @@ class Joining:
 
 
 @dataclass(frozen=True)
+class Claiming:
+    """What ordering the claims of a metric takes from the study: which scores are best, the rank limit, intervals."""
+
+    low_is_best: bool
+    max_pairs: int
+    rates: Rates
+
+
+@dataclass(frozen=True)
+class Agreeing:
+    """What the agreement of the metrics, and the summary of the surest claims, take from the study.
+
+    Attributes
+    ----------
+    right : the share of right claims of `decision.surest`, where the study has it
+    """
+
+    rating: Rating
+    right: float | None
+
+
+@dataclass(frozen=True)
 class Counting:
     """What counting agreements takes from the study: every `min_agree`; None if no agreements are counted."""
 

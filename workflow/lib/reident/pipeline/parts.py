@@ -21,7 +21,9 @@ from reident.linkage.attack_settings import AttackSettings, Explaining
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.winkler import Closest, Nearest
 from reident.linkage.parts import (
+    Agreeing,
     Assigning,
+    Claiming,
     Confirming,
     Counting,
     Cutting,
@@ -258,6 +260,19 @@ def describing(study: Study) -> Describing:
 def rated(study: Study) -> Rated:
     """Return what the rates and the description take."""
     return Rated(rating(study), describing(study))
+
+
+@_part_of("order_claims")
+def claiming(study: Study, metric: str) -> Claiming:
+    """Return what ordering the claims of a metric takes."""
+    return attacking(study).claiming(metric)
+
+
+@_part_of("compare_metrics")
+def agreeing(study: Study) -> Agreeing:
+    """Return what the agreement of the metrics and the summary of the surest claims take."""
+    limit = study.decision.surest if study.decision is not None else None
+    return Agreeing(rating(study), None if limit is None else limit.right)
 
 
 @_part_of("agreements")

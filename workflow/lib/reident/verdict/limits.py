@@ -14,7 +14,7 @@ from reident.linkage.ranking import WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
 from reident.verdict.parts import Judging
-from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
+from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
 COLUMNS = {
     "conditional_rate_at_most": "conditional_rate",
@@ -82,9 +82,9 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     part : Judging
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
-        :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
-        ``summary`` and ``known``, its scenarios, of ``file_risk``, ``closest`` of distances to the closest record, and
-        ``learnt`` of attribute disclosure.
+        :func:`reident.verdict.warnings.collect`, ``agreement`` and ``surest`` of the metrics, ``together``,
+        ``scenarios`` and ``pooled`` of matching, and ``cells``, ``summary`` and ``known``, its scenarios, of
+        ``file_risk``, ``closest`` of distances to the closest record, and ``learnt`` of attribute disclosure.
 
     Returns
     -------
@@ -119,6 +119,8 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             outcomes += [
                 judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
+    if "surest" in tables and decision.surest is not None:
+        outcomes += _of_surest(decision.surest.at_most, tables["surest"], tables["rates"])
     if "together" in tables:
         outcomes += _of_joint(decision, tables["together"], tables["rates"])
     if "cells" in tables:
@@ -163,6 +165,15 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
     else:
         outcome = UNSURE if has_interval and line["conditional_high"] > bound else PASSES
     return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
+
+
+def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limit on the surest claims of which a share is right, for every metric and their agreement."""
+    tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
+    for line in surest.to_dict("records"):
+        metric, value = str(line["metric"]), float(line["n_at_limit"])
+        outcome = BREAKS if value > bound else PASSES if line["n_claims"] else NOTHING
+        yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:

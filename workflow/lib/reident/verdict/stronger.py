@@ -1,6 +1,6 @@
 """What a stronger intruder than the metrics finds, where that is above a limit that they meet (METHODS §1.1, §6).
 
-He joins on exact values, or leaves a variable out that only adds noise.
+He joins on exact values, leaves a variable out that only adds noise, or believes what several metrics suspect.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pandas as pd
 
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.language.messages import Fields
+from reident.linkage.agreement_of_metrics import AGREEMENT
 from reident.linkage.intervals import interval
 from reident.linkage.ranking import WHOLE
 from reident.plausibility.warnings import in_words
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 EXACT = "exact"
 """Stands for the join on exact values where limits differ by metric: a limit of some metrics is not its own."""
+
+CONDITIONAL = "conditional_rate_at_most"
+"""The limit that agreement of the metrics is compared with: the only rate that has an interval."""
 
 
 def exceeds(limit: str, bound: float, n_puf: int, n_suspected: int, n_confirmed: int, n_linked: int) -> bool:
@@ -48,7 +52,7 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
     Parameters
     ----------
     tables : mapping
-        ``rates``, and of ``exact`` and ``without`` those that the study has.
+        ``rates``, and of ``exact``, ``without`` and ``agreement`` those that the study has.
     met : pandas.Series
         Whether a metric meets a limit, by limit and metric; one without a verdict does not.
     """
@@ -59,6 +63,12 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
         for limit, bound in decision.given("metrics", EXACT).items():
             if by_all.get(limit, False) and (row := _first(rows, limit, bound)) is not None:
                 yield _warning("exact_values", row, limit, {"variable": row.variables.replace("+", " + ")})
+    bound = decision.given("metrics", AGREEMENT).get(CONDITIONAL)
+    if "agreement" in tables and bound is not None and by_all.get(CONDITIONAL, False):
+        rows = tables["agreement"][tables["agreement"]["stratum"] == WHOLE]
+        rows = rows.sort_values("conditional_low", ascending=False, kind="stable")
+        if row := next((row for row in rows.itertuples() if row.conditional_low > bound), None):
+            yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row.metrics)})
     if "without" in tables:
         for metric in whole["metric"]:
             rows = tables["without"][tables["without"]["metric"] == metric]
