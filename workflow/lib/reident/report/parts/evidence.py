@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from reident.report.layout import block, part
 from reident.report.parts.filerisk import CELLS, SUMMARY
 from reident.report.parts.patterns import rank_curves
+from reident.report.parts.surest import SUMMARY as SUREST_SUMMARY
 from reident.report.results import LIMITS, VERDICT, WARNINGS, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import listed
-from reident.verdict.warnings import ATTACK, FILE, MATCHING
+from reident.verdict.warnings import ATTACK, FILE, MATCHING, SUREST
 
 TEXT = Sentences("evidence")
 TABLES = {
@@ -42,6 +43,12 @@ def evidence(results: Results) -> str:
     names += ["rates-by-stratum"] if results.strata_names and results.has("strata/manifest.csv") else []
     ranked = rank_curves(results)["n_suspected"].any()
     return _links(results, ATTACK, [*names, *(["rates-by-rank-limit"] if ranked else [])])
+
+
+@part(SUREST_SUMMARY, VERDICT, LIMITS)
+def surest_evidence(results: Results) -> str | None:
+    """Return the link from the verdict on the surest claims, where the study sets a limit for them."""
+    return _links(results, SUREST, ["surest-claims"]) if len(results.limits(SUREST)) else None
 
 
 @part("matching/summary.csv", VERDICT, LIMITS)

@@ -81,18 +81,22 @@ def surest_table(results: Results) -> str:
     """Return how many of the surest claims of each metric are right."""
     lines = summary(results)
     right = [
-        Column(TEXT("table.right_of", n=name.replace("_percent", " %")), fixed_cells(lines[f"right_of_{name}"], 1))
+        Column(
+            TEXT("table.right_of", n=name.replace("_percent", " %")),
+            fixed_cells(lines[f"right_of_{name}"], 1),
+            width="1fr",
+        )
         for name in (*map(str, NUMBERS), "1_percent", "10_percent")
     ]
     largest = [
-        Column(TEXT("table.at", share=f"{share} %"), count_cells(lines[f"n_at_{share}_percent"]))
+        Column(TEXT("table.at", share=f"{share} %"), count_cells(lines[f"n_at_{share}_percent"]), width="1fr")
         for share in (50, 80, 90, 95)
     ]
     return table(
         TEXT("table.caption"),
-        Column(HEADING("metric"), metric_cells(lines["metric"]), "l", "1fr"),
-        Column(TEXT("table.claims"), count_cells(lines["n_claims"])),
-        Column(TEXT("table.right"), rates(lines["right_rate"])),
+        Column(HEADING("metric"), metric_cells(lines["metric"]), "l"),
+        Column(TEXT("table.claims"), count_cells(lines["n_claims"]), width="1fr"),
+        Column(TEXT("table.right"), rates(lines["right_rate"]), width="1fr"),
         *right,
         *largest,
         kind="compact",
@@ -164,11 +168,16 @@ def agreement_table(results: Results) -> str | None:
         TEXT("agreement.text"),
         table(
             TEXT("agreement.caption", file=AGREEMENTS),
-            Column(TEXT("agreement.metrics"), which, "l", "1fr"),
-            *columns(lines, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed conditional_rate"),
-            interval_column(results, lines),
-            *columns(lines, HEADING, "baseline=baseline_rate expected_correct=expected_correct_rate"),
-            *columns(lines, HEADING, "single=n_single single_confirmed=n_single_confirmed single_rate"),
+            Column(TEXT("agreement.metrics"), which, "l"),
+            *columns(
+                lines,
+                HEADING,
+                "suspected_records=n_suspected confirmed_records=n_confirmed conditional_rate",
+                "1fr",
+            ),
+            interval_column(results, lines, "1.3fr"),
+            *columns(lines, HEADING, "baseline=baseline_rate expected_correct=expected_correct_rate", "1fr"),
+            *columns(lines, HEADING, "single=n_single single_confirmed=n_single_confirmed single_rate", "1fr"),
             kind="compact",
             name="rates-by-agreement",
         ),
