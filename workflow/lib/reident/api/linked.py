@@ -16,9 +16,9 @@ from reident.intake.prepare import Prepared, prepare_files
 from reident.intake.records import in_memory
 from reident.linkage import attack as stages
 from reident.linkage import strata
-from reident.linkage.agreement_of_metrics import AGREEMENT
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import Setting
+from reident.linkage.parts import AGREEMENT
 from reident.pipeline import parts
 from reident.study.model import Study
 

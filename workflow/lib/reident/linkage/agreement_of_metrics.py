@@ -11,13 +11,10 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, rates, surest
-from reident.linkage.parts import Agreeing, Claiming, Rating
+from reident.linkage.parts import AGREEMENT, Agreeing, Claiming, Rating
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-
-AGREEMENT = "agreement"
-"""Stands for the agreement of the metrics where tables have a metric."""
 
 _NONE = pa.table({name: np.empty(0, np.int32) for name in ("puf", "eif", "score")})
 """No pair."""

@@ -23,6 +23,10 @@ ANY, ALL, EXACTLY, ONE = "any", "all", "exactly", "file"
 the file of its label alone."""
 
 
+AGREEMENT = "agreement"
+"""Stands for the agreement of the metrics where tables have a metric."""
+
+
 @dataclass(frozen=True)
 class Variable:
     """A linking variable as the metrics know it: its values are typed, its codes are the study's."""

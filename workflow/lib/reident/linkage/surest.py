@@ -13,7 +13,6 @@ from reident.linkage import batches, intervals, sums
 from reident.linkage.links import SortedLinks
 from reident.linkage.parts import Claiming
 from reident.linkage.ranking import WHOLE, within
-from reident.linkage.rates import shares
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -71,7 +70,7 @@ def order(part: Claiming, pairs: Source, iuf: Source) -> pd.DataFrame:
             "next_score": following[line],
             "n_claims": ends + 1,
             "n_right": right,
-            "right_rate": shares(right, ends + 1),
+            "right_rate": right / (ends + 1),
             "low": low,
             "high": high,
         }

@@ -12,8 +12,8 @@ import pandas as pd
 
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.language.messages import Fields
-from reident.linkage.agreement_of_metrics import AGREEMENT
 from reident.linkage.intervals import interval
+from reident.linkage.parts import AGREEMENT
 from reident.linkage.ranking import WHOLE
 from reident.plausibility.warnings import in_words
 

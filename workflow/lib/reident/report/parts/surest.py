@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.linkage.agreement_of_metrics import AGREEMENT
+from reident.linkage.parts import AGREEMENT
 from reident.linkage.surest import NUMBERS
 from reident.pipeline.tables import WHOLE
 from reident.report import style
@@ -170,10 +170,7 @@ def agreement_table(results: Results) -> str | None:
             TEXT("agreement.caption", file=AGREEMENTS),
             Column(TEXT("agreement.metrics"), which, "l"),
             *columns(
-                lines,
-                HEADING,
-                "suspected_records=n_suspected confirmed_records=n_confirmed conditional_rate",
-                "1fr",
+                lines, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed conditional_rate", "1fr"
             ),
             interval_column(results, lines, "1.3fr"),
             *columns(lines, HEADING, "baseline=baseline_rate expected_correct=expected_correct_rate", "1fr"),
