@@ -26,7 +26,7 @@ the function that calls them."""
 
 
 ZERO, ONE = np.int64(0), np.int64(1)
-"""As arguments and first values in compiled code: for a literal number, numba compiles the called function once more."""
+"""As arguments and first values in compiled code: for a literal, numba compiles the called function once more."""
 
 INLINE = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
 """As `inner_jit`, for what is compiled for a type of arguments alone."""

@@ -180,7 +180,7 @@ def _move_open(ids, start, stop, bound, least):
 
 @inner_jit
 def _push(nodes, aparts, n, kind, p, p_stop, e, e_stop, j, least, apart):
-    """Write node n; return n + 1. A tuple assigned to a row would bring in numba's messages on shapes (see `enlarge`)."""
+    """Write node n, and return n + 1. Assigning a tuple to a row takes seconds to compile (see `cells.enlarge`)."""
     nodes[n, 0], nodes[n, 1], nodes[n, 2], nodes[n, 3], nodes[n, 4] = kind, p, p_stop, e, e_stop
     nodes[n, 5], nodes[n, 6], aparts[n] = j, least, apart
     return n + 1
