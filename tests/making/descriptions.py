@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.plausibility.check import Checked, check
-from reident.plausibility.parts import Checking
+from reident.plausibility.settings import DescriptionCheckSettings
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,10 @@ def checked(described: Described) -> Checked:
     )
     iuf = pa.table({"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)})
     variables = tuple(Variable(name, kind) for name, kind in described.types.items())  # type: ignore[arg-type]
-    part = Checking(variables, {"puf": ("key",), "eif": ("key",)})
-    return check(part, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account)
+    settings = DescriptionCheckSettings(variables, {"puf": ("key",), "eif": ("key",)})
+    return check(
+        settings, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account
+    )
 
 
 def warned(described: Described) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
 from reident.study import checklists
 from reident.verdict import limits
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
 
@@ -202,7 +202,7 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
         for name, path in JUDGED.items()
         if name not in SOURCES.values() and (folder / path).is_file()
     }
-    judged = limits.judge(Judging(decision, len(names), default), tables | warnings)
+    judged = limits.judge(VerdictSettings(decision, len(names), default), tables | warnings)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
         write_table(folder / f"verdict/{name}.csv", table)
 

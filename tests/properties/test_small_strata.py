@@ -13,7 +13,7 @@ from reident.kernels import strata, taxicab, unicity
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import MAX_SMALL, Estimates, Setting
 from reident.linkage.pairing import Comparison, spread, spreads
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 
 ALPHAS = st.sampled_from(["0.5", "1", "1/3"])
 BANDS = {"bands": [{"within": 0.5, "score": "4"}, {"within": 2, "score": "1.5"}], "beyond": "0.5"}

@@ -15,7 +15,7 @@ from reident.linkage.metrics import fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Setting
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
 from reident.linkage.pairing import Pairing, Records, Scope
-from reident.linkage.parts import OrderedVariable
+from reident.linkage.settings import OrderedVariable
 from reident.linkage.weights import weight
 
 KEPT = json.loads(Path(__file__).with_name("evidence.json").read_text(encoding="utf-8"))

@@ -8,6 +8,6 @@ from reident.linkage.metrics.contract import Setting
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), binned=binned)
-    positions = dict(zip(step.part.metrics, step.open_all("confirmed"), strict=True))
+    positions = dict(zip(step.settings.metrics, step.open_all("confirmed"), strict=True))
     setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write_all(explanation.explain(step.part, step.metric, files, positions, setting))
+    step.write_all(explanation.explain(step.settings, step.metric, files, positions, setting))

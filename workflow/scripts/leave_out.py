@@ -9,4 +9,4 @@ with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned)
     setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("without", leave_out(step.part, files, setting))
+    step.write("without", leave_out(step.settings, files, setting))

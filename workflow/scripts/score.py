@@ -13,4 +13,6 @@ with ledger.step(snakemake) as step:
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]
     weights = Estimates(*estimates) if estimates else None
     setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights)
-    scoring.score_shard(step.part, REGISTRY[step.metric], files, lines, manifest, blocks, setting, step.sink("pairs"))
+    scoring.score_shard(
+        step.settings, REGISTRY[step.metric], files, lines, manifest, blocks, setting, step.sink("pairs")
+    )

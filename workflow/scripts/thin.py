@@ -9,4 +9,4 @@ with ledger.step(snakemake) as step:
     prepared, strata = step.read_sides(), step.read_sides("strata_")
     files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"))
     setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("counts", thinning.thin(step.part, step.metric, files, step.open("suspected"), setting))
+    step.write("counts", thinning.thin(step.settings, step.metric, files, step.open("suspected"), setting))

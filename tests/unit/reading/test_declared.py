@@ -11,7 +11,7 @@ from making.examples import cases, examples
 from making.studies import study, table
 from reident import reading
 from reident.intake import prepare as intake
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.reading.declared import NOTHING, Declared, says_missing
 from reident.sections.files import SourceFile
 
@@ -83,12 +83,12 @@ def test_a_run_warns_of_what_the_study_does_not_declare(missing, tmp_path):
             {"name": "sex", "type": "categorical", "missing": {"puf": list(missing)}},
         ],
     )
-    part = parts.preparing(model)
-    puf = reading.read(path, part.file("puf"), part.columns_of("puf"), ["p"])
+    settings = step_settings.preparing(model)
+    puf = reading.read(path, settings.file("puf"), settings.columns_of("puf"), ["p"])
     eif = pa.table(
         {"e": frame["p"], "age": [str(30 + at % 40) for at in range(n)], "sex": [str(1 + at % 2) for at in range(n)]}
     )
-    warnings = intake.prepare(part, puf, eif, table("p e", *(f"{at} {at}" for at in range(n)))).warnings
+    warnings = intake.prepare(settings, puf, eif, table("p e", *(f"{at} {at}" for at in range(n)))).warnings
     found = warnings[warnings["code"] == "undeclared_by_study"]
     expected = [("understates", 7, "-2, 98"), ("understates", 10, "8")]
     assert sorted(found[["severity", "affected", "codes"]].itertuples(index=False, name=None)) == (

@@ -18,7 +18,7 @@ from reident.linkage import attack as stages
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import Setting
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.study.model import Study
 
 FOUR_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -196,10 +196,10 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
     if study.model.metrics is None:
         raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
-    extracts = parts.preparing(study.model).extracts
+    extracts = step_settings.preparing(study.model).extracts
     typed, files = prepared(study.model, study.texts(extracts), threads)
     setting = Setting(threads=threads, functions=study.functions)
-    made = stages.attack(parts.attacking(study.model), files, setting)
+    made = stages.attack(step_settings.attacking(study.model), files, setting)
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
@@ -210,9 +210,9 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
 
 def prepared(study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1) -> tuple[Prepared, AttackFiles]:
     """Return the typed tables of a study, and what an attack takes of them."""
-    part = parts.preparing(study)
+    settings = step_settings.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")
-    typed = Prepared(**in_memory(names, lambda sinks: prepare_files(part, texts, sinks, threads=threads)))
-    made = strata.stratify(parts.stratifying(study), typed.puf, typed.eif, typed.iuf)
+    typed = Prepared(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))
+    made = strata.stratify(step_settings.stratifying(study), typed.puf, typed.eif, typed.iuf)
     records, of_records = ({"puf": tables.puf, "eif": tables.eif} for tables in (typed, made))
     return typed, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from reident.filerisk import individual, wildcards
-from reident.filerisk.parts import PLACE, IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, weighted
+from reident.filerisk.settings import PLACE, ScenarioSettings
 from reident.kernels import keysets
 from reident.linkage import sums
 from reident.linkage.categories import codes_of, key_columns
@@ -93,19 +93,19 @@ class Cells(NamedTuple):
         return result
 
 
-def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: Iterable[str]) -> Files:
+def files_of(settings: ScenarioSettings, file: pa.Table, population: pa.Table, names: Iterable[str]) -> Files:
     """Return the columns of the file and its population that the sets consist of, given all their key variables."""
-    fraction, weights = weighted(file, rules.sampling_fraction)
+    fraction, weights = weighted(file, settings.sampling_fraction)
     return Files(
         file.num_rows,
         key_columns([file, population], names),
         population.num_rows > 0,
-        rules.wildcard,
+        settings.wildcard,
         fraction,
         weights,
         np.argsort(weights, kind="stable"),
-        file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {name: _target(file, name, PLACE + name if name in rules.ordered else None) for name in rules.sensitive},
+        file[HOUSEHOLD].to_numpy() if settings.household else None,
+        {name: _target(file, name, PLACE + name if name in settings.ordered else None) for name in settings.sensitive},
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, comb, ndtri
 
-from reident.larger.parts import Extrapolating
 from reident.larger.rarity import Rarity, confirmation_chances, likely, rarity, smooth
+from reident.larger.settings import ExtrapolationSettings
 
 FITTED = ("confirmed_rate", "best_guess_rate")
 """The quantities that are extrapolated."""
@@ -75,7 +75,7 @@ class Held(NamedTuple):
         return abs(self.n_held / self.n_puf - self.share) <= FAR * error
 
 
-def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def extrapolate(settings: ExtrapolationSettings, counts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the rates of each metric by the size of the external intruder file.
 
     Parameters
@@ -91,22 +91,22 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
         missing where undefined or not estimated.
     """
     lines: list[dict[str, Any]] = []
-    for metric in part.metrics:
+    for metric in settings.metrics:
         table = counts[metric]
-        ranked = part.limits[metric] is not None
+        ranked = settings.limits[metric] is not None
         at_sizes = observed(table, ranked=ranked)
-        held = describe(part, metric, table)
+        held = describe(settings, metric, table)
         for quantity in QUANTITIES:
             status = "observed"
             curve: list[dict[str, Any] | None] = [None] * len(at_sizes)
             if quantity in FITTED:
-                fitted, limit, status = held.rivals, part.limits[metric] or 1, held.status
+                fitted, limit, status = held.rivals, settings.limits[metric] or 1, held.status
                 if quantity == "best_guess_rate":
                     # Unicity, which does not rank its candidates, has one curve.
                     status = held.status if ranked else "unranked"
                     fitted, limit = held.before, 1
-                times = [*at_sizes["times"], *_sizes(part, held)]
-                curve = list(_curve(part, held, fitted, limit, status, times))
+                times = [*at_sizes["times"], *_sizes(settings, held)]
+                curve = list(_curve(settings, held, fitted, limit, status, times))
             for at, estimate in enumerate(curve):
                 line: dict[str, Any] = {"metric": metric, "quantity": quantity, "status": status}
                 if at < len(at_sizes):
@@ -117,17 +117,17 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
     return pd.DataFrame(lines)
 
 
-def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
+def describe(settings: ExtrapolationSettings, metric: str, table: pd.DataFrame) -> Held:
     """Return what the whole file holds, and whether a curve can be fitted."""
     records = table[table["share"] == 1]
     linked = records[records["held"] == 1]
     n_puf, n_eif = int(records["n_records"].sum()), int(records["n_eif"].iloc[0])
     n_held = int(linked["n_records"].sum())
     n_confirmed = int(linked.loc[linked["links"] > 0, "n_records"].sum())
-    rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=part.keep + 1).astype(np.int64)
-    before = _rivals_before(linked, part.keep)
-    share = n_eif / part.population if part.population else n_held / n_puf
-    if metric in part.fixed:
+    rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=settings.keep + 1).astype(np.int64)
+    before = _rivals_before(linked, settings.keep)
+    share = n_eif / settings.population if settings.population else n_held / n_puf
+    if metric in settings.fixed:
         status = "size_dependent"
     elif n_confirmed < MIN_CONFIRMED:
         status = "too_few"
@@ -183,14 +183,14 @@ def observed(table: pd.DataFrame, *, ranked: bool) -> pd.DataFrame:
     return means.round(dict.fromkeys(QUANTITIES, EXACT_DECIMALS))
 
 
-def _sizes(part: Extrapolating, held: Held) -> list[float]:
+def _sizes(settings: ExtrapolationSettings, held: Held) -> list[float]:
     """Return the multiples of the file that are asked for, and that of the whole population where the study has one."""
-    population_multiple = part.population / held.n_eif if part.population else 0.0
-    return sorted({*part.times, *([population_multiple] if population_multiple > 1 else [])})
+    population_multiple = settings.population / held.n_eif if settings.population else 0.0
+    return sorted({*settings.times, *([population_multiple] if population_multiple > 1 else [])})
 
 
 def _curve(
-    part: Extrapolating, held: Held, counts: np.ndarray, limit: int, status: str, times: list[float]
+    settings: ExtrapolationSettings, held: Held, counts: np.ndarray, limit: int, status: str, times: list[float]
 ) -> Iterator[dict[str, Any] | None]:
     """Yield the estimate at each multiple of the file, with its interval beyond the file.
 
@@ -211,24 +211,24 @@ def _curve(
         if multiple * held.share > 1 + 1e-9:
             yield line | {"status": "beyond_population"}
             continue
-        yield line | _estimate(part, held, limit, rarity_, weight, multiple)
+        yield line | _estimate(settings, held, limit, rarity_, weight, multiple)
 
 
 def _estimate(
-    part: Extrapolating, held: Held, limit: int, rarity_: Rarity, weight: np.ndarray, times: float
+    settings: ExtrapolationSettings, held: Held, limit: int, rarity_: Rarity, weight: np.ndarray, times: float
 ) -> dict[str, float]:
     """Return the rate with a file of a multiple of the size, and its interval where that is above 1."""
-    linked = held.linked(times, part.population)
+    linked = held.linked(times, settings.population)
     values = confirmation_chances(rarity_, times * held.share, limit)
     estimate = linked * float(values @ weight)
     if times <= 1:
         return {"estimate": round(estimate, DECIMALS)}
-    low, high = likely(rarity_, values, float(chdtri(1, 1 - part.level)) / 2)
+    low, high = likely(rarity_, values, float(chdtri(1, 1 - settings.level)) / 2)
     # The larger file is a draw, too; without a population, the share that the file holds is itself an estimate.
     spread = estimate * (1 - estimate) / held.n_puf
-    if part.population is None:
+    if settings.population is None:
         spread += estimate**2 * (1 - held.share) / held.n_held
-    reach = float(-ndtri((1 - part.level) / 2)) * math.sqrt(spread)
+    reach = float(-ndtri((1 - settings.level) / 2)) * math.sqrt(spread)
     below, above = max(estimate - linked * low, 0.0), max(linked * high - estimate, 0.0)
     ends = max(0.0, estimate - math.hypot(below, reach)), min(1.0, estimate + math.hypot(above, reach))
     return {

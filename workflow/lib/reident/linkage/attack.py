@@ -16,7 +16,7 @@ import pyarrow as pa
 from reident.linkage import bins, confirmation, ranking, rates, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_part
+from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_share
 from reident.linkage.scoring import score_shard
 from reident.linkage.strata import lines, pack
 
@@ -90,7 +90,7 @@ def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budge
     compared = compare(settings, files, setting.threads)
     metrics, share = {}, 1 / len(settings.metrics)
     for at, name in enumerate(settings.metrics):
-        job = setting._replace(progress=progress_of_part(setting.progress, at * share, share))
+        job = setting._replace(progress=progress_of_share(setting.progress, at * share, share))
         scores = list(score(settings, name, files, compared, job, budget=budget))
         metrics[name] = _confirmed(settings, REGISTRY[name], files, scores)
     lines = rates.rate(
@@ -145,7 +145,7 @@ def score(
     total, done = max(int(blocks["pairs"].sum()), 1), 0.0
     for shard in [shard for _, shard in blocks.groupby("shard")] or [blocks]:
         share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
-        progress = progress_of_part(setting.progress, done, share)
+        progress = progress_of_share(setting.progress, done, share)
         job = setting._replace(weights=compared.weights, progress=progress)
         score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records)
         done += share

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import SortedRows, size, split
-from reident.linkage.parts import Cutting
 from reident.linkage.quantiles import ascending, cut_points_of
+from reident.linkage.settings import BinningSettings
 from reident.linkage.strata import lines
 from reident.sections.linkage import Binning
 
@@ -82,7 +82,7 @@ def bins_of(values: np.ndarray, scope: np.ndarray, cuts: np.ndarray) -> np.ndarr
 
 
 def bin_files(
-    part: Cutting, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
+    settings: BinningSettings, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
 ) -> Binned:
     """Bin the numeric linking variables of both prepared files.
 
@@ -95,7 +95,7 @@ def bin_files(
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
-    bins = cut(part, files, strata, manifest)
+    bins = cut(settings, files, strata, manifest)
     tables = {side: pa.concat_tables(bins.binned(side, files[side], strata[side])) for side in files}
     return Binned(tables, bins.cutpoints())
 
@@ -115,13 +115,13 @@ class Bins:
     By variable, `cuts` has the cut points of each file that cuts.
     """
 
-    def __init__(self, part: Cutting, scopes: Sequence[str], cuts: Mapping[str, list[_Cut]]) -> None:
-        self._part, self._scopes, self._cuts = part, scopes, cuts
+    def __init__(self, settings: BinningSettings, scopes: Sequence[str], cuts: Mapping[str, list[_Cut]]) -> None:
+        self._settings, self._scopes, self._cuts = settings, scopes, cuts
 
     def binned(self, side: str, source: Source, strata: Source) -> Iterator[pa.Table]:
         """Yield the linking variables of a file in batches, with bins in place of numbers, and count the bins."""
-        names = [variable.name for variable in self._part.variables]
-        for batch, scope in _with_scope(self._part.binning, source, strata, names):
+        names = [variable.name for variable in self._settings.variables]
+        for batch, scope in _with_scope(self._settings.binning, source, strata, names):
             bins = {name: self._bin(side, batch[name], scope, cuts) for name, cuts in self._cuts.items()}
             yield pa.table({name: bins.get(name, batch[name]) for name in names})
 
@@ -150,12 +150,14 @@ class Bins:
         return pd.concat(lines, ignore_index=True) if lines else pd.DataFrame()
 
 
-def cut(part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame) -> Bins:
+def cut(
+    settings: BinningSettings, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame
+) -> Bins:
     """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does."""
-    options = part.binning
+    options = settings.binning
     scopes = ["ALL"] if options.scope == "study" else list(manifest["stratum"])
     sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
-    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in part.variables if variable.type == "numeric"}
+    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.type == "numeric"}
     for name, variable_cuts in cuts.items():
         for cutter, sides in _cutters(options.cutpoints):
             records = np.sum([sizes[side] for side in sides], axis=0)
@@ -168,7 +170,7 @@ def cut(part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source]
             cut_sides = sides if options.cutpoints == "each" else files
             counts = {side: np.zeros((len(scopes), options.bins), np.int64) for side in cut_sides}
             variable_cuts.append(_Cut(cutter, points, records > 0, counts))
-    return Bins(part, scopes, cuts)
+    return Bins(settings, scopes, cuts)
 
 
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:

@@ -17,9 +17,9 @@ from reident.linkage.attack import AttackFiles, compare, suspect
 from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.bins import bin_files
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Cutting, OrderedVariable
 from reident.linkage.ranking import within
 from reident.linkage.recodings import compared
+from reident.linkage.settings import BinningSettings, OrderedVariable
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Setting
@@ -56,7 +56,7 @@ def recode(settings: SettingsT, files: AttackFiles, changes: Changes) -> tuple[S
     recoded = files._replace(prepared=prepared)
     if files.binned is not None and any(REGISTRY[name].reads == "binned" for name in metrics):
         changed = tuple(variable for variable in variables if variable.name in changes)
-        anew = bin_files(Cutting(changed, settings.binning), prepared, files.strata, files.manifest).files
+        anew = bin_files(BinningSettings(changed, settings.binning), prepared, files.strata, files.manifest).files
         binned = {
             side: pa.table({name: (anew[side] if name in changes else table)[name] for name in names})
             for side, table in files.binned.items()

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from reident.linkage import batches, counterfactual
 from reident.linkage.attack import AttackFiles
-from reident.linkage.attack_settings import Explaining, SearchSettings
+from reident.linkage.attack_settings import ExplanationSettings, SearchSettings
 from reident.linkage.counterfactual import Pairs
 from reident.linkage.links import Links, numbers
 from reident.linkage.pairing import encode
@@ -35,7 +35,7 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    part: Explaining, metric: str, files: AttackFiles, positions: Mapping[str, Source], setting: Setting
+    settings: ExplanationSettings, metric: str, files: AttackFiles, positions: Mapping[str, Source], setting: Setting
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
@@ -48,10 +48,10 @@ def explain(
         With the columns that `pipeline/columns.csv` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
-    pairs, variables = confirmed[metric], part.attack.variables
-    tried = changes(variables, part.recodings, files.prepared["puf"], part.coarsened)
-    lost, recodings = _effects(part.attack, metric, files, pairs, tried, setting, _linked(files))
-    sets, agree = _unique_sets(part, files, pairs)
+    pairs, variables = confirmed[metric], settings.attack.variables
+    tried = changes(variables, settings.recodings, files.prepared["puf"], settings.coarsened)
+    lost, recodings = _effects(settings.attack, metric, files, pairs, tried, setting, _linked(files))
+    sets, agree = _unique_sets(settings, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
     names = [variable.name for variable in variables]
     texts = {
@@ -72,7 +72,7 @@ def explain(
         ),
     }
     return Explanation(
-        pa.table({**_keyed(part, files, pairs), **texts}),
+        pa.table({**_keyed(settings, files, pairs), **texts}),
         recodings,
         _variables(names, recodings[left_out], pairs, agree, sets),
     )
@@ -153,12 +153,12 @@ def _effects(
     return lost, pd.DataFrame(table).astype({"prevented_rate": float})
 
 
-def _unique_sets(part: Explaining, files: AttackFiles, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
+def _unique_sets(settings: ExplanationSettings, files: AttackFiles, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
     """Return the smallest unique sets of each pair, and the variables on which its records agree."""
-    records, _ = encode(part.attack.variables, files.binned or {})
+    records, _ = encode(settings.attack.variables, files.binned or {})
     puf, eif = (records[side].codes[getattr(pairs, side)] for side in ("puf", "eif"))
     agree = (puf == eif) & (puf >= 0)
-    return smallest_sets(records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, part.max_size), agree
+    return smallest_sets(records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, settings.max_size), agree
 
 
 def joined(which: np.ndarray, names: Sequence[str], separator: str) -> pa.Array:
@@ -176,10 +176,10 @@ def _first_sets(sets: SmallestSets, names: Sequence[str]) -> pa.Array:
     return pa.array(texts, pa.string()).take(pa.array(sets.first + 1))
 
 
-def _keyed(part: Explaining, files: AttackFiles, pairs: Pairs) -> dict[str, Any]:
+def _keyed(settings: ExplanationSettings, files: AttackFiles, pairs: Pairs) -> dict[str, Any]:
     """Return the keys and the stratum of each pair."""
     columns: dict[str, Any] = {}
-    for side, names in part.keys.items():
+    for side, names in settings.keys.items():
         records = files.prepared[side].select(list(names)).take(pa.array(getattr(pairs, side)))
         columns |= {name: records[name] for name in records.column_names}
     stratum = pa.array(files.manifest["stratum"].astype(object), pa.string())

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from reident.intake import keys
 from reident.linkage import sums
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.linkage.strata import lines
 from reident.linkage.tally import grouped
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from reident.linkage.assignment import assigned
 from reident.linkage.batches import SortedRows, is_new, merge
-from reident.linkage.parts import Assigning
+from reident.linkage.settings import AssignmentSettings
 from reident.linkage.strata import lines
 from reident.linkage.tally import Tally
 
@@ -63,7 +63,7 @@ def rank(
     strata: Source,
     manifest: pd.DataFrame,
     suspected: Sink,
-    assigning: Assigning | None = None,
+    assigning: AssignmentSettings | None = None,
 ) -> pd.DataFrame:
     """Rank the scores of a metric that scoring kept.
 
@@ -74,7 +74,7 @@ def rank(
     suspected
         Takes every row of the shards in the order of PUF records: puf, eif, score, rank, max_pairs; all but puf are
         null for an ambiguous record. For unicity: puf, eif, order.
-    assigning : Assigning, optional
+    assigning : AssignmentSettings, optional
         For a one-to-one assignment. Its pairs have the rank 1.
 
     Returns
@@ -93,7 +93,9 @@ def rank(
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
-def ranked_pairs(metric: Metric, scores: Iterable[pa.Table], assigning: Assigning | None = None) -> Iterator[pa.Table]:
+def ranked_pairs(
+    metric: Metric, scores: Iterable[pa.Table], assigning: AssignmentSettings | None = None
+) -> Iterator[pa.Table]:
     """Yield scored pairs as :func:`rank` gives them to its sink; each table has all pairs of its records."""
     if assigning is not None:
         scores = assigned(_within_or_ambiguous(_ranked(rows), assigning.max_pairs) for rows in scores)

@@ -16,8 +16,8 @@ import pyarrow as pa
 from reident.linkage import batches, intervals, sums
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import SortedLinks
-from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import RatingSettings
 from reident.linkage.strata import held_lines, lines
 from reident.linkage.tally import Tally, cases, grouped
 
@@ -122,7 +122,7 @@ def by_line(stratum: np.ndarray, values: np.ndarray, n_strata: int) -> np.ndarra
 
 
 def rate(
-    part: Rating,
+    settings: RatingSettings,
     prepared: Mapping[str, Source],
     iuf: Source,
     strata: Mapping[str, Source],
@@ -160,14 +160,14 @@ def rate(
     }
     names = [WHOLE, *manifest["stratum"]]
     of_clusters = None
-    if part.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
+    if settings.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
         of_clusters = Clusters(clusters, strata["puf"], n_strata)
     tables = []
     for metric, source in pairs.items():
-        tolerance = _tolerance(part, metric, prepared, model)
-        counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
+        tolerance = _tolerance(settings, metric, prepared, model)
+        counts["n_ambiguous"] = _ambiguous(limits[metric], names, settings.max_pairs)
         tallies = _suspected(source, truth(), manifest, of_clusters)
-        table = _rates(part, tallies, counts)
+        table = _rates(settings, tallies, counts)
         tables.append(table.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True).drop(columns="n_linked")  # which is in `reach` alone
 
@@ -252,7 +252,7 @@ def count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "level": level[start]}
 
 
-def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def _rates(settings: RatingSettings, tallies: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Return the counts and rates of a metric, one line for the whole study and one for each stratum."""
     n_strata = len(counts["n_puf"]) - 1
     case = {name: column.to_numpy() for name, column in tallies.cases.items()}
@@ -265,7 +265,7 @@ def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -
             "n_pairs": n_pairs,
             "n_confirmed_pairs": n_confirmed_pairs,
             **rates_of(counts["n_puf"], suspected, confirmed),
-            **conditional_rates(part.rates, suspected, confirmed, tallies.spreads),
+            **conditional_rates(settings.rates, suspected, confirmed, tallies.spreads),
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
             "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
@@ -334,20 +334,22 @@ def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str
     }
 
 
-def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None) -> int:
+def _tolerance(
+    settings: RatingSettings, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None
+) -> int:
     """Return how many linking variables may differ completely in a suspected pair of these files."""
-    if metric not in part.tolerances:
+    if metric not in settings.tolerances:
         if model is None:
             raise ValueError("the tolerance of this metric follows from its weights")
         return int(model["tolerance"].iloc[0])
-    complete, incomplete = part.tolerances[metric]
+    complete, incomplete = settings.tolerances[metric]
     if complete == incomplete:
         return complete
     any_missing = any(
         batch[name].null_count
         for source in prepared.values()
-        for batch in batches.split(source, columns=part.variables)
-        for name in part.variables
+        for batch in batches.split(source, columns=settings.variables)
+        for name in settings.variables
     )
     return incomplete if any_missing else complete
 

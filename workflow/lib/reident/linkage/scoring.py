@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS, Source, split
-from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, Setting, progress_of_part
+from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, Setting, progress_of_share
 from reident.linkage.pairing import Comparison
-from reident.linkage.parts import Scoring
+from reident.linkage.settings import ScoringSettings
 from reident.linkage.strata import lines
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MAX_TOGETHER = 2**14
 
 
 def score_shard(
-    part: Scoring,
+    settings: ScoringSettings,
     metric: Metric,
     files: Mapping[str, Source],
     strata: Mapping[str, pa.Table],
@@ -44,7 +44,7 @@ def score_shard(
     blocks : pandas.DataFrame
         The blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
     setting : Setting
-        What follows from the part and the files is filled in.
+        What follows from the settings and the files is filled in.
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
         then eif. An ambiguous record (its best score alone is shared by more than `keep` pairs, so no pair of it is
@@ -54,15 +54,15 @@ def score_shard(
         The PUF records whose pairs are needed; those of others may be among them.
     """
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
-    held = _hold(part, files, strata, line, len(manifest))
+    held = _hold(settings, files, strata, line, len(manifest))
     comparison, located = held.comparison, held.located
     total = max(int(blocks["pairs"].sum()), 1)
     progress = setting.progress
-    setting = setting._replace(keep=part.keep, any_missing=held.any_missing)
+    setting = setting._replace(keep=settings.keep, any_missing=held.any_missing)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
-        held, line[small], metric, part, setting._replace(progress=progress_of_part(progress, 0, done / total))
+        held, line[small], metric, settings, setting._replace(progress=progress_of_share(progress, 0, done / total))
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -74,8 +74,8 @@ def score_shard(
             chosen = inside[records[held.rows["puf"][puf[inside]]]]
         rows = puf[chosen], eif
         if len(rows[0]):
-            job = setting._replace(progress=progress_of_part(progress, done / total, block.pairs / total))
-            scored = metric.score(comparison.pairing(stratum, chosen), part.options, job)
+            job = setting._replace(progress=progress_of_share(progress, done / total, block.pairs / total))
+            scored = metric.score(comparison.pairing(stratum, chosen), settings.options, job)
             kept.append(located(*rows, scored))
         done += block.pairs
     _write(kept, metric, pairs)
@@ -101,13 +101,17 @@ class _Held(NamedTuple):
 
 
 def _hold(
-    part: Scoring, files: Mapping[str, Source], strata: Mapping[str, pa.Table], line: np.ndarray, n_strata: int
+    settings: ScoringSettings,
+    files: Mapping[str, Source],
+    strata: Mapping[str, pa.Table],
+    line: np.ndarray,
+    n_strata: int,
 ) -> _Held:
     """Return the records of some strata; all records where a score depends on those of other strata too."""
-    names = [variable.name for variable in part.variables]
+    names = [variable.name for variable in settings.variables]
     chosen = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
     chosen[line] = True
-    chosen |= part.scope == "study"
+    chosen |= settings.scope == "study"
     rows, records, any_missing = {}, {}, False
     for side, source in files.items():
         keep, start, batches = chosen[lines(strata[side])], 0, []
@@ -118,7 +122,7 @@ def _hold(
             batches.append(batch if mask.all() else batch.filter(pa.array(mask)))
         rows[side], records[side] = np.flatnonzero(keep), pa.concat_tables(batches)
     held_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
-    comparison = Comparison(part.variables, records, held_strata, n_strata, part.scope)
+    comparison = Comparison(settings.variables, records, held_strata, n_strata, settings.scope)
     return _Held(comparison, rows, any_missing)
 
 
@@ -129,15 +133,17 @@ def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -
     return whole.to_numpy() & (n_puf + n_eif <= MAX_SMALL)
 
 
-def _score_small(held: _Held, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting) -> list[_Pairs] | None:
+def _score_small(
+    held: _Held, line: np.ndarray, metric: Metric, settings: ScoringSettings, setting: Setting
+) -> list[_Pairs] | None:
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
         return None
     pairs, comparison = [], held.comparison
     for start in range(0, len(line), MAX_TOGETHER):
         strata = line[start : start + MAX_TOGETHER]
-        progress = progress_of_part(setting.progress, start / len(line), len(strata) / len(line))
-        scored = metric.score_small(comparison.pairings(strata), part.options, setting._replace(progress=progress))
+        progress = progress_of_share(setting.progress, start / len(line), len(strata) / len(line))
+        scored = metric.score_small(comparison.pairings(strata), settings.options, setting._replace(progress=progress))
         if scored is None:
             return None
         pairs.append(held.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))

@@ -19,7 +19,7 @@ from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.linkage import batches
-from reident.linkage.parts import Stratifying
+from reident.linkage.settings import StratificationSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -55,7 +55,7 @@ class Block(NamedTuple):
     pairs: int
 
 
-def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Strata:
+def stratify(settings: StratificationSettings, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Strata:
     """List the strata of a study from its prepared tables.
 
     Raises
@@ -63,20 +63,20 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> 
     InputError
         If no stratum has records of both files.
     """
-    code_puf, code_eif = _codes([puf, eif], part.strata)
+    code_puf, code_eif = _codes([puf, eif], settings.strata)
     n_strata = int(max(code_puf.max(initial=-1), code_eif.max(initial=-1))) + 1
     n_puf = np.bincount(code_puf[code_puf >= 0], minlength=n_strata)
     n_eif = np.bincount(code_eif[code_eif >= 0], minlength=n_strata)
     if not (n_puf * n_eif).any():
         raise InputError(
-            f"{' and '.join(part.files)} must have at least one stratum in common "
-            f"({', '.join(part.strata) or 'no strata variables'}). Recode the strata variables or remove one from "
+            f"{' and '.join(settings.files)} must have at least one stratum in common "
+            f"({', '.join(settings.strata) or 'no strata variables'}). Recode the strata variables or remove one from "
             "`strata`."
         )
     inside = links_inside(iuf, code_puf, code_eif)
     width = max(4, len(str(n_strata)))
     manifest = pd.DataFrame({"stratum": [f"s{number:0{width}d}" for number in range(1, n_strata + 1)]})
-    for name in part.strata:
+    for name in settings.strata:
         manifest[name] = _labels(name, n_strata, (puf, code_puf), (eif, code_eif))
     manifest["n_puf"], manifest["n_eif"] = n_puf, n_eif
     manifest["n_links"] = np.bincount(code_puf[iuf["puf"].to_numpy()[inside]], minlength=n_strata)

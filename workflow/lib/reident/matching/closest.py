@@ -21,8 +21,8 @@ from reident.intake import keys
 from reident.linkage.pairing import spread
 from reident.matching import relabelling
 from reident.matching.counting import pack
-from reident.matching.parts import ClosestRules
 from reident.matching.prepare import ROW
+from reident.matching.settings import ClosestSettings
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
@@ -99,7 +99,11 @@ class Distances(NamedTuple):
 
 
 def measure(
-    rules: ClosestRules, confidential: pa.Table, synthetic: pa.Table, holdout: pa.Table, **workers: Unpack[Workers]
+    settings: ClosestSettings,
+    confidential: pa.Table,
+    synthetic: pa.Table,
+    holdout: pa.Table,
+    **workers: Unpack[Workers],
 ) -> Distances:
     """Measure the distances of all synthetic records.
 
@@ -115,21 +119,21 @@ def measure(
     """
     n, n_files = confidential.num_rows, synthetic.num_rows // confidential.num_rows
     tables = [confidential, holdout, *(synthetic.slice(at * n, n) for at in range(n_files))]
-    original, held, *copies = encode(rules, tables)
+    original, held, *copies = encode(settings, tables)
     both = united(original, held)
     records, lines, shares, percentiles = [], [], [], []
     for number, copy in enumerate(copies, start=1):
         scale = spread(copy.numbers[copy.place])
-        near = nearest(rules, copy, original, scale, **workers)
-        near_held = nearest(rules, copy, held, scale, **workers) if holdout.num_rows else None
+        near = nearest(settings, copy, original, scale, **workers)
+        near_held = nearest(settings, copy, held, scale, **workers) if holdout.num_rows else None
         line = {"file": str(number), **_described(copy, original, near, ""), "nearer": False, "copied": False}
         line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
         if near_held is not None:
-            weights = weigh(rules, copy, (original, held, both), (near, near_held), scale, **workers)
-            nearness = _nearness(copy, weights, rules.level, n_files, number)
+            weights = weigh(settings, copy, (original, held, both), (near, near_held), scale, **workers)
+            nearness = _nearness(copy, weights, settings.level, n_files, number)
             shares.append(nearness.assign(file=str(number)))
             line |= _described(copy, held, near_held, "_holdout")
-            line |= _copied(copy, original, held, (1 - rules.level) / n_files)
+            line |= _copied(copy, original, held, (1 - settings.level) / n_files)
             line |= {
                 "share": nearness["share"].iloc[-1],
                 "expected": nearness["expected"].iloc[-1],
@@ -141,21 +145,21 @@ def measure(
         names = {"file": str(number), "percent": np.arange(101)}
         columns = {kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")}
         percentiles.append(pd.DataFrame(names | columns))
-        rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
+        rows = {name.removeprefix("."): confidential[name] for name in settings.key or [ROW]}
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
         records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
     nearness = pd.concat(shares) if shares else pd.DataFrame()
     return Distances(pa.concat_tables(records), pd.DataFrame(lines), nearness, pd.concat(percentiles))
 
 
-def encode(rules: ClosestRules, tables: Sequence[pa.Table]) -> list[Records]:
+def encode(settings: ClosestSettings, tables: Sequence[pa.Table]) -> list[Records]:
     """Return the distinct records of each table; a table without a record has none."""
     starts = np.cumsum([0, *(table.num_rows for table in tables)])
-    shape = (int(starts[-1]), len(rules.variables))
+    shape = (int(starts[-1]), len(settings.variables))
     codes, values = np.full(shape, MISSING, np.int32), np.full(shape, np.nan)
     columns, sizes = [], []
-    for at, name in enumerate(rules.variables):
-        if name in rules.numeric:
+    for at, name in enumerate(settings.variables):
+        if name in settings.numeric:
             values[:, at] = np.concatenate([table[name].to_numpy().astype(np.float64) for table in tables])
             distinct, ranks = np.unique(values[:, at], return_inverse=True)
             columns.append(np.where(np.isnan(values[:, at]), MISSING, ranks).astype(np.int32))
@@ -183,15 +187,15 @@ def united(original: Records, held: Records) -> Records:
     return Records(codes, numbers, pattern, original.occurrences(pattern), rows)
 
 
-def _compared(rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
+def _compared(settings: ClosestSettings, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
     """Return what both searches take: two files and the definition of the distance."""
-    numeric = np.array([name in rules.numeric for name in rules.variables])
+    numeric = np.array([name in settings.numeric for name in settings.variables])
     files = {"puf_codes": copy.codes, "eif_codes": file.codes, "puf_values": copy.numbers, "eif_values": file.numbers}
     return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
 
 
 def nearest(
-    rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray, **workers: Unpack[Workers]
+    settings: ClosestSettings, copy: Records, file: Records, scale: np.ndarray, **workers: Unpack[Workers]
 ) -> Nearest:
     """Return the nearest records of a file, for each distinct synthetic record.
 
@@ -204,7 +208,7 @@ def nearest(
             f"distances to the closest record need at most {euclidean.MAX_NEAREST:,} distinct records in a file, "
             f"but {len(file.pattern):,} are given. Draw a sample, or leave out variables (`closest.variables`)."
         )
-    levels, place = euclidean.two_nearest(**_compared(rules, copy, file, scale), **workers)
+    levels, place = euclidean.two_nearest(**_compared(settings, copy, file, scale), **workers)
     tied = levels[:, 0] == levels[:, 1]
     return Nearest(levels[:, 0], np.where(file.times[place] > 1, levels[:, 0], levels[:, 1]), place, tied)
 
@@ -237,7 +241,7 @@ class Weights(NamedTuple):
 
 
 def weigh(
-    rules: ClosestRules,
+    settings: ClosestSettings,
     copy: Records,
     files: tuple[Records, Records, Records],
     near: tuple[Nearest, Nearest],
@@ -267,7 +271,7 @@ def weigh(
     if len(rows := np.flatnonzero(several)):
         part = Records(copy.codes[rows], copy.numbers[rows], copy.pattern[rows], copy.times[rows], rows)
         counts[rows] = euclidean.weigh_nearest(
-            **_compared(rules, part, both, scale), **workers,
+            **_compared(settings, part, both, scale), **workers,
             times=times, weighing=ties.Weighing(least[rows], part.times * one, group[rows]), sums=sums,
         )  # fmt: skip
     return Weights(least, cuts, counts, np.cumsum(sums, axis=0), times, one)

@@ -13,7 +13,7 @@ import pandas as pd
 from reident.linkage.attack import AttackFiles, attack
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.counterfactual import recode
-from reident.linkage.metrics.contract import Setting, progress_of_part
+from reident.linkage.metrics.contract import Setting, progress_of_share
 from reident.linkage.ranking import WHOLE
 
 MAX_PAIRS = 10**8
@@ -43,6 +43,6 @@ def _attacks(settings: AttackSettings, files: AttackFiles, setting: Setting) -> 
         changed = recode(settings, files, {variable.name: None})
         if changed is None:
             continue
-        part = setting._replace(progress=progress_of_part(setting.progress, at * share, share))
-        rates = attack(*changed, part).rates
+        job = setting._replace(progress=progress_of_share(setting.progress, at * share, share))
+        rates = attack(*changed, job).rates
         yield rates.loc[rates["stratum"] == WHOLE, ["metric", *COUNTS]].assign(variable=variable.name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reident.linkage.pairing import Pairing
-    from reident.linkage.parts import Variable
+    from reident.linkage.settings import Variable
     from reident.sections.linkage import LinkingVariable
 
     Variables = Sequence[Variable | LinkingVariable]
@@ -34,9 +34,9 @@ Progress = Callable[[float], None]
 """Takes the share of the work that is done."""
 
 
-def progress_of_part(progress: Progress | None, done: float, share: float) -> Progress | None:
-    """Return what takes the progress of a part of the work, of this share and after what is done, as that of all."""
-    return None if progress is None else lambda of_part: progress(done + share * of_part)
+def progress_of_share(progress: Progress | None, done: float, share: float) -> Progress | None:
+    """Return a progress for a share of the work that begins after `done`, which reports it as progress of all."""
+    return None if progress is None else lambda of_share: progress(done + share * of_share)
 
 
 class Scored(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments
-from reident.linkage.parts import OrderedVariable
+from reident.linkage.settings import OrderedVariable
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
-    from reident.linkage.parts import Variable
+    from reident.linkage.settings import Variable
 
 LEVELS = ("agree", "partial", "differ", "missing")
 """The comparison levels, in the order of the kernel's columns."""

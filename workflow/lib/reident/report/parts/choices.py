@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from reident.linkage.metrics import adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.linkage.parts import SIDES
+from reident.linkage.settings import SIDES
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Part
 from reident.report.parts.filerisk import CELLS, SUMMARY, VARIABLES, by_contribution, is_wildcard, quantity

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.linkage.parts import SIDES
+from reident.linkage.settings import SIDES
 from reident.pipeline.tables import WHOLE
 from reident.report import style
 from reident.report.layout import Column, block, items, paragraphs, part, table

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.linkage.parts import ALL, ANY, EXACTLY, ONE
+from reident.linkage.settings import ALL, ANY, EXACTLY, ONE
 from reident.report import style
 from reident.report.columns import columns
 from reident.report.layout import Column, block, items, paragraphs, part, table

@@ -1,4 +1,4 @@
-"""What the steps of a larger intruder take from the study."""
+"""The settings of the steps of a larger intruder."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from reident.linkage.attack_settings import SearchSettings
 
 
 @dataclass(frozen=True)
-class Thinning:
-    """The settings of thinning the external intruder file, for one metric.
+class ThinningSettings:
+    """The settings of the step `thin` for a metric.
 
     Attributes
     ----------
@@ -23,8 +23,8 @@ class Thinning:
 
 
 @dataclass(frozen=True)
-class Extrapolating:
-    """What the extrapolation takes from the study.
+class ExtrapolationSettings:
+    """The settings of the step `extrapolate`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What each step of attribute disclosure takes from the study."""
+"""The settings of each step of attribute disclosure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reident.intake.parts import Extract
+from reident.intake.settings import Extract
 from reident.sections.attribution import Target
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
@@ -14,8 +14,8 @@ from reident.sections.matching import Radius
 
 
 @dataclass(frozen=True)
-class AttributionFiles:
-    """What typing the files takes from the study.
+class AttributionFileSettings:
+    """The settings of the step `prepare_attribution`.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class AttributionFiles:
 
 
 @dataclass(frozen=True)
-class AttributionRules:
-    """What measuring attribute disclosure takes from the study.
+class AttributionSettings:
+    """The settings of the step `assess_attribution`.
 
     Attributes
     ----------

@@ -1,17 +1,17 @@
-"""What measuring utility takes from the study."""
+"""The settings of utility."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.sections.utility import Utility
 
 
 @dataclass(frozen=True)
-class Measuring:
-    """What measuring utility takes from the study.
+class UtilitySettings:
+    """The settings of the step `measure_utility`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the search for coarser values takes from the study."""
+"""The settings of the search for coarser values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from reident.linkage.attack_settings import AttackSettings
 from reident.sections.coarsening import NamedCoarsening
 from reident.sections.decision import Decision
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
 
 @dataclass(frozen=True)
-class Suggesting:
-    """What the search takes from the study.
+class SuggestionSettings:
+    """The settings of the step `try_recodings`.
 
     Attributes
     ----------
@@ -25,4 +25,4 @@ class Suggesting:
     recodings: tuple[NamedCoarsening, ...] | None
     coarsened: tuple[str, ...]
     decision: Decision
-    measuring: Measuring
+    measuring: UtilitySettings

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 
 
 @dataclass(frozen=True)
-class Checking:
+class DescriptionCheckSettings:
     """What the checks of a description take from the study.
 
     Attributes

@@ -1,4 +1,4 @@
-"""What masking takes from the study."""
+"""The settings of masking."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from reident.sections.microaggregation import Microaggregate
 
 
 @dataclass(frozen=True)
-class Masking:
-    """What masking a file takes from the study.
+class MaskingSettings:
+    """The settings of the step `microaggregate`.
 
     Attributes
     ----------

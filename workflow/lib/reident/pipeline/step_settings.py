@@ -1,4 +1,4 @@
-"""What each step takes from a study: one frozen value, made here.
+"""The settings of each step, one frozen value, made here from a study.
 
 A library function receives its value and never the study, and the digest of that very value is a parameter of the
 step's rule. Nothing in a study can therefore influence a step without running it again.
@@ -13,31 +13,38 @@ from inspect import signature
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from reident.attribution.parts import AttributionFiles, AttributionRules
-from reident.filerisk.parts import Assessment, Coarsening, IntruderRules, Modelling, RiskFiles, Sampling
-from reident.intake.parts import Preparing
-from reident.larger.parts import Extrapolating, Thinning
-from reident.linkage.attack_settings import AttackSettings, Explaining
+from reident.attribution.settings import AttributionFileSettings, AttributionSettings
+from reident.filerisk.settings import (
+    AssessmentSettings,
+    Coarsening,
+    ModellingSettings,
+    RiskFileSettings,
+    SamplingSettings,
+    ScenarioSettings,
+)
+from reident.intake.settings import PreparationSettings
+from reident.larger.settings import ExtrapolationSettings, ThinningSettings
+from reident.linkage.attack_settings import AttackSettings, ExplanationSettings
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.winkler import Closest, Nearest
-from reident.linkage.parts import (
-    Assigning,
-    Confirming,
-    Counting,
-    Cutting,
-    Describing,
-    Joining,
+from reident.linkage.settings import (
+    AgreementSettings,
+    AssignmentSettings,
+    BinningSettings,
+    ConfirmationSettings,
+    DescriptionSettings,
+    JoiningSettings,
     OrderedVariable,
-    Rated,
-    Rating,
-    Scoring,
-    Stratifying,
+    RateStepSettings,
+    RatingSettings,
+    ScoringSettings,
+    StratificationSettings,
     Variable,
-    Weighing,
+    WeighingSettings,
 )
-from reident.matching.parts import ClosestRules, MatchedFiles, MatchRules
-from reident.microaggregation.parts import Masking
-from reident.plausibility.parts import Checking
+from reident.matching.settings import ClosestSettings, MatchingFileSettings, MatchingSettings
+from reident.microaggregation.settings import MaskingSettings
+from reident.plausibility.settings import DescriptionCheckSettings
 from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
@@ -47,33 +54,33 @@ from reident.sections.seal import Seal
 from reident.sections.utility import Utility
 from reident.sections.why import Why
 from reident.study.model import Study
-from reident.suggestion.parts import Suggesting
-from reident.utility.parts import Measuring
-from reident.verdict.parts import Judging
+from reident.suggestion.settings import SuggestionSettings
+from reident.utility.settings import UtilitySettings
+from reident.verdict.settings import VerdictSettings
 
 MakeT = TypeVar("MakeT", bound=Callable[..., Any])
-_PARTS: dict[str, tuple[Callable[..., Any], Callable[[Study], Any]]] = {}
+_SETTINGS: dict[str, tuple[Callable[..., Any], Callable[[Study], Any]]] = {}
 
 
-def _part_of(*rules: str, of: Callable[[Study], Any] = lambda study: study) -> Callable[[MakeT], MakeT]:
-    """Register a function of a study, or of a section of it, and possibly of the metric, as the part of rules."""
+def _settings_of(*rules: str, of: Callable[[Study], Any] = lambda study: study) -> Callable[[MakeT], MakeT]:
+    """Register a function of a study, or of a section of it, and possibly of the metric, for the settings of rules."""
 
     def register(make: MakeT) -> MakeT:
-        _PARTS.update(dict.fromkeys(rules, (make, of)))
+        _SETTINGS.update(dict.fromkeys(rules, (make, of)))
         return make
 
     return register
 
 
-def part(study: Study, rule: str, metric: str | None) -> Any:
-    """Return the frozen value that a step takes from a study; None for a step that takes nothing of it."""
-    if rule not in _PARTS:
+def settings_of(study: Study, rule: str, metric: str | None) -> Any:
+    """Return the settings of a step in a study; None for a step without any."""
+    if rule not in _SETTINGS:
         return None
-    make, of = _PARTS[rule]
+    make, of = _SETTINGS[rule]
     return make(of(study), metric) if "metric" in signature(make).parameters else make(of(study))
 
 
-@_part_of("compare_protection")
+@_settings_of("compare_protection")
 def strata_names(study: Study) -> tuple[str, ...]:
     """Return the names of the strata variables."""
     return tuple(variable.name for variable in study.strata)
@@ -89,48 +96,48 @@ def _unlabelled(variables: tuple[SectionT, ...]) -> tuple[SectionT, ...]:
     return tuple(variable.model_copy(update={"labels": {}}) for variable in variables)
 
 
-@_part_of("resolve")
+@_settings_of("resolve")
 def resolving(study: Study) -> Study:
     """Return the study without how it is sealed, which changes none of its results."""
     return study.model_copy(update={"seal": Seal()})
 
 
-@_part_of("simulate", "synthesize", "simulate_amounts", "populate")
+@_settings_of("simulate", "synthesize", "simulate_amounts", "populate")
 def simulating(study: Study) -> Section:
     """Return the section `simulate`."""
     return required(study.simulate, "simulate")
 
 
-@_part_of("microaggregate")
-def masking(study: Study) -> Masking:
+@_settings_of("microaggregate")
+def masking(study: Study) -> MaskingSettings:
     """Return what masking a file takes."""
     variables_ = tuple(variable.model_copy(update={"coarsen": None}) for variable in study.linking_variables)
     options = required(study.microaggregate, "microaggregate")
-    return Masking(options, _unlabelled((*study.strata, *variables_)))
+    return MaskingSettings(options, _unlabelled((*study.strata, *variables_)))
 
 
-@_part_of("prepare")
-def preparing(study: Study) -> Preparing:
+@_settings_of("prepare")
+def preparing(study: Study) -> PreparationSettings:
     """Return what typing the three files takes."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return Preparing(study.linked_files, strata, variables_, study.rates.cluster or ())
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or ())
 
 
-@_part_of("stratify")
-def stratifying(study: Study) -> Stratifying:
+@_settings_of("stratify")
+def stratifying(study: Study) -> StratificationSettings:
     """Return what stratification takes."""
     files = study.linked_files
     names = [file.file_name for file in (files.puf, files.eif)]
-    return Stratifying(tuple(variable.name for variable in study.strata), (names[0], names[1]))
+    return StratificationSettings(tuple(variable.name for variable in study.strata), (names[0], names[1]))
 
 
-@_part_of("check_description")
-def checking(study: Study) -> Checking:
+@_settings_of("check_description")
+def checking(study: Study) -> DescriptionCheckSettings:
     """Return what the checks of the description take."""
-    return Checking(variables(study), study.keys)
+    return DescriptionCheckSettings(variables(study), study.keys)
 
 
-@_part_of("leave_out")
+@_settings_of("leave_out")
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits = study.rank_filter
@@ -139,8 +146,8 @@ def attacking(study: Study) -> AttackSettings:
     )
 
 
-@_part_of("bin")
-def cutting(study: Study) -> Cutting:
+@_settings_of("bin")
+def cutting(study: Study) -> BinningSettings:
     """Return what binning takes."""
     return attacking(study).cutting
 
@@ -153,14 +160,14 @@ def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
     )
 
 
-@_part_of("score")
-def scoring(study: Study, metric: str) -> Scoring:
+@_settings_of("score")
+def scoring(study: Study, metric: str) -> ScoringSettings:
     """Return what scoring with a metric takes."""
     return attacking(study).scoring(metric)
 
 
-@_part_of("weigh")
-def weighing(study: Study) -> Weighing:
+@_settings_of("weigh")
+def weighing(study: Study) -> WeighingSettings:
     """Return what the estimation of weights takes."""
     weighing = attacking(study).weighing
     if weighing is None:
@@ -168,26 +175,26 @@ def weighing(study: Study) -> Weighing:
     return weighing
 
 
-@_part_of("rank")
-def assigning(study: Study, metric: str | None) -> Assigning | None:
+@_settings_of("rank")
+def assigning(study: Study, metric: str | None) -> AssignmentSettings | None:
     """Return what the ranking of a metric takes: nothing, unless its pairs are assigned one to one."""
     return None if metric is None else attacking(study).assigning(metric)
 
 
-@_part_of("confirm")
-def confirming(study: Study) -> Confirming:
+@_settings_of("confirm")
+def confirming(study: Study) -> ConfirmationSettings:
     """Return what confirmation takes."""
     return attacking(study).confirming
 
 
-@_part_of("explain")
-def explaining(study: Study, metric: str) -> Explaining:
+@_settings_of("explain")
+def explaining(study: Study, metric: str) -> ExplanationSettings:
     """Return what the explanation of confirmed records takes."""
     why = required(study.why, "why")
     # Pairs beyond the rank limit in force do not count.
     attack = dataclasses.replace(attacking(study).search(metric), keep=study.rank_filter.max_pairs)
     names = tuple(study.chosen)
-    return Explaining(attack, study.keys, names, why.recodings, coarsened(study), why.max_size)
+    return ExplanationSettings(attack, study.keys, names, why.recodings, coarsened(study), why.max_size)
 
 
 def coarsened(study: Study) -> tuple[str, ...]:
@@ -195,15 +202,15 @@ def coarsened(study: Study) -> tuple[str, ...]:
     return tuple(variable.name for variable in study.linking_variables if variable.coarsen is not None)
 
 
-def rating(study: Study) -> Rating:
+def rating(study: Study) -> RatingSettings:
     """Return what the rates take."""
     return attacking(study).rating
 
 
-@_part_of("join_files")
-def joining(study: Study) -> Joining:
+@_settings_of("join_files")
+def joining(study: Study) -> JoiningSettings:
     """Return what joining the attacks with several files takes."""
-    return Joining(
+    return JoiningSettings(
         tuple(study.intruders.labelled),
         directions(study),
         (*study.keys["puf"], *strata_names(study)),
@@ -217,23 +224,23 @@ def directions(study: Study) -> dict[str, bool]:
     return {name: REGISTRY[name].low_is_best(options) for name, options in study.chosen.items()}
 
 
-@_part_of("thin")
-def thinning(study: Study, metric: str) -> Thinning:
+@_settings_of("thin")
+def thinning(study: Study, metric: str) -> ThinningSettings:
     """Return what thinning the external intruder file takes, for a metric."""
     attack = attacking(study).search(metric)
     if not REGISTRY[metric].weighs:  # the order of categories counts for weights alone
         plain = tuple(dataclasses.replace(variable, order=()) for variable in attack.variables)
         attack = dataclasses.replace(attack, variables=plain)
-    return Thinning(attack, required(study.larger_intruder, "larger_intruder").seed)
+    return ThinningSettings(attack, required(study.larger_intruder, "larger_intruder").seed)
 
 
-@_part_of("extrapolate")
-def extrapolating(study: Study) -> Extrapolating:
+@_settings_of("extrapolate")
+def extrapolating(study: Study) -> ExtrapolationSettings:
     """Return what the rates of a larger intruder take."""
     options = required(study.larger_intruder, "larger_intruder")
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
     fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
-    return Extrapolating(
+    return ExtrapolationSettings(
         tuple(study.chosen), limits, fixed, study.rank_filter.keep, options.times, options.population, study.rates.level
     )
 
@@ -248,32 +255,32 @@ def _depends_on_size(options: Any) -> bool:
     )
 
 
-def describing(study: Study) -> Describing:
+def describing(study: Study) -> DescriptionSettings:
     """Return what the description takes."""
     columns = tuple((variable.puf, variable.eif) for variable in study.linking_variables)
-    return Describing(variables(study), columns, tuple(study.chosen))
+    return DescriptionSettings(variables(study), columns, tuple(study.chosen))
 
 
-@_part_of("rate")
-def rated(study: Study) -> Rated:
+@_settings_of("rate")
+def rated(study: Study) -> RateStepSettings:
     """Return what the rates and the description take."""
-    return Rated(rating(study), describing(study))
+    return RateStepSettings(rating(study), describing(study))
 
 
-@_part_of("agreements")
-def counting(study: Study) -> Counting:
+@_settings_of("agreements")
+def counting(study: Study) -> AgreementSettings:
     """Return what counting agreements takes."""
     options: Any = study.chosen["winkler"]
     if isinstance(options.agreement, Closest):
-        return Counting((None,))
-    return Counting(tuple(range(options.min_agree, len(study.linking_variables) + 1)))
+        return AgreementSettings((None,))
+    return AgreementSettings(tuple(range(options.min_agree, len(study.linking_variables) + 1)))
 
 
-@_part_of("measure_utility")
-def measuring(study: Study) -> Measuring:
+@_settings_of("measure_utility")
+def measuring(study: Study) -> UtilitySettings:
     """Return what measuring utility takes."""
     strata = tuple(Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata)
-    return Measuring(
+    return UtilitySettings(
         study.keys["puf"],
         (*strata, *variables(study)),
         study.binning.bins,
@@ -283,33 +290,33 @@ def measuring(study: Study) -> Measuring:
     )
 
 
-@_part_of("try_recodings")
-def suggesting(study: Study) -> Suggesting:
+@_settings_of("try_recodings")
+def suggesting(study: Study) -> SuggestionSettings:
     """Return what the search for coarser values takes."""
     options, why = study.utility or Utility(), study.why or Why()
     # A regression cannot be compared without its variables, and pMSE tells any file without one of them apart.
     update = {"regression": None, "loss": "univariate"}
     measured = study.model_copy(update={"utility": options.model_copy(update=update)})
-    return Suggesting(
+    return SuggestionSettings(
         attacking(study), why.recodings, coarsened(study), required(study.decision, "decision"), measuring(measured)
     )
 
 
-@_part_of("judge")
-def judging(study: Study) -> Judging:
+@_settings_of("judge")
+def judging(study: Study) -> VerdictSettings:
     """Return what the verdict takes."""
     names = [variable.name for variable in study.linking_variables]
     scores = getattr(study.chosen.get("adhoc"), "scores", None)
     default = [] if scores is None else [name for name in names if name not in scores]
-    return Judging(study.decision, len(names), tuple(default))
+    return VerdictSettings(study.decision, len(names), tuple(default))
 
 
-@_part_of("prepare_matching", of=attrgetter("matched"))
-def matched_files(matching: Matching) -> MatchedFiles:
+@_settings_of("prepare_matching", of=attrgetter("matched"))
+def matched_files(matching: Matching) -> MatchingFileSettings:
     """Return what typing the confidential and the synthetic files takes."""
     if matching.confidential is None:
         raise ValueError("the files of this section are simulated")
-    return MatchedFiles(
+    return MatchingFileSettings(
         matching.confidential,
         matching.synthetic,
         tuple(matching.variables.values()),
@@ -322,10 +329,10 @@ def matched_files(matching: Matching) -> MatchedFiles:
     )
 
 
-@_part_of("match", of=attrgetter("matched"))
-def match_rules(matching: Matching) -> MatchRules:
+@_settings_of("match", of=attrgetter("matched"))
+def match_rules(matching: Matching) -> MatchingSettings:
     """Return what matching takes."""
-    return MatchRules(
+    return MatchingSettings(
         tuple(matching.variables),
         tuple(variable.name for variable in matching.synthesized),
         tuple(matching.sets),
@@ -337,20 +344,20 @@ def match_rules(matching: Matching) -> MatchRules:
     )
 
 
-@_part_of("measure_distances")
-def closest_rules(study: Study) -> ClosestRules:
+@_settings_of("measure_distances")
+def closest_rules(study: Study) -> ClosestSettings:
     """Return what distances to the closest record take."""
     matching = study.matched
     names = matching.closest_variables
-    return ClosestRules(names, frozenset(matching.radius) & set(names), matching.key(), study.rates.level)
+    return ClosestSettings(names, frozenset(matching.radius) & set(names), matching.key(), study.rates.level)
 
 
-@_part_of("prepare_filerisk")
-def risk_files(study: Study) -> RiskFiles:
+@_settings_of("prepare_filerisk")
+def risk_files(study: Study) -> RiskFileSettings:
     """Return what typing the file of `file_risk` takes."""
     options, sources = study.risk, study.risk_sources
     numerical_study = options.population.numerical_study if options.population else None
-    return RiskFiles(
+    return RiskFileSettings(
         options.side,
         sources[options.side],
         sources.get(POPULATION),
@@ -374,12 +381,12 @@ def _ordered(options: FileRisk) -> tuple[str, ...]:
     return tuple(variable.name for variable in options.sensitive if variable.distance == "ordered")
 
 
-@_part_of("assess_scenarios")
-def intruder_rules(study: Study) -> IntruderRules:
+@_settings_of("assess_scenarios")
+def intruder_rules(study: Study) -> ScenarioSettings:
     """Return what measuring scenarios and sets of key variables takes."""
     options = study.risk
     names = [variable.name for variable in study.risk_key]
-    return IntruderRules(
+    return ScenarioSettings(
         tuple((scenario.name, scenario.known) for scenario in options.scenarios),
         tuple(options.key_sets.of(names)) if options.key_sets else (),
         tuple(variable.name for variable in options.sensitive),
@@ -390,12 +397,12 @@ def intruder_rules(study: Study) -> IntruderRules:
     )
 
 
-@_part_of("model_population")
-def modelling(study: Study) -> Modelling:
+@_settings_of("model_population")
+def modelling(study: Study) -> ModellingSettings:
     """Return what the models of the population take."""
     options = study.risk
     models = required(options.population_models, "file_risk.population_models")
-    return Modelling(
+    return ModellingSettings(
         study.risk_id,
         tuple(variable.name for variable in study.risk_key),
         options.sampling_fraction,
@@ -406,11 +413,11 @@ def modelling(study: Study) -> Modelling:
     )
 
 
-@_part_of("assess_file")
-def assessment(study: Study) -> Assessment:
+@_settings_of("assess_file")
+def assessment(study: Study) -> AssessmentSettings:
     """Return what measuring the risk of a file takes."""
     options = study.risk
-    return Assessment(
+    return AssessmentSettings(
         study.risk_id,
         tuple(variable.name for variable in study.risk_key),
         options.weighting,
@@ -435,14 +442,14 @@ def _coarsenings(study: Study) -> tuple[Coarsening, ...]:
     )
 
 
-@_part_of("sample_population")
-def sampling(study: Study) -> Sampling:
+@_settings_of("sample_population")
+def sampling(study: Study) -> SamplingSettings:
     """Return what the numerical study takes."""
     options = study.risk
     numerical_study = options.population.numerical_study if options.population else None
     if numerical_study is None or options.study_fraction is None:
         raise ValueError("the study has no section `numerical_study`")
-    return Sampling(
+    return SamplingSettings(
         tuple(variable.name for variable in study.risk_key),
         options.study_fraction,
         numerical_study.samples,
@@ -453,13 +460,13 @@ def sampling(study: Study) -> Sampling:
     )
 
 
-@_part_of("prepare_attribution")
-def attribution_files(study: Study) -> AttributionFiles:
+@_settings_of("prepare_attribution")
+def attribution_files(study: Study) -> AttributionFileSettings:
     """Return what typing the files of `attribute_disclosure` takes."""
     options, files = study.attributed, study.attribution_sources
     keys, targets = study.attribution_variables
     behind = list(files)[1:]
-    return AttributionFiles(
+    return AttributionFileSettings(
         files=files,
         released=tuple(behind[:-1] if options.holdout else behind),
         ids=study.attribution_ids,
@@ -472,12 +479,12 @@ def attribution_files(study: Study) -> AttributionFiles:
     )
 
 
-@_part_of("assess_attribution")
-def attribution_rules(study: Study) -> AttributionRules:
+@_settings_of("assess_attribution")
+def attribution_rules(study: Study) -> AttributionSettings:
     """Return what measuring attribute disclosure takes."""
     _, targets = study.attribution_variables
     original = next(iter(study.attribution_sources))
-    return AttributionRules(
+    return AttributionSettings(
         id=study.attribution_ids.get(original, ()),
         sets=tuple(study.attributed.key_sets),
         targets={target.name: target.within for target in targets},
@@ -485,7 +492,7 @@ def attribution_rules(study: Study) -> AttributionRules:
     )
 
 
-@_part_of("checklist")
+@_settings_of("checklist")
 def answering(study: Study) -> Mapping[str, str]:
     """Return the answers to the board's checklist, by question."""
     return required(study.checklist, "checklist").answers
@@ -493,7 +500,7 @@ def answering(study: Study) -> Mapping[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class Heading:
-    """What the report takes from the study beside its tables, among which is the study with every default."""
+    """The settings of the report; its tables include the study with every default."""
 
     title: str
     agency: str
@@ -501,7 +508,7 @@ class Heading:
     language: str
 
 
-@_part_of("edition", "report")
+@_settings_of("edition", "report")
 def heading(study: Study) -> Heading:
     """Return what stands above the report."""
     return Heading(study.title or study.id, study.agency, study.date, study.language)

@@ -1,4 +1,4 @@
-"""What each step of matching takes from the study."""
+"""The settings of each step of matching."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reident.intake.parts import Extract
+from reident.intake.settings import Extract
 from reident.sections.files import SourceFile
 from reident.sections.matching import (
     HOLDOUT,
@@ -29,8 +29,8 @@ def synthetic_side(place: int) -> str:
 
 
 @dataclass(frozen=True)
-class MatchedFiles:
-    """What typing the files of `matching` takes from the study.
+class MatchingFileSettings:
+    """The settings of the step `prepare_matching`.
 
     Attributes
     ----------
@@ -76,8 +76,8 @@ class MatchedFiles:
 
 
 @dataclass(frozen=True)
-class MatchRules:
-    """What matching takes from the study.
+class MatchingSettings:
+    """The settings of the step `match`.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class MatchRules:
 
 
 @dataclass(frozen=True)
-class ClosestRules:
+class ClosestSettings:
     """What distances to the closest record take from the study.
 
     Attributes

@@ -1,4 +1,4 @@
-"""What typing the three files takes from the study."""
+"""The settings of intake, and what it needs of a source file."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Extract(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Preparing:
-    """What typing the three files takes from the study.
+class PreparationSettings:
+    """The settings of the step `prepare`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What each step of linkage takes from the study."""
+"""The settings of each step of linkage, and the linking variables that they hold."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class OrderedVariable(Variable):
 
 
 @dataclass(frozen=True)
-class Stratifying:
-    """What stratification takes from the study: the strata variables, and the names of both files for messages."""
+class StratificationSettings:
+    """The settings of the step `stratify`: the strata variables, and the names of both files for messages."""
 
     strata: tuple[str, ...]
     files: tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Cutting:
-    """What binning takes from the study."""
+class BinningSettings:
+    """The settings of the step `bin`."""
 
     variables: tuple[Variable, ...]
     binning: Binning
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """What scoring takes from the study.
+class ScoringSettings:
+    """The settings of the step `score` for a metric.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class Scoring:
 
 
 @dataclass(frozen=True)
-class Weighing:
-    """What the estimation of weights takes from the study.
+class WeighingSettings:
+    """The settings of the step `weigh`.
 
     Attributes
     ----------
@@ -90,15 +90,15 @@ class Weighing:
 
 
 @dataclass(frozen=True)
-class Assigning:
-    """What a one-to-one assignment takes from the study: the rank limit, within which pairs are assigned."""
+class AssignmentSettings:
+    """The settings of the step `rank` for one-to-one assignment: the rank limit within which pairs are assigned."""
 
     max_pairs: int
 
 
 @dataclass(frozen=True)
-class Confirming:
-    """What confirmation takes from the study.
+class ConfirmationSettings:
+    """The settings of the step `confirm`.
 
     Attributes
     ----------
@@ -113,8 +113,8 @@ class Confirming:
 
 
 @dataclass(frozen=True)
-class Rating:
-    """What the rates take from the study.
+class RatingSettings:
+    """The settings of the rates.
 
     Attributes
     ----------
@@ -130,8 +130,8 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class Describing:
-    """What the description takes from the study.
+class DescriptionSettings:
+    """The settings of the description.
 
     Attributes
     ----------
@@ -144,16 +144,16 @@ class Describing:
 
 
 @dataclass(frozen=True)
-class Rated:
-    """What the step of the rates takes from the study: what the rates take, and what the description does."""
+class RateStepSettings:
+    """The settings of the step `rate`: those of the rates and those of the description."""
 
-    rating: Rating
-    describing: Describing
+    rating: RatingSettings
+    describing: DescriptionSettings
 
 
 @dataclass(frozen=True)
-class Joining:
-    """What joining the attacks with several files takes from the study.
+class JoiningSettings:
+    """The settings of the step `join_files`.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Joining:
 
 
 @dataclass(frozen=True)
-class Counting:
-    """What counting agreements takes from the study: every `min_agree`; None if no agreements are counted."""
+class AgreementSettings:
+    """The settings of the step `agreements`: every `min_agree`; None if no agreements are counted."""
 
     limits: tuple[int | None, ...]

@@ -1,4 +1,4 @@
-"""What each step of file risk takes from the study."""
+"""The settings of each step of file risk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reident.intake.parts import Extract
+from reident.intake.settings import Extract
 from reident.sections.filerisk import SpecialForm
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
@@ -19,8 +19,8 @@ PLACE = ".place."
 
 
 @dataclass(frozen=True)
-class RiskFiles:
-    """What typing the file of `file_risk` takes from the study.
+class RiskFileSettings:
+    """The settings of the step `prepare_filerisk`.
 
     Attributes
     ----------
@@ -85,8 +85,8 @@ class Coarsening:
 
 
 @dataclass(frozen=True)
-class Assessment:
-    """What measuring the risk of a file takes from the study.
+class AssessmentSettings:
+    """The settings of the step `assess_file`.
 
     Attributes
     ----------
@@ -109,8 +109,8 @@ class Assessment:
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """What the numerical study takes from the study file.
+class SamplingSettings:
+    """The settings of the step `sample_population`, the numerical study.
 
     Attributes
     ----------
@@ -129,8 +129,8 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class Modelling:
-    """What the models of the population take from the study file.
+class ModellingSettings:
+    """The settings of the step `model_population`.
 
     Attributes
     ----------
@@ -150,8 +150,8 @@ class Modelling:
 
 
 @dataclass(frozen=True)
-class IntruderRules:
-    """What measuring scenarios and sets of key variables takes from the study file.
+class ScenarioSettings:
+    """The settings of the step `assess_scenarios`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the verdict takes from the study."""
+"""The settings of the verdict."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Judging:
-    """What the verdict takes from the study.
+class VerdictSettings:
+    """The settings of the step `judge`.
 
     Attributes
     ----------
