@@ -50,8 +50,8 @@ def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Ce
     """
     hidden = Published(SUPPRESSED, None, 0, UNKNOWN)
     totals = [cell for cell in cells if cell.stratum == WHOLE and cell.quantity in ATTACK and cell.file == "released"]
-    parts = [cell._replace(stratum=label) for cell in totals for label in strata]
-    return {**dict.fromkeys(parts, hidden), **cells}
+    cells_of_strata = [cell._replace(stratum=label) for cell in totals for label in strata]
+    return {**dict.fromkeys(cells_of_strata, hidden), **cells}
 
 
 def _linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:

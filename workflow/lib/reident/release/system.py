@@ -1,4 +1,4 @@
-"""The system of everything that is published, and the part of it that a solver is given (METHODS §11)."""
+"""The system of everything that is published, and the subsystem that a solver is given (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class System:
         return system
 
 
-class Part:
+class Subsystem:
     """Some cells of a system, at ascending `positions`, and the relations that they are in.
 
     The other cells have the values of a `point`, or without one are anywhere within their intervals. `by_column` is the
