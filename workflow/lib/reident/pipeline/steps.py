@@ -180,7 +180,7 @@ _TABLE = (
      "stratify bin confirm rate match assess_file judge compare_variants compare_protection", ""),
     ("edition", "Writing the edition for publication", "report.edition.*", _has("release"), "release", ""),
     ("report", "Writing the report",
-     "report report.execute report.render report.parts.* pipeline.release", _always,
+     "report report.execute report.render report.blocks.* pipeline.release", _always,
      "", ""),
 )
 # fmt: on

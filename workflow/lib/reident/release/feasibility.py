@@ -2,8 +2,8 @@
 
 The counts are the integer points of a system of relations. A *witness* is such a point; two witnesses prove that the
 interval of a count is at least as wide as they are apart. Witnesses are checked by whole-number arithmetic, so that no
-proof depends on the tolerance of the solver. Large systems are solved as subsystems: the strata of a subsystem and the totals
-move, and the other strata stay as in a first witness.
+proof depends on the tolerance of the solver. Large systems are solved as subsystems: the strata of a subsystem and
+the totals move, and the other strata stay as in a first witness.
 """
 
 from __future__ import annotations
@@ -180,8 +180,8 @@ class _Search:
     def _open(self, required: np.ndarray) -> np.ndarray:
         """Return which cells need a witness still; bool (cells,).
 
-        In a system of several subsystems a cell that is too narrow for certain needs none; in a small one its interval is
-        found exactly. None needs one when the solver calls are spent.
+        In a system of several subsystems a cell that is too narrow for certain needs none; in a small one its
+        interval is found exactly. None needs one when the solver calls are spent.
         """
         if self.system.calls.are_spent:
             return np.zeros(len(required), bool)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reident import language
-from reident.report.layout import Column, block, items, paragraphs, table
+from reident.report.layout import Column, box, items, paragraphs, table
 from reident.report.render import About, Content, to_html, to_pdf
 from reident.report.sentences import Sentences
 from reident.report.wording import UNDEFINED, count, escape, fixed, listed, whole
@@ -38,7 +38,7 @@ def page(facts: Facts) -> str:
     """Return the page as Markdown: the outcome, what it rests on, and the tables."""
     return paragraphs(
         verdict(facts),
-        block("findings", items(findings(facts))),
+        box("findings", items(findings(facts))),
         missing(facts),
         outcomes(facts),
         differences(facts),
@@ -56,13 +56,13 @@ def verdict(facts: Facts) -> str:
         same = counts.get("identical") == total - withheld
         texts = [TEXT("identical" if same else "equal", n=total - withheld)]
         texts += [TEXT("withheld", n=withheld)] if withheld else []
-        return block("verdict within", f"**{TEXT('verdict.reproduced')}**", *texts)
+        return box("verdict within", f"**{TEXT('verdict.reproduced')}**", *texts)
     if facts["outcome"] == "not reproduced":
         errors = [TEXT("failed"), *(whole(error) for error in facts["errors"])]
         texts = errors if facts["errors"] else [TEXT("differ", n=failed, total=total)]
-        return block("verdict above", f"**{TEXT('verdict.differs')}**", *texts)
+        return box("verdict above", f"**{TEXT('verdict.differs')}**", *texts)
     text = TEXT("not_found", n=len(inputs["missing"]), needed=inputs["needed"])
-    return block("verdict reserved", f"**{TEXT('verdict.not_rerun')}**", text)
+    return box("verdict reserved", f"**{TEXT('verdict.not_rerun')}**", text)
 
 
 def findings(facts: Facts) -> list[str]:

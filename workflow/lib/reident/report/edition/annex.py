@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from reident.report.edition.reading import RECORD, Edition
-from reident.report.layout import Column, paragraphs, part, table
+from reident.report.layout import Column, block, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import day, declared, escape, listed, whole
 from reident.sections.release import Policy
@@ -15,7 +15,7 @@ from reident.sections.release import Policy
 TEXT = Sentences("edition-tables")
 
 
-@part(RECORD)
+@block(RECORD)
 def rules(edition: Edition) -> str:
     """Return the rules applied, in words and as a table."""
     policy = edition.policy
@@ -90,7 +90,7 @@ def _earlier(entry: Any) -> str:
     return TEXT("rules.earlier", title=name, date=day(date.fromisoformat(entry["date"])))
 
 
-@part(RECORD)
+@block(RECORD)
 def cite(edition: Edition) -> str:
     """Return how to cite the edition."""
     record = edition.record

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from reident.report.edition.reading import Edition, Line
 from reident.report.edition.wording import cell, labels_of, records, share_cells, span
-from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.layout import Column, block, box, items, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import NO_BREAK, declared, escape, listed
 
@@ -31,7 +31,7 @@ def rates(lines: Sequence[Line], *columns: str) -> list[Column]:
     return [Column(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines)) for column in columns]
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_metric(edition: Edition) -> str:
     """Return the main table: suspected and confirmed records and their rates, by metric."""
     lines = list(edition.whole.values())
@@ -53,7 +53,7 @@ def _metrics(edition: Edition, metrics: Iterable[str]) -> list[str]:
     return [f"**{escape(edition.metrics[metric])}**" for metric in metrics]
 
 
-@part("attack.csv")
+@block("attack.csv")
 def meaning(edition: Edition) -> str:
     """Return what the rates and the metrics mean, a line each."""
     lines = edition.whole.values()
@@ -64,14 +64,14 @@ def meaning(edition: Edition) -> str:
         for metric in edition.whole
         if metric in KNOWN_METRICS
     ]
-    return block(
+    return box(
         "reading",
         TEXT("metrics.rates") + (f" {TEXT(f'metrics.{note}')}" if note else ""),
         *([TEXT("metrics.lead"), items(each)] if each else []),
     )
 
 
-@part("attack.csv")
+@block("attack.csv")
 def claims(edition: Edition) -> str | None:
     """Return the table of ambiguous records and of single candidates, by metric."""
     lines = list(edition.whole.values())
@@ -91,13 +91,13 @@ def claims(edition: Edition) -> str | None:
     )
 
 
-@part("attack.csv")
+@block("attack.csv")
 def strata(edition: Edition) -> str | None:
     """Say why rates are shown by stratum."""
     return TEXT("strata.text") if edition.strata else None
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_stratum(edition: Edition) -> str | None:
     """Return two tables by stratum and metric: the conditional rates, and the counts they are made from."""
     labels = edition.strata[:MAX_STRATA]
@@ -122,7 +122,7 @@ def _width(labels: Sequence[str]) -> str:
     return f"{max(2, min(5, max(map(len, labels)) // 9))}fr"
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_rank_limit(edition: Edition) -> str | None:
     """Return two tables by rank limit and metric: the conditional rates, and the counts they are made from."""
     limits = sorted({limit for lines in edition.rank_limits.values() for limit in lines})
@@ -132,7 +132,7 @@ def by_rank_limit(edition: Edition) -> str | None:
     return _side_by_side(edition, "rank_limit", (first,), limits, edition.rank_limits)
 
 
-@part("attack.csv")
+@block("attack.csv")
 def rank_limit(edition: Edition) -> str | None:
     """Say what the rank limit is."""
     return TEXT("rank_limit.text", limit=int(edition.record["rank_limit"])) if edition.rank_limits else None
@@ -183,7 +183,7 @@ def _rates(lines: Sequence[Line]) -> list[Column]:
     return [suspected, confirmed, *rates(lines, *RATES)]
 
 
-@part("attack.csv")
+@block("attack.csv")
 def before(edition: Edition) -> str | None:
     """Return the rates before and after protection, by metric."""
     metrics = [metric for metric in edition.whole if metric in edition.before]
@@ -203,7 +203,7 @@ def before(edition: Edition) -> str | None:
     )
 
 
-@part("attack.csv")
+@block("attack.csv")
 def variants(edition: Edition) -> str | None:
     """Return the rates by variant, one table per metric."""
     if not edition.variants:
@@ -221,7 +221,7 @@ def variants(edition: Edition) -> str | None:
     return paragraphs(*tables)
 
 
-@part("clusters.csv")
+@block("clusters.csv")
 def clusters(edition: Edition) -> str | None:
     """Return the rates of clusters of the whole file, by metric."""
     lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == "ALL"]
