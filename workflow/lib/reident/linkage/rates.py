@@ -29,14 +29,14 @@ LIMITS = ["stratum", "max_pairs", "n_ambiguous"]
 """What is read of the counts at every rank limit, which are many with many strata."""
 
 
-def share(part: float, whole: int) -> float | None:
-    """Return part / whole, or None where the whole is 0."""
-    return part / whole if whole else None
+def share(numerator: float, denominator: int) -> float | None:
+    """Return numerator / denominator, or None where the denominator is 0."""
+    return numerator / denominator if denominator else None
 
 
-def shares(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
-    """Return parts / wholes, NaN where a whole is 0; float64 (n,)."""
-    return np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes != 0)
+def shares(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """Return numerators / denominators, NaN where a denominator is 0; float64 (n,)."""
+    return np.divide(numerators, denominators, out=np.full(len(numerators), np.nan), where=denominators != 0)
 
 
 def hit_by_chance(n_eif: int, links: int, draws: int) -> float:

@@ -36,8 +36,8 @@ class Count(NamedTuple):
 class Rate(NamedTuple):
     """A rate of two counts: leaves as the rate of the two rounded counts."""
 
-    part: str
-    whole: str
+    numerator: str
+    denominator: str
 
 
 class Dimension(NamedTuple):

@@ -11,8 +11,8 @@ from reident.release.containment import Containments
 class Limit(NamedTuple):
     """A limit of the study whose outcome is published."""
 
-    part: Cell
-    whole: Cell | None  # the denominator of the rate; None where the limit is on the count itself
+    numerator: Cell
+    denominator: Cell | None  # None where the limit is on the count itself
     bound: float  # the limit, as the study file has it
     outcome: Literal["passes", "breaks"]
 

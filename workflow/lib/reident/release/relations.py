@@ -398,16 +398,17 @@ class _Edition:
     def _outcome(self, limit: Limit) -> Iterator[Relation]:
         """Yield what the outcome of a limit says; of a limit with a large denominator, with ≥ in the place of >."""
         bound = Fraction(str(limit.bound))
-        part, whole = self.canonical(limit.part), self.canonical(limit.whole) if limit.whole else None
-        if whole is None:
+        numerator = self.canonical(limit.numerator)
+        denominator = self.canonical(limit.denominator) if limit.denominator else None
+        if denominator is None:
             least = math.floor(bound) + 1
-            terms: list[tuple[int | Fraction, Cell | None]] = [(1, part)]
+            terms: list[tuple[int | Fraction, Cell | None]] = [(1, numerator)]
             low, high = (least, math.inf) if limit.outcome == "breaks" else (-math.inf, least - 1)
         else:
-            terms = [(bound.denominator, part), (-bound.numerator, whole)]
+            terms = [(bound.denominator, numerator), (-bound.numerator, denominator)]
             sharp = 1 if bound.denominator <= MAX_DENOMINATOR else 0
             if not sharp:
-                terms = [(1, part), (-bound, whole)]
+                terms = [(1, numerator), (-bound, denominator)]
             low, high = (sharp, math.inf) if limit.outcome == "breaks" else (-math.inf, 0)
         yield from between(f"a limit that the study {limit.outcome}", terms, low, high)
 

@@ -25,11 +25,11 @@ FEW = 10
 """A share of fewer records than these is given as a number of records (METHODS §6)."""
 
 
-def portion(part: str, share: float, n: float, whole: str) -> str:
+def portion(numerator: str, share: float, n: float, whole: str) -> str:
     """Return a part of a whole in words, ``12 of the 300 records (4.0 %)``; without the share where there are few."""
     if n < FEW:
-        return FRONT("portion.few", part=part, whole=whole)
-    return FRONT("portion.share", part=part, whole=whole, share=percent(share))
+        return FRONT("portion.few", numerator=numerator, whole=whole)
+    return FRONT("portion.share", numerator=numerator, whole=whole, share=percent(share))
 
 
 def share_of(share: float, n: float) -> str:

@@ -250,7 +250,7 @@ def _ranged(name: str, shares: pd.Series, sizes: pd.Series) -> str:
             texts.append(TEXT(f"sure.{name}.range", **fields))
     if not many.all():
         counts = [
-            TEXT("sure.count", part=share_of(shares[at], n), n=count(n), metric=title(at))
+            TEXT("sure.count", numerator=share_of(shares[at], n), n=count(n), metric=title(at))
             for at, n in sizes[~many].items()
         ]
         texts.append(TEXT(f"sure.{name}.few", few=FEW, counts=listed(counts)))
@@ -320,7 +320,7 @@ def _sure(results: Results) -> str:
 def single_cells(lines: pd.DataFrame) -> list[str]:
     """Return the cells of the rate of single candidates: the numbers of records where these are few."""
     return [
-        TEXT("table.few", part=count(right), n=count(n)) if 0 < n < FEW else text
+        TEXT("table.few", numerator=count(right), n=count(n)) if 0 < n < FEW else text
         for right, n, text in zip(
             lines["n_single_confirmed"], lines["n_single"], rates(lines["single_rate"]), strict=True
         )

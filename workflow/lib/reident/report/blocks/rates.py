@@ -190,31 +190,31 @@ HATCH = "#b5ad9a"
 BAR = 0.56
 """The height of a bar, in rows."""
 
-PARTS: dict[str, Look] = {
+SEGMENTS: dict[str, Look] = {
     "confirmed": {"color": style.CONFIRMED, "edgecolor": "white"},
     "suspected_only": {"color": style.SUSPECTED, "edgecolor": "white"},
     "ambiguous": {"color": style.AMBIGUOUS, "edgecolor": HATCH, "hatch": "////"},
 }
-"""The parts of a bar, from the left."""
+"""The segments of a bar, from the left."""
 
 
-def _parts(lines: pd.DataFrame) -> Iterator[tuple[str, pd.Series, pd.Series]]:
-    """Yield each part of the bars: its name, where it starts, and its length, as shares of the released records."""
+def _segments(lines: pd.DataFrame) -> Iterator[tuple[str, pd.Series, pd.Series]]:
+    """Yield each segment of the bars: its name, where it starts, and its length, as shares of the released records."""
     records = {
         "confirmed": lines["n_confirmed"],
         "suspected_only": lines["n_suspected"] - lines["n_confirmed"],
         "ambiguous": lines["n_ambiguous"],
     }
     start = 0 * lines["n_puf"]
-    for name in PARTS:
+    for name in SEGMENTS:
         share = records[name] / lines["n_puf"]
         yield name, start, share
         start = start + share
 
 
 def _outcome(axes: Axes, whole: pd.DataFrame) -> None:
-    for name, start, share in _parts(whole):
-        look: Look = {"height": BAR, "linewidth": 0.4, **PARTS[name]}
+    for name, start, share in _segments(whole):
+        look: Look = {"height": BAR, "linewidth": 0.4, **SEGMENTS[name]}
         label = TEXT(f"by_metric.figure.{name}")
         axes.barh(range(len(whole)), share, left=start, label=label, **look)
     style.percent_axis(axes, 1.0)

@@ -110,10 +110,10 @@ def _counts(numerators: pd.Series, denominators: pd.Series) -> list[str]:
     """Return numbers out of others, which may be expected ones with decimals; empty where the other is 0."""
     show = count if (numerators.dropna() % 1 == 0).all() else partial(fixed, places=1)
     return [
-        TEXT("by_stratum.counts", part=show(n), whole=round(whole)).replace(" ", NO_BREAK)
-        if defined(whole) and whole
+        TEXT("by_stratum.counts", numerator=show(n), denominator=round(denominator)).replace(" ", NO_BREAK)
+        if defined(denominator) and denominator
         else ""
-        for n, whole in zip(numerators, denominators, strict=True)
+        for n, denominator in zip(numerators, denominators, strict=True)
     ]
 
 

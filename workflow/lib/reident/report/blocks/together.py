@@ -225,10 +225,10 @@ def _alt(results: Results) -> str:
     for metric in results.metrics:
         lines = whole_of(results, metric)
         for panel, column in PANELS.items():
-            parts = [
+            rates = [
                 TEXT("figure.alt.exactly", n=int(line["label"]), share=percent(line[column]))
                 for _, line in lines[lines["files"] == EXACTLY].iterrows()
             ]
-            fields = {"metric": title(metric), "panel": TEXT(f"figure.{panel}"), "parts": ", ".join(parts)}
+            fields = {"metric": title(metric), "panel": TEXT(f"figure.{panel}"), "rates": ", ".join(rates)}
             texts.append(TEXT("figure.alt.line", **fields, best=percent(best_of(lines)[column])))
     return " ".join(texts)

@@ -174,7 +174,7 @@ def _pair(line: Line | None) -> str:
     both = [cell(line.counts[column]) for column in ("n_confirmed", "n_suspected")]
     if not any(both):
         return ""
-    text = TEXT("pair", part=both[0], whole=both[1])
+    text = TEXT("pair", numerator=both[0], denominator=both[1])
     return text if len(text.replace("\\", "")) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
