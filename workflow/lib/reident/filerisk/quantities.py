@@ -15,7 +15,7 @@ from reident.filerisk.suda import Suda
 ANONYMITY = (2, 3, 5)
 DIGITS = 12
 
-Lines = list[tuple[str, float | int | str | None]]
+Quantities = list[tuple[str, float | int | str | None]]
 """Quantities by name."""
 
 
@@ -26,7 +26,7 @@ def format_value(value: float | int | str | None) -> str:
     return repr(round(value, DIGITS)) if isinstance(value, float) else str(value)
 
 
-def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, settings: AssessmentSettings) -> Lines:
+def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, settings: AssessmentSettings) -> Quantities:
     """Return counts of records, uniques, pairs and violations of k-anonymity."""
     n_unique, n_special = uniques.n_unique(sizes), int(special.sum())
     n_cells = None if settings.wildcard else int(uniques.partition_structure(sizes)["n_cells"].sum())
@@ -47,7 +47,7 @@ def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, settin
 
 def dis_lines(
     fraction: float, cell_fraction: float, codes: np.ndarray, settings: AssessmentSettings, file: pa.Table
-) -> Lines:
+) -> Quantities:
     """Return f and DIS by both forms, with the sampling fraction of the cells."""
     weight = settings.sampling_fraction is None
     special = _special(settings, cell_fraction, codes)
@@ -69,7 +69,7 @@ def _special(
     return dis.special(fragment, cell_fraction, rng, tolerance=settings.special.standard_error)
 
 
-def _special_lines(name: str, special: dis.Special) -> Lines:
+def _special_lines(name: str, special: dis.Special) -> Quantities:
     return [
         (name, special.estimate),
         (f"{name}_se", special.standard_error),
@@ -81,7 +81,7 @@ def _special_lines(name: str, special: dis.Special) -> Lines:
     ]
 
 
-def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, settings: AssessmentSettings) -> Lines:
+def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, settings: AssessmentSettings) -> Quantities:
     """Return what DIS is computed from, its standard error, which needs cells, and its interval."""
     complete = np.where((codes >= 0).all(axis=1), sizes, 0)
     n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
@@ -99,7 +99,9 @@ def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, sett
     ]
 
 
-def original_lines(fraction: float, codes: np.ndarray, original: np.ndarray, settings: AssessmentSettings) -> Lines:
+def original_lines(
+    fraction: float, codes: np.ndarray, original: np.ndarray, settings: AssessmentSettings
+) -> Quantities:
     """Return DIS for an intruder who knows the values before perturbation."""
     if not len(original):
         return []
@@ -115,7 +117,7 @@ def original_lines(fraction: float, codes: np.ndarray, original: np.ndarray, set
     ]
 
 
-def people_lines(people: np.ndarray, settings: AssessmentSettings) -> Lines:
+def people_lines(people: np.ndarray, settings: AssessmentSettings) -> Quantities:
     """Return the people of the population who are in its cells."""
     if not len(people):
         return []
@@ -123,7 +125,7 @@ def people_lines(people: np.ndarray, settings: AssessmentSettings) -> Lines:
     return [("population_records_in_cells", inside)]
 
 
-def suda_lines(scores: Suda, sizes: np.ndarray) -> Lines:
+def suda_lines(scores: Suda, sizes: np.ndarray) -> Quantities:
     """Return what the search for minimal sample uniques found."""
     counts = scores.msus.counts.sum(axis=0, dtype=np.int64)
     return [
@@ -141,7 +143,7 @@ def without_msu(scores: Suda, sizes: np.ndarray) -> int:
     return int(((sizes == 1) & (scores.msus.order == 0)).sum())
 
 
-def population_lines(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
+def population_lines(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Quantities:
     """Return the uniques' sizes in the population: DIS estimates U / (population records in their cells)."""
     if reciprocal is None:
         return []

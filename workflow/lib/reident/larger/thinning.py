@@ -24,7 +24,7 @@ from reident.linkage.metrics.contract import Setting, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.ranking import within
 from reident.linkage.rates import Truth
-from reident.linkage.strata import held_lines, lines, links_inside
+from reident.linkage.strata import links_inside, read_stratum_of_records, stratum_of_records
 from reident.simulation.population import Streams
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def drawn(tables: AttackFiles, share: float, draw: int, seed: int) -> AttackFile
     eif = place[tables.iuf["eif"].to_numpy()]
     puf = tables.iuf["puf"].to_numpy()
     iuf = pa.table({"puf": puf[eif >= 0], "eif": eif[eif >= 0].astype(np.int32)})
-    stratum = {side: lines(table) for side, table in strata.items()}
+    stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_eif = np.bincount(stratum["eif"][stratum["eif"] >= 0], minlength=len(tables.manifest))
     inside = links_inside(iuf, stratum["puf"], stratum["eif"])
     n_links = np.bincount(stratum["puf"][iuf["puf"].to_numpy()[inside]], minlength=len(tables.manifest))
@@ -118,7 +118,7 @@ def attacked(
 def _states(settings: ThinningSettings, metric: str, tables: AttackFiles, batches: Iterator[pa.Table]) -> States:
     """Return the states of the records of ranked pairs; all pairs of a record are in one batch."""
     n, links = tables.strata["puf"].num_rows, Links(tables.iuf)
-    eif = held_lines(tables.strata["eif"], len(tables.manifest))
+    eif = read_stratum_of_records(tables.strata["eif"], len(tables.manifest))
     truth = Truth(tables.iuf, tables.strata["puf"], eif).of(np.arange(n))
     better, n_equal_links, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
     keep = settings.attack.keep

@@ -18,7 +18,7 @@ from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_share
 from reident.linkage.scoring import score_shard
-from reident.linkage.strata import lines, pack
+from reident.linkage.strata import pack, stratum_of_records
 
 PAIRS_PER_SHARD = 2 * 10**9
 """The budget of pairs that are scored at a time; the results do not depend on it."""
@@ -139,7 +139,7 @@ def score(
     n_shards = -(-max(int(files.manifest["pairs"].sum()), 1) // budget)
     blocks = pack(files.manifest, n_shards)
     if records is not None:
-        occupied = np.unique(lines(files.strata["puf"])[records])
+        occupied = np.unique(stratum_of_records(files.strata["puf"])[records])
         names = files.manifest["stratum"].to_numpy()[occupied[occupied >= 0]]
         blocks = blocks[blocks["stratum"].isin(names)]
     total, done = max(int(blocks["pairs"].sum()), 1), 0.0

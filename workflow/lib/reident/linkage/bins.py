@@ -13,7 +13,7 @@ import pyarrow as pa
 from reident.linkage.batches import SortedRows, size, split
 from reident.linkage.quantiles import ascending, cut_points_of
 from reident.linkage.settings import BinningSettings
-from reident.linkage.strata import lines
+from reident.linkage.strata import stratum_of_records
 from reident.sections.linkage import Binning
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _with_scope(
         if options.scope == "study":
             yield batch, np.zeros(batch.num_rows, np.int32)
         else:
-            yield batch, lines(strata_of.take(np.arange(start, stop)))
+            yield batch, stratum_of_records(strata_of.take(np.arange(start, stop)))
         start = stop
 
 
@@ -198,7 +198,7 @@ def _sizes(options: Binning, source: Source, strata: Source, n_scopes: int) -> n
         return np.array([size(source)])
     sizes = np.zeros(n_scopes, np.int64)
     for batch in split(strata, columns=["stratum"]):
-        stratum = lines(batch)
+        stratum = stratum_of_records(batch)
         sizes += np.bincount(stratum[stratum >= 0], minlength=n_scopes)
     return sizes
 

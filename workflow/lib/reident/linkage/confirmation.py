@@ -17,7 +17,7 @@ from reident.linkage.links import SortedLinks
 from reident.linkage.ranking import WHOLE, within
 from reident.linkage.record_keys import keys_of
 from reident.linkage.settings import ConfirmationSettings
-from reident.linkage.strata import lines
+from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def confirm(
     requests = (rows.filter(within(rows, settings.max_pairs))["eif"].to_numpy() for rows in merge([suspected]))
     with keys_of(files["eif"], settings.keys["eif"], requests, folder) as eif_keys:
         for batch in merge([suspected]):
-            stratum = lines(strata_of.take(batch["puf"].to_numpy()))
+            stratum = stratum_of_records(strata_of.take(batch["puf"].to_numpy()))
             rows = batch.append_column("stratum", pa.array(stratum))
             ambiguous = pc.is_null(rows["eif"])
             pairs = rows.filter(pc.invert(ambiguous))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from reident.linkage import batches
 from reident.linkage.pairing import coded
 from reident.linkage.settings import DescriptionSettings, Variable
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -46,7 +46,9 @@ def describe(
         With the columns that `pipeline/columns.csv` declares.
     """
     codes = _codes(settings.variables, binned)
-    links = iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"]))))
+    links = iuf.filter(
+        pa.array(links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"])))
+    )
     tables = [_table(settings, "", "true", _compared(codes, links))]
     suspected, confirmed = (np.zeros((codes["puf"].shape[1], len(pairs)), bool) for _ in range(2))
     for column, (metric, source) in enumerate(pairs.items()):

@@ -18,7 +18,7 @@ from reident.linkage.links import Links, numbers
 from reident.linkage.pairing import encode
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _marked(files: AttackFiles, puf: np.ndarray) -> np.ndarray:
 
 def _linked(files: AttackFiles) -> np.ndarray:
     """Return which PUF records have a true link to an EIF record of their stratum: no other can be confirmed."""
-    inside = links_inside(files.iuf, lines(files.strata["puf"]), lines(files.strata["eif"]))
+    inside = links_inside(files.iuf, stratum_of_records(files.strata["puf"]), stratum_of_records(files.strata["eif"]))
     return _marked(files, files.iuf["puf"].to_numpy()[inside])
 
 
@@ -158,7 +158,9 @@ def _unique_sets(settings: ExplanationSettings, files: AttackFiles, pairs: Pairs
     records, _ = encode(settings.attack.variables, files.binned or {})
     puf, eif = (records[side].codes[getattr(pairs, side)] for side in ("puf", "eif"))
     agree = (puf == eif) & (puf >= 0)
-    return smallest_sets(records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, settings.max_size), agree
+    return smallest_sets(
+        records["eif"].codes, stratum_of_records(files.strata["eif"]), pairs.eif, agree, settings.max_size
+    ), agree
 
 
 def joined(which: np.ndarray, names: Sequence[str], separator: str) -> pa.Array:
@@ -183,7 +185,7 @@ def _keyed(settings: ExplanationSettings, files: AttackFiles, pairs: Pairs) -> d
         records = files.prepared[side].select(list(names)).take(pa.array(getattr(pairs, side)))
         columns |= {name: records[name] for name in records.column_names}
     stratum = pa.array(files.manifest["stratum"].astype(object), pa.string())
-    return columns | {"stratum": stratum.take(pa.array(lines(files.strata["puf"])[pairs.puf]))}
+    return columns | {"stratum": stratum.take(pa.array(stratum_of_records(files.strata["puf"])[pairs.puf]))}
 
 
 def _variables(

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from reident.linkage.assignment import assigned
 from reident.linkage.batches import SortedRows, is_new, merge
 from reident.linkage.settings import AssignmentSettings
-from reident.linkage.strata import lines
+from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
@@ -139,5 +139,5 @@ def _count(counts: Tally, pairs: pa.Table, strata: SortedRows, level: str) -> No
     puf, value = pairs["puf"].to_numpy(), pairs[level].to_numpy()
     start = np.flatnonzero(is_new(puf) | is_new(value))
     n_pairs = np.diff(start, append=len(puf))
-    stratum = lines(strata.take(puf[start]))
+    stratum = stratum_of_records(strata.take(puf[start]))
     counts.add({"stratum": stratum, level: value[start], "n_pufids": np.ones_like(start), "n_pairs": n_pairs})

@@ -18,7 +18,7 @@ from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import SortedLinks
 from reident.linkage.ranking import WHOLE
 from reident.linkage.settings import RatingSettings
-from reident.linkage.strata import held_lines, lines
+from reident.linkage.strata import read_stratum_of_records, stratum_of_records
 from reident.linkage.tally import Tally, cases, grouped
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Truth:
 
     def of(self, record: np.ndarray) -> Linked:
         """Return the links of different PUF records, all of them after those of the call before."""
-        stratum = lines(self._strata.take(record))
+        stratum = stratum_of_records(self._strata.take(record))
         puf, eif = self._links.of(record)
         place, eif_stratum = np.searchsorted(record, puf), self._eif[eif]
         same = (stratum[place] == eif_stratum) & (eif_stratum >= 0)
@@ -83,8 +83,8 @@ class Truth:
         return Linked(stratum, inside, every > 0)
 
 
-class Lines:
-    """The lines of the rates, the whole study first, then each stratum: sums of values by line.
+class SumsByStratum:
+    """Sums of values: of the whole study first, then of each stratum.
 
     Of each value, `stratum` is the manifest line of its stratum, -1 for none.
     """
@@ -109,7 +109,7 @@ class Lines:
         first, case = cases(self._stratum, candidates)
         totals = np.bincount(case, links, minlength=len(first))
         shares = totals / np.maximum(candidates[first], 1)
-        of_cells = Lines(self._stratum[first], self._n).fsum(shares, np.ones(len(first)))
+        of_cells = SumsByStratum(self._stratum[first], self._n).fsum(shares, np.ones(len(first)))
         of_cells[0] = sums.of_shares(np.bincount(candidates, links))
         return of_cells
 
@@ -150,7 +150,7 @@ def rate(
         rates are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
     n_strata = len(manifest)
-    truth = partial(Truth, iuf, strata["puf"], held_lines(strata["eif"], n_strata))
+    truth = partial(Truth, iuf, strata["puf"], read_stratum_of_records(strata["eif"], n_strata))
     sizes = {"n_puf": strata["puf"], "n_eif": strata["eif"], "n_links": iuf}
     compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).to_numpy(np.int64)
     counts = {
@@ -256,9 +256,9 @@ def _rates(settings: RatingSettings, tallies: Suspected, counts: Mapping[str, np
     """Return the counts and rates of a metric, one line for the whole study and one for each stratum."""
     n_strata = len(counts["n_puf"]) - 1
     case = {name: column.to_numpy() for name, column in tallies.cases.items()}
-    lines, times = Lines(case["stratum"], n_strata), case["records"]
-    suspected, confirmed, n_confirmed_pairs = (lines.sum(case[name]) for name in ("records", "hits", "confirmed"))
-    n_pairs = lines.sum(times * case["pairs"])
+    by_stratum, times = SumsByStratum(case["stratum"], n_strata), case["records"]
+    suspected, confirmed, n_confirmed_pairs = (by_stratum.sum(case[name]) for name in ("records", "hits", "confirmed"))
+    n_pairs = by_stratum.sum(times * case["pairs"])
     return pd.DataFrame(
         {
             **counts,
@@ -268,8 +268,8 @@ def _rates(settings: RatingSettings, tallies: Suspected, counts: Mapping[str, np
             **conditional_rates(settings.rates, suspected, confirmed, tallies.spreads),
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
-            "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
-            **_claims(tallies, lines, suspected),
+            "baseline_rate": shares(by_stratum.fsum(case["chance"], times), suspected),
+            **_claims(tallies, by_stratum, suspected),
             "passing_rate": shares(suspected + counts["n_ambiguous"], counts["n_compared"]),
         }
     )
@@ -312,15 +312,15 @@ def conditional_rates(
     }
 
 
-def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
+def _claims(tallies: Suspected, by_stratum: SumsByStratum, suspected: np.ndarray) -> dict[str, np.ndarray]:
     """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
     case, best = (
         {name: column.to_numpy() for name, column in table.items()} for table in (tallies.cases, tallies.best)
     )
     single = case["pairs"] == 1
-    n_single, n_single_confirmed = (lines.sum(case[name] * single) for name in ("records", "confirmed"))
-    correct = lines.expected_correct(case["pairs"], case["confirmed"])
-    of_best = Lines(best["stratum"], len(suspected) - 1)
+    n_single, n_single_confirmed = (by_stratum.sum(case[name] * single) for name in ("records", "confirmed"))
+    correct = by_stratum.expected_correct(case["pairs"], case["confirmed"])
+    of_best = SumsByStratum(best["stratum"], len(suspected) - 1)
     best_correct = of_best.expected_correct(best["best"], best["confirmed"])
     return {
         "expected_correct": correct,
@@ -330,7 +330,7 @@ def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str
         "n_single": n_single,
         "n_single_confirmed": n_single_confirmed,
         "single_rate": shares(n_single_confirmed, n_single),
-        "n_false_outside": lines.sum(case["outside"]),
+        "n_false_outside": by_stratum.sum(case["outside"]),
     }
 
 

@@ -13,7 +13,7 @@ from reident.linkage.batches import ROWS, Source, split
 from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, Setting, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import ScoringSettings
-from reident.linkage.strata import lines
+from reident.linkage.strata import stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink
@@ -114,7 +114,7 @@ def _hold(
     chosen |= settings.scope == "study"
     rows, records, any_missing = {}, {}, False
     for side, source in files.items():
-        keep, start, batches = chosen[lines(strata[side])], 0, []
+        keep, start, batches = chosen[stratum_of_records(strata[side])], 0, []
         for batch in split(source, columns=names):
             mask = keep[start : start + batch.num_rows]
             start += batch.num_rows

@@ -85,19 +85,19 @@ def stratify(settings: StratificationSettings, puf: pa.Table, eif: pa.Table, iuf
     return Strata(manifest, account, _table(code_puf), _table(code_eif))
 
 
-def lines(table: pa.Table) -> np.ndarray:
-    """Return the line of the manifest of each record of a file, -1 for none; int32 (n,)."""
+def stratum_of_records(table: pa.Table) -> np.ndarray:
+    """Return the stratum of each record of a file, as its line in the manifest, -1 for none; int32 (n,)."""
     return pc.fill_null(table["stratum"], -1).to_numpy()
 
 
-def held_lines(source: Source, n_strata: int) -> np.ndarray:
-    """Return :func:`lines` of all records of a file, in the smallest type that holds them; int (n,)."""
-    held = np.empty(batches.size(source), np.min_scalar_type(-max(n_strata, 1)))
+def read_stratum_of_records(source: Source, n_strata: int) -> np.ndarray:
+    """Read :func:`stratum_of_records` batch by batch, in the smallest type that holds it; int (n,)."""
+    stratum = np.empty(batches.size(source), np.min_scalar_type(-max(n_strata, 1)))
     start = 0
     for batch in batches.split(source, columns=["stratum"]):
-        held[start : start + len(batch)] = lines(batch)
+        stratum[start : start + len(batch)] = stratum_of_records(batch)
         start += len(batch)
-    return held
+    return stratum
 
 
 def links_inside(iuf: pa.Table, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:

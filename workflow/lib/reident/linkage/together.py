@@ -16,9 +16,9 @@ from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import among
 from reident.linkage.ranking import WHOLE
-from reident.linkage.rates import Lines, conditional_rates, count_pairs, rates_of, shares
+from reident.linkage.rates import SumsByStratum, conditional_rates, count_pairs, rates_of, shares
 from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, JoiningSettings
-from reident.linkage.strata import held_lines
+from reident.linkage.strata import read_stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -71,7 +71,7 @@ def join(
     """
     check_released(settings, released)
     n_strata = len(manifest)
-    stratum = held_lines(strata, n_strata)
+    stratum = read_stratum_of_records(strata, n_strata)
     n_puf = np.append(len(stratum), manifest["n_puf"].to_numpy(np.int64))
     spread = None
     if settings.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
@@ -80,9 +80,9 @@ def join(
     names, tables = np.array([WHOLE, *manifest["stratum"]], object), []
     for metric, sources in pairs.items():
         claims = claims_of(sources, len(stratum), low_is_best=settings.low_is_best[metric])
-        lines = _Lines(settings, stratum, n_puf, spread)
+        joined = _JoinedRates(settings, stratum, n_puf, spread)
         shared = corroborated(sources, codes, len(stratum)) if codes else None
-        rates = pd.concat(lines.of(claims, shared)).sort_index(kind="stable")
+        rates = pd.concat(joined.tabulate(claims, shared)).sort_index(kind="stable")
         tables.append(rates.assign(metric=metric, stratum=names[rates.index]))
     return pd.concat(tables, ignore_index=True)
 
@@ -172,17 +172,17 @@ def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
     return np.split(numbers.astype(np.int64), np.cumsum([len(column) for column in persons])[:-1])
 
 
-class _Lines:
-    """The lines of the table of one metric: of the whole study and each stratum, by what the files find."""
+class _JoinedRates:
+    """The rates of one metric with several files: of the whole study and each stratum, by what the files find."""
 
     def __init__(
         self, settings: JoiningSettings, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None
     ) -> None:
         self._settings, self._n_puf, self._clusters = settings, n_puf, spread
         self._stratum = stratum
-        self._lines = Lines(stratum, len(n_puf) - 1)
+        self._by_stratum = SumsByStratum(stratum, len(n_puf) - 1)
 
-    def of(self, claims: Claims, shared: tuple[np.ndarray, np.ndarray] | None) -> list[pd.DataFrame]:
+    def tabulate(self, claims: Claims, shared: tuple[np.ndarray, np.ndarray] | None) -> list[pd.DataFrame]:
         """Return the tables of each file alone, any, all, and exactly 1, 2, … of them."""
         is_suspected, is_confirmed = claims.candidates > 0, claims.links > 0
         suspected, confirmed = is_suspected.sum(axis=0), is_confirmed.sum(axis=0)
@@ -200,7 +200,7 @@ class _Lines:
         return [pd.DataFrame({"files": files, "label": label, **columns}) for files, label, columns in lines]
 
     def _counts(self, suspected: np.ndarray, confirmed: np.ndarray) -> dict[str, np.ndarray]:
-        counts = self._lines.sum(suspected), self._lines.sum(confirmed)
+        counts = self._by_stratum.sum(suspected), self._by_stratum.sum(confirmed)
         return {"n_puf": self._n_puf, **rates_of(self._n_puf, *counts)}
 
     def _rates(
@@ -222,19 +222,19 @@ class _Lines:
         is_best = (claims.candidates > 0) & (claims.level == claims.level.min(axis=0))
         file, record = np.nonzero(is_best)
         ties = is_best.sum(axis=0)[record]
-        lines = Lines(self._stratum[record], len(self._n_puf) - 1)
+        by_stratum = SumsByStratum(self._stratum[record], len(self._n_puf) - 1)
         # Of t links among c candidates in one of m such files: t / (c·m).
         return {
-            "expected_correct": lines.expected_correct(
+            "expected_correct": by_stratum.expected_correct(
                 claims.candidates[file, record] * ties, claims.links[file, record]
             ),
-            "best_rank_correct": lines.expected_correct(
+            "best_rank_correct": by_stratum.expected_correct(
                 claims.best[file, record] * ties, claims.best_links[file, record]
             ),
         }
 
     def _corroborated(self, shared: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
-        n_shared, n_right = self._lines.sum(shared), self._lines.sum(right)
+        n_shared, n_right = self._by_stratum.sum(shared), self._by_stratum.sum(right)
         return {
             "n_corroborated": n_shared,
             "n_corroborated_confirmed": n_right,

@@ -21,7 +21,7 @@ from reident.linkage.metrics.contract import Estimates, Progress, progress_of_sh
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Compared
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import WeighingSettings
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.sections.exact import SCALE
 
 START = 0.9
@@ -138,7 +138,7 @@ def _link_counts(
     settings: WeighingSettings, comparison: Comparison, strata: Mapping[str, pa.Table], iuf: pa.Table
 ) -> tuple[np.ndarray, int]:
     """Count the true links that are compared, by variable and level, int64 (v, 4), and in all."""
-    inside = links_inside(iuf, lines(strata["puf"]), lines(strata["eif"]))
+    inside = links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"]))
     puf, eif = (iuf[side].to_numpy()[inside] for side in ("puf", "eif"))
     records = fellegi_sunter.compared(comparison.whole(), settings.partial)
     a, b = records.puf[puf], records.eif[eif]

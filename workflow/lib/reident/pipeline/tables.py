@@ -68,8 +68,8 @@ class Column(NamedTuple):
     kind: Kind | None = None
 
 
-class Lines(NamedTuple):
-    """The lines of a table that are about the whole study: those with a value in a column.
+class RowFilter(NamedTuple):
+    """The lines of a table about the whole study: the lines with a value in a column.
 
     ``name`` is that of the comparison: ``comparison/{name}.csv``; empty where variants are not compared by them.
     """
@@ -91,10 +91,10 @@ class Table(NamedTuple):
     holds: str = "aggregates"
     reported: bool = False  # whether the report reads it
     # The lines by which variants are compared, where they are compared by this table.
-    compared: Lines | None = None
+    compared: RowFilter | None = None
     section: str = ""  # the section of METHODS that defines its columns, such as ``6`` or ``4.1``
     # Whether its numbers are in the releasable edition; with lines, theirs alone.
-    released: Lines | bool = False
+    released: RowFilter | bool = False
     exported: bool = False  # whether it is a copy for people, which no step reads
 
     @property
@@ -115,8 +115,8 @@ def _kind(text: str) -> Any:
     return kinds[word](*names) if word in kinds else text
 
 
-def _lines(name: str, column: str, value: str) -> Lines:
-    return Lines(name, column, True if value == "True" else value)
+def _row_filter(name: str, column: str, value: str) -> RowFilter:
+    return RowFilter(name, column, True if value == "True" else value)
 
 
 def _columns() -> dict[str, tuple[Column, ...]]:
@@ -138,8 +138,8 @@ def _tables() -> dict[str, tuple[Table, ...]]:
         table = Table(
             **row | {name: row[name] == "yes" for name in ("reported", "exported")},
             columns=columns.get(row["path"], ()),
-            compared=_lines(*compared.split()) if compared else None,
-            released=_lines("", *released.split()) if " " in released else released == "yes",
+            compared=_row_filter(*compared.split()) if compared else None,
+            released=_row_filter("", *released.split()) if " " in released else released == "yes",
         )
         tables[rule] = (*tables.get(rule, ()), table)
     return tables

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.intake import keys
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.tally import Groups, grouped
 from reident.plausibility.hashing import hashes, mixed
 from reident.plausibility.settings import DescriptionCheckSettings
@@ -94,7 +94,7 @@ def read(
     settings: DescriptionCheckSettings, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata: Mapping[str, pa.Table]
 ) -> Records:
     """Return what the checks read of the prepared files, their links and the strata of their records."""
-    stratum = {side: lines(table) for side, table in strata.items()}
+    stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_strata = 1 + int(max(column.max(initial=-1) for column in stratum.values()))
     values = {
         variable.name: _values([prepared[side][variable.name] for side in ("puf", "eif")])

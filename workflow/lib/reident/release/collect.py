@@ -11,7 +11,7 @@ import pandas as pd
 from reident.errors import InputError
 from reident.pipeline.releasing import ReleaseSettings
 from reident.pipeline.steps import declared
-from reident.pipeline.tables import WHOLE, Column, Count, Dimension, Lines, Table
+from reident.pipeline.tables import WHOLE, Column, Count, Dimension, RowFilter, Table
 from reident.release.cells import Cell
 
 OF_ANY_METRIC = frozenset({"n_puf", "n_eif", "n_links", "n_clusters"})
@@ -132,7 +132,7 @@ def _lines(typed: Typed, settings: ReleaseSettings) -> pd.DataFrame:
     if "scenario" in typed.frame:
         return typed.frame[typed.frame["scenario"].isin(settings.scenarios)]
     chosen = typed.table.released
-    return typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, Lines) else typed.frame
+    return typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, RowFilter) else typed.frame
 
 
 def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, Any]) -> dict[str, str]:
