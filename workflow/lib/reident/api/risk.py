@@ -237,8 +237,8 @@ def _matched(
 ) -> StudyFiles:
     """Return the study of a confidential file and synthetic files."""
     copies = {synthetic_side(at): copy for at, copy in enumerate(synthetic)}
-    held = {} if holdout is None else {HOLDOUT: holdout}
-    frames = named(**{CONFIDENTIAL: confidential}, **copies, **held)
+    holdouts = {} if holdout is None else {HOLDOUT: holdout}
+    frames = named(**{CONFIDENTIAL: confidential}, **copies, **holdouts)
     complete = {
         name: [_with_missing(one, *frames.values()) for one in section[name]]
         if name in ("known", "synthesized") and not isinstance(section[name], str)

@@ -104,10 +104,10 @@ def _unknown_codes(
                 "files. Recode one of the files (`recode`)."
             )
         if name == POPULATION:
-            searched, held, holder, code = ours, theirs, FILE, "not_in_population"
+            searched, reference, holder, code = ours, theirs, FILE, "not_in_population"
         else:
-            searched, held, holder, code = theirs, ours, ORIGINAL, "not_in_original"
-        unknown = searched[~np.isin(searched, held)]
+            searched, reference, holder, code = theirs, ours, ORIGINAL, "not_in_original"
+        unknown = searched[~np.isin(searched, reference)]
         if len(unknown):
             rows = int(np.isin(codes[holder], unknown).sum())
             share = rows / len(codes[holder])

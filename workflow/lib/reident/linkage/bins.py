@@ -105,7 +105,7 @@ class _Cut(NamedTuple):
 
     cutter: str  # the files whose values cut
     cuts: np.ndarray  # float64 (n_scopes, bins − 1)
-    held: np.ndarray  # bool (n_scopes,): whether these files have a record in the scope
+    occupied: np.ndarray  # bool (n_scopes,): whether these files have a record in the scope
     counts: dict[str, np.ndarray]  # by file that is cut, the records binned so far; int64 (n_scopes, bins)
 
 
@@ -134,7 +134,7 @@ class Bins:
                 codes = bins_of(values, scope, cut.cuts)
                 cut.counts[side][:] += _counts(codes, scope, cut.cuts.shape)
                 # Without a record in the cutting file nothing is compared: the values stay outside, not missing.
-                inside = (scope >= 0) & cut.held[scope]
+                inside = (scope >= 0) & cut.occupied[scope]
                 bins[inside] = codes[inside]
         return pa.array(bins.astype(np.int32), mask=bins < 0)
 

@@ -54,15 +54,15 @@ def score_shard(
         The PUF records whose pairs are needed; those of others may be among them.
     """
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
-    held = _hold(settings, files, strata, line, len(manifest))
-    comparison, located = held.comparison, held.located
+    loaded = _load(settings, files, strata, line, len(manifest))
+    comparison, located = loaded.comparison, loaded.located
     total = max(int(blocks["pairs"].sum()), 1)
     progress = setting.progress
-    setting = setting._replace(keep=settings.keep, any_missing=held.any_missing)
+    setting = setting._replace(keep=settings.keep, any_missing=loaded.any_missing)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
-        held, line[small], metric, settings, setting._replace(progress=progress_of_share(progress, 0, done / total))
+        loaded, line[small], metric, settings, setting._replace(progress=progress_of_share(progress, 0, done / total))
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -71,7 +71,7 @@ def score_shard(
         puf, eif = comparison.rows("puf", stratum), comparison.rows("eif", stratum)
         if records is not None and metric.splits:
             inside = np.arange(len(puf))[chosen]
-            chosen = inside[records[held.rows["puf"][puf[inside]]]]
+            chosen = inside[records[loaded.rows["puf"][puf[inside]]]]
         rows = puf[chosen], eif
         if len(rows[0]):
             job = setting._replace(progress=progress_of_share(progress, done / total, block.pairs / total))
@@ -81,7 +81,7 @@ def score_shard(
     _write(kept, metric, pairs)
 
 
-class _Held(NamedTuple):
+class _Loaded(NamedTuple):
     """The records that a shard compares."""
 
     comparison: Comparison
@@ -89,7 +89,7 @@ class _Held(NamedTuple):
     any_missing: bool  # whether a linking variable is missing anywhere in the whole files
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
-        """Return the pairs of a pairing whose records have these positions among those held."""
+        """Return the pairs of a pairing whose records have these positions among the loaded ones."""
         puf, eif = self.rows["puf"][puf], self.rows["eif"][eif]
         ambiguous = np.flatnonzero(scored.ambiguous)
         return _Pairs(
@@ -100,13 +100,13 @@ class _Held(NamedTuple):
         )
 
 
-def _hold(
+def _load(
     settings: ScoringSettings,
     files: Mapping[str, Source],
     strata: Mapping[str, pa.Table],
     line: np.ndarray,
     n_strata: int,
-) -> _Held:
+) -> _Loaded:
     """Return the records of some strata; all records where a score depends on those of other strata too."""
     names = [variable.name for variable in settings.variables]
     chosen = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
@@ -121,9 +121,9 @@ def _hold(
             any_missing |= any(column.null_count for column in batch.columns)
             batches.append(batch if mask.all() else batch.filter(pa.array(mask)))
         rows[side], records[side] = np.flatnonzero(keep), pa.concat_tables(batches)
-    held_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
-    comparison = Comparison(settings.variables, records, held_strata, n_strata, settings.scope)
-    return _Held(comparison, rows, any_missing)
+    loaded_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
+    comparison = Comparison(settings.variables, records, loaded_strata, n_strata, settings.scope)
+    return _Loaded(comparison, rows, any_missing)
 
 
 def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:
@@ -134,19 +134,19 @@ def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -
 
 
 def _score_small(
-    held: _Held, line: np.ndarray, metric: Metric, settings: ScoringSettings, setting: Setting
+    loaded: _Loaded, line: np.ndarray, metric: Metric, settings: ScoringSettings, setting: Setting
 ) -> list[_Pairs] | None:
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
         return None
-    pairs, comparison = [], held.comparison
+    pairs, comparison = [], loaded.comparison
     for start in range(0, len(line), MAX_TOGETHER):
         strata = line[start : start + MAX_TOGETHER]
         progress = progress_of_share(setting.progress, start / len(line), len(strata) / len(line))
         scored = metric.score_small(comparison.pairings(strata), settings.options, setting._replace(progress=progress))
         if scored is None:
             return None
-        pairs.append(held.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))
+        pairs.append(loaded.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))
     return pairs
 
 

@@ -119,21 +119,21 @@ def measure(
     """
     n, n_files = confidential.num_rows, synthetic.num_rows // confidential.num_rows
     tables = [confidential, holdout, *(synthetic.slice(at * n, n) for at in range(n_files))]
-    original, held, *copies = encode(settings, tables)
-    both = united(original, held)
+    original, holdout_records, *copies = encode(settings, tables)
+    both = united(original, holdout_records)
     records, lines, shares, percentiles = [], [], [], []
     for number, copy in enumerate(copies, start=1):
         scale = spread(copy.numbers[copy.place])
         near = nearest(settings, copy, original, scale, **workers)
-        near_held = nearest(settings, copy, held, scale, **workers) if holdout.num_rows else None
+        near_holdout = nearest(settings, copy, holdout_records, scale, **workers) if holdout.num_rows else None
         line = {"file": str(number), **_described(copy, original, near, ""), "nearer": False, "copied": False}
         line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
-        if near_held is not None:
-            weights = weigh(settings, copy, (original, held, both), (near, near_held), scale, **workers)
+        if near_holdout is not None:
+            weights = weigh(settings, copy, (original, holdout_records, both), (near, near_holdout), scale, **workers)
             nearness = _nearness(copy, weights, settings.level, n_files, number)
             shares.append(nearness.assign(file=str(number)))
-            line |= _described(copy, held, near_held, "_holdout")
-            line |= _copied(copy, original, held, (1 - settings.level) / n_files)
+            line |= _described(copy, holdout_records, near_holdout, "_holdout")
+            line |= _copied(copy, original, holdout_records, (1 - settings.level) / n_files)
             line |= {
                 "share": nearness["share"].iloc[-1],
                 "expected": nearness["expected"].iloc[-1],
@@ -141,7 +141,9 @@ def measure(
             }
         lines.append(line)
         distances = {"confidential": _distance(near.level), "second": _distance(near.second)}
-        distances["holdout"] = np.full(len(near.level), np.nan) if near_held is None else _distance(near_held.level)
+        distances["holdout"] = (
+            np.full(len(near.level), np.nan) if near_holdout is None else _distance(near_holdout.level)
+        )
         names = {"file": str(number), "percent": np.arange(101)}
         columns = {kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")}
         percentiles.append(pd.DataFrame(names | columns))
@@ -178,11 +180,12 @@ def _distinct(codes: np.ndarray, values: np.ndarray, pattern: np.ndarray) -> Rec
     return Records(codes[rows], values[rows], distinct, times, place)
 
 
-def united(original: Records, held: Records) -> Records:
+def united(original: Records, holdout_records: Records) -> Records:
     """Return the distinct records of both files together, as one file."""
-    pattern, rows = np.unique(np.concatenate([original.pattern, held.pattern]), return_index=True)
+    pattern, rows = np.unique(np.concatenate([original.pattern, holdout_records.pattern]), return_index=True)
     codes, numbers = (
-        np.concatenate(pair)[rows] for pair in ((original.codes, held.codes), (original.numbers, held.numbers))
+        np.concatenate(pair)[rows]
+        for pair in ((original.codes, holdout_records.codes), (original.numbers, holdout_records.numbers))
     )
     return Records(codes, numbers, pattern, original.occurrences(pattern), rows)
 
@@ -279,7 +282,7 @@ def weigh(
 
 def _nearness(copy: Records, weights: Weights, level: float, n_files: int, number: int) -> pd.DataFrame:
     """Return the share of the nearest records that are confidential, of each of :data:`TAILS`, and what chance does."""
-    lines, (n_original, n_held) = [], weights.times.sum(axis=1).tolist()
+    lines, (n_original, n_holdout) = [], weights.times.sum(axis=1).tolist()
     shares = weights.counts[:, 0] / weights.counts.sum(axis=1) * copy.times
     for q, cut, sums in zip(TAILS, weights.cuts, weights.sums, strict=True):
         inside = weights.least <= cut
@@ -288,7 +291,7 @@ def _nearness(copy: Records, weights: Weights, level: float, n_files: int, numbe
             sums, weights.times, float(n * weights.one), level, n_files * len(TAILS), [number, q]
         )
         names = {"percent": q, "n_records": n, "distance": cut / SCALE, "share": math.fsum(shares[inside]) / n}
-        lines.append(names | {"expected": n_original / (n_original + n_held)} | chance._asdict())
+        lines.append(names | {"expected": n_original / (n_original + n_holdout)} | chance._asdict())
     return pd.DataFrame(lines).rename(columns={"beyond": "nearer"})
 
 
@@ -305,12 +308,12 @@ def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[st
     return line if end else line | {"n_identical_unique": int(copy.times[times == 1].sum())}
 
 
-def _copied(copy: Records, original: Records, held: Records, risk: float) -> dict[str, Any]:
+def _copied(copy: Records, original: Records, holdout_records: Records, risk: float) -> dict[str, Any]:
     """Return how many people with values of their own a synthetic record equals, and whether that is chance."""
-    n_original, n_held = (int(file.times.sum()) for file in (original, held))
-    counts = original.occurrences(copy.pattern), held.occurrences(copy.pattern)
+    n_original, n_holdout = (int(file.times.sum()) for file in (original, holdout_records))
+    counts = original.occurrences(copy.pattern), holdout_records.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]
-    expected = n_original / (n_original + n_held)
+    expected = n_original / (n_original + n_holdout)
     chance = float(betainc(alone[0], alone[1] + 1, expected)) if alone[0] else 1.0
     return {
         "n_alone_confidential": alone[0], "n_alone_holdout": alone[1], "alone_probability": chance,

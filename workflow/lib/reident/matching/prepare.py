@@ -120,12 +120,12 @@ def prepare_files(
         with guard():
             counts[POPULATION] = _population(settings, settings.population_count, confidential, targets)
     warnings, correspondences = _compare(settings, original, copies, guard)
-    held = original.slice(0, 0)
+    typed_holdout = original.slice(0, 0)
     if holdout is not None:
         account.add("holdout", holdout.num_rows)
-        held, more = _held(settings, original, holdout, guard)
+        typed_holdout, more = _type_holdout(settings, original, holdout, guard)
         warnings += more
-    give(sinks["holdout"], held, np.arange(held.num_rows))
+    give(sinks["holdout"], typed_holdout, np.arange(typed_holdout.num_rows))
     together = {**counts, **dict(zip(original.column_names, original.columns, strict=True))}
     give(sinks["confidential"], together, np.arange(n), _marks(settings, confidential, targets))
     for place, copy in copies.items():
@@ -134,7 +134,7 @@ def prepare_files(
     return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
 
 
-def _held(
+def _type_holdout(
     settings: MatchingFileSettings, original: pa.Table, text: Source, guard: Guard
 ) -> tuple[pa.Table, list[StudyWarning]]:
     """Return the variables of the holdout, typed, and warnings; refuse a category without a code in common."""

@@ -91,11 +91,11 @@ def make(settings: MaskingSettings, original: pa.Table, guard: Guard = nullconte
     original = original.take(pa.array(order))
     masked = {name: microaggregate(column, options.k, options.aggregate) for name, column in values.items()}
     text = {name: np.array(original[name].to_pylist(), object) for name in (*options.key, *names)}
-    held = dict(values)
+    eif_values = dict(values)
     if options.corresponding is not None and values:
-        held = _deviating(options.corresponding, values, streams.within("corresponding"))
-    _check_codes(settings, values, {"puf": masked, "eif": held}, guard)
-    changed = {} if options.corresponding is None else _written(held, text)
+        eif_values = _deviating(options.corresponding, values, streams.within("corresponding"))
+    _check_codes(settings, values, {"puf": masked, "eif": eif_values}, guard)
+    changed = {} if options.corresponding is None else _written(eif_values, text)
     ids = pufids(n, streams("pufid")).astype(object)
     chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
     chosen = chosen[np.argsort(ids[chosen])]

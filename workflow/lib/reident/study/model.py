@@ -160,8 +160,8 @@ class Study(Section):
             "synthetic": tuple(SyntheticFile(path=f"synthetic_{number}.csv") for number in numbers),
         }
         if matching.closest is not None and self.simulate.holdout:
-            held = SourceFile(path=f"{HOLDOUT}.csv")
-            files["closest"] = matching.closest.model_copy(update={"holdout": held})
+            holdout = SourceFile(path=f"{HOLDOUT}.csv")
+            files["closest"] = matching.closest.model_copy(update={"holdout": holdout})
         return matching.model_copy(update=files)
 
     @property
@@ -181,8 +181,8 @@ class Study(Section):
     @property
     def holdout_sources(self) -> dict[str, SourceFile]:
         """The description of ``holdout``, which distances to the closest record are compared with; empty without it."""
-        held = self.matched.holdout if self.matching is not None else None
-        return {HOLDOUT: held} if held else {}
+        holdout = self.matched.holdout if self.matching is not None else None
+        return {HOLDOUT: holdout} if holdout else {}
 
     @property
     def risk(self) -> FileRisk:

@@ -33,7 +33,7 @@ TEXT = Sentences("closest")
 HEADING = Sentences("headings")
 CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
 NEARNESS = "matching/nearness.csv"
-OWN, HELD = "confidential", "holdout"
+OWN, HOLDOUT = "confidential", "holdout"
 
 ALL = 100
 """The share of the synthetic records, in per cent, that are all of them."""
@@ -135,19 +135,20 @@ def closest_premise(results: Results) -> str:
 @block(CLOSEST, NEARNESS, DISTANCES)
 def closest_figure(results: Results) -> Figure:
     """Draw the distribution of both distances, and with a holdout the shares with their bands of chance."""
-    lines, curves, held = lines_of(results), results.table(DISTANCES), has_holdout(results)
+    lines, curves, with_holdout = lines_of(results), results.table(DISTANCES), has_holdout(results)
     shares = shares_of(results)
     curves = curves[curves["file"].isin(lines["file"])]
 
     def draw(sheet: Sheet) -> None:
-        _draw_distances(sheet.panels[0], curves, (OWN, HELD) if held else (OWN,))
+        _draw_distances(sheet.panels[0], curves, (OWN, HOLDOUT) if with_holdout else (OWN,))
         sheet.panels[0].legend(loc="lower right", fontsize=7)
-        if held:
+        if with_holdout:
             _draw_shares(sheet.panels[1], shares)
 
     return style.figure(
-        draw, panels=2 if held else 1, across=1, height=2.6, between=0.06, alt=_alt(lines, shares, held),
-        caption=TEXT("figure.caption", level=declared(results.level)) if held else TEXT("figure.caption_alone"),
+        draw, panels=2 if with_holdout else 1, across=1, height=2.6, between=0.06,
+        alt=_alt(lines, shares, with_holdout),
+        caption=TEXT("figure.caption", level=declared(results.level)) if with_holdout else TEXT("figure.caption_alone"),
     )  # fmt: skip
 
 
@@ -156,7 +157,7 @@ LAST = 95
 
 _CURVES: dict[str, Look] = {
     OWN: {"color": style.CONFIRMED, "linewidth": 1.4, "zorder": 3},
-    HELD: {"color": style.LIMIT, "linewidth": 1.4, "linestyle": (0, (3, 1.5)), "zorder": 4},
+    HOLDOUT: {"color": style.LIMIT, "linewidth": 1.4, "linestyle": (0, (3, 1.5)), "zorder": 4},
 }
 
 
@@ -193,14 +194,14 @@ def _draw_shares(axes: Axes, shares: pd.DataFrame) -> None:
     axes.set_title(TEXT("figure.shares"))
 
 
-def _alt(lines: pd.DataFrame, shares: pd.DataFrame, held: bool) -> str:
-    key, texts = "file_alt" if held else "file_alone", [TEXT("figure.alt.start")]
+def _alt(lines: pd.DataFrame, shares: pd.DataFrame, with_holdout: bool) -> str:
+    key, texts = "file_alt" if with_holdout else "file_alone", [TEXT("figure.alt.start")]
     for line in lines.to_dict("records"):
-        own = shares[shares["file"] == line["file"]] if held else shares.head(0)
+        own = shares[shares["file"] == line["file"]] if with_holdout else shares.head(0)
         fields = {f"share_{tail.percent}": percent(tail.share) for tail in own.itertuples()}
-        if held:
+        if with_holdout:
             fields["expected"] = percent(line["expected"])
-        for kind in (OWN, HELD)[: 1 + held]:
+        for kind in (OWN, HOLDOUT)[: 1 + with_holdout]:
             fields[kind] = number(round(line[f"distance_{kind}"], 3))
         texts.append(TEXT(f"figure.alt.{key}", number=line["file"], **fields))
     return " ".join(texts)
@@ -209,8 +210,12 @@ def _alt(lines: pd.DataFrame, shares: pd.DataFrame, held: bool) -> str:
 @block(CLOSEST, NEARNESS)
 def closest_tables(results: Results) -> str:
     """Show the shares with their bands, the distances and ratios, and how many people are in a synthetic file."""
-    lines, held = lines_of(results), has_holdout(results)
-    return paragraphs(_shares(results) if held else None, _distances(lines, held), _copies(results, lines, held))
+    lines, with_holdout = lines_of(results), has_holdout(results)
+    return paragraphs(
+        _shares(results) if with_holdout else None,
+        _distances(lines, with_holdout),
+        _copies(results, lines, with_holdout),
+    )
 
 
 def _table(caption: str, lines: pd.DataFrame, cells: dict[str, list[str]]) -> str:
@@ -236,17 +241,17 @@ def _shares(results: Results) -> str:
     return _table(TEXT("tables.shares", level=declared(results.level), file=NEARNESS), lines, cells)
 
 
-def _distances(lines: pd.DataFrame, held: bool) -> str:
-    names = [f"{quantity}_{kind}" for quantity in ("distance", "ratio") for kind in (OWN, HELD)[: 1 + held]]
+def _distances(lines: pd.DataFrame, with_holdout: bool) -> str:
+    names = [f"{quantity}_{kind}" for quantity in ("distance", "ratio") for kind in (OWN, HOLDOUT)[: 1 + with_holdout]]
     return _table(TEXT("tables.distances"), lines, {name: fixed_cells(lines[name], 3) for name in names})
 
 
-def _copies(results: Results, lines: pd.DataFrame, held: bool) -> str:
+def _copies(results: Results, lines: pd.DataFrame, with_holdout: bool) -> str:
     names = ["n_identical", "n_identical_unique"]
-    if held:
+    if with_holdout:
         names += ["n_identical_holdout", "n_alone_confidential", "n_alone_holdout"]
     cells = {name: count_cells(lines[name]) for name in names}
-    if held:
+    if with_holdout:
         outcomes = ["copied" if copied else "chance" for copied in lines["copied"]]
         cells["outcome"] = [TEXT(f"tables.outcomes.{name}") for name in outcomes]
         return _table(TEXT("tables.copies", level=declared(results.level)), lines, cells)

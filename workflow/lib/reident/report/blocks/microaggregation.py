@@ -90,13 +90,13 @@ def masked_premise(results: Results) -> str:
         TEXT("premise.sample_released", released=released, share=percent(rows["used"] / rows["in"]))
         if is_sample
         else TEXT("premise.all_released", released=released),
-        _held(masking["corresponding"]),
+        _corresponding(masking["corresponding"]),
         TEXT("premise.truth"),
     ]
     return paragraphs(" ".join(sentences), TEXT("premise.metric"))
 
 
-def _held(corresponding: dict[str, Any] | None) -> str:
+def _corresponding(corresponding: dict[str, Any] | None) -> str:
     if corresponding is None:
         return TEXT("premise.original")
     n = corresponding["deviating"]
