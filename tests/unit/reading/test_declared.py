@@ -44,17 +44,17 @@ def test_ranges_and_labels_declare_what_a_set_of_numbers_has(ranges, codes, valu
     every = {low + step for low, width in ranges for step in range(width + 1)} | set(codes)
     labels = {float(code): "Refused" for code in codes} | {99.0: "Male"}
     ends = [{"lo": float(low), "hi": float(low + width)} for low, width in ranges]
-    declared = Declared.of(Declared.by(ends, labels, special=False).field("v"))
+    declared = Declared.read(Declared.compose(ends, labels, special=False).field("v"))
     for value in values:
         assert declared(str(value)) == declared(float(value)) == (value in every)
     assert declared.numbers(np.array(values, float)).tolist() == [value in every for value in values]
 
 
 def test_other_texts_declare_nothing():
-    assert Declared.of(pa.field("v", pa.string())) == NOTHING
+    assert Declared.read(pa.field("v", pa.string())) == NOTHING
     assert not NOTHING("98")
-    assert Declared.by((), {}, special=True)(".A")
-    assert not Declared.by((), {}, special=False)(".A")
+    assert Declared.compose((), {}, special=True)(".A")
+    assert not Declared.compose((), {}, special=False)(".A")
 
 
 def test_padding_keeps_what_a_file_declares(tmp_path):
@@ -62,7 +62,7 @@ def test_padding_keeps_what_a_file_declares(tmp_path):
     pyreadstat.write_sav(pd.DataFrame({"a": [1.0, 9.0]}), path, missing_ranges={"a": [9]})
     found = reading.read(path, SourceFile(path="a.sav", pad={"a": 2}), ["a"])
     assert found["a"].to_pylist() == ["01", "09"]
-    assert Declared.of(found.schema.field("a"))("09")
+    assert Declared.read(found.schema.field("a"))("09")
 
 
 @pytest.mark.parametrize("missing", [(), ("98", "-2", "8")])

@@ -80,7 +80,7 @@ def assess(
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
         return [
-            [measures.of(disclosure, linked=files.linked) for disclosure in _disclosures(files, cells, target)]
+            [measures.measure(disclosure, linked=files.linked) for disclosure in _disclosures(files, cells, target)]
             for target in targets
         ]
 

@@ -225,7 +225,7 @@ def profile(source: Source) -> File:
     with ThreadPoolExecutor() as pool:
         for batch in scan.batches(source):
             for column, field in zip(columns, batch.schema, strict=True):
-                column.declared = Declared.of(field)
+                column.declared = Declared.read(field)
             list(pool.map(Column.add, columns, batch.columns))
         list(pool.map(Column.close, columns))
     return File(source, columns)

@@ -147,7 +147,7 @@ def _weights(text: Source, column: str) -> pa.Array:
     values = typed(
         text[column],
         Coding("numeric", decimal=source.decimal, thousands=source.thousands),
-        Place.of(source, column, column),
+        Place.locate(source, column, column),
     )
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.filerisk import cells_of_sets, dis, diversity, individual
+from reident.filerisk import cells_of_sets, dis, individual
 from reident.filerisk.cells_of_sets import Cells, Files
-from reident.filerisk.diversity import Diverse
+from reident.filerisk.diversity import Diverse, measure_diversity
 from reident.filerisk.estimates import significant
 from reident.filerisk.quantities import DIGITS
 from reident.filerisk.settings import ScenarioSettings
@@ -80,7 +80,7 @@ def assess(
 
     def run(keys: tuple[str, ...]) -> _Measured:
         cells = cells_of_sets.cells_of(files, keys)
-        diverse = {name: diversity.of(cells, target) for name, target in files.targets.items() if name not in keys}
+        diverse = {name: measure_diversity(cells, target) for name, target in files.targets.items() if name not in keys}
         measured = _Measured(_risk(files, cells), diverse)
         if keys in several:
             uniques = cells.unique()

@@ -106,7 +106,7 @@ class ColumnReader:
 
     def declare(self, field: pa.Field) -> None:
         """Take what the file itself declares, before the first record."""
-        self._numbers.declared = Declared.of(field)
+        self._numbers.declared = Declared.read(field)
 
     @property
     def counts(self) -> Counts:
@@ -206,13 +206,13 @@ def _stated(
     column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
 ) -> pa.Array:
     """Return one variable of one file with the numbers of the file."""
-    place = Place.of(source, getattr(column, side), column.name, before)
+    place = Place.locate(source, getattr(column, side), column.name, before)
     return typed(text, column.coding(side, *source.separators)._replace(convert=None), place)
 
 
 def _compared(column: Column, side: str, source: RecordFile, values: pa.Array) -> pa.Array:
     """Return the values that are compared: numbers converted, then all values coarsened."""
     if (convert := column.convert_of(side)) is not None:
-        values = converted(values, convert.conversion, Place.of(source, getattr(column, side), column.name))
+        values = converted(values, convert.conversion, Place.locate(source, getattr(column, side), column.name))
     coarser = column.coarsen if isinstance(column, LinkingVariable) else None
     return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)

@@ -119,7 +119,7 @@ def _states(settings: ThinningSettings, metric: str, tables: AttackFiles, batche
     """Return the states of the records of ranked pairs; all pairs of a record are in one batch."""
     n, links = tables.strata["puf"].num_rows, Links(tables.iuf)
     eif = read_stratum_of_records(tables.strata["eif"], len(tables.manifest))
-    truth = Truth(tables.iuf, tables.strata["puf"], eif).of(np.arange(n))
+    truth = Truth(tables.iuf, tables.strata["puf"], eif).take(np.arange(n))
     better, n_equal_links, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
     keep = settings.attack.keep
     rivals = np.full(n, keep, np.int32)

@@ -97,7 +97,7 @@ class Comparison:
 
     def rows(self, side: str, stratum: int) -> np.ndarray:
         """Return the row numbers in the whole file of a stratum's records; a stratum is its line of the manifest."""
-        return self._rows[side].of(stratum)
+        return self._rows[side].members(stratum)
 
     def rows_of(self, side: str, strata: np.ndarray) -> np.ndarray:
         """Return the row numbers in the whole file of the records of strata, one stratum after another."""

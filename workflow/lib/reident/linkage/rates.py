@@ -73,10 +73,10 @@ class Truth:
     def __init__(self, iuf: Source, strata: Source, eif: np.ndarray) -> None:
         self._links, self._strata, self._eif = SortedLinks(iuf), batches.SortedRows(strata, ["stratum"]), eif
 
-    def of(self, record: np.ndarray) -> Linked:
+    def take(self, record: np.ndarray) -> Linked:
         """Return the links of different PUF records, all of them after those of the call before."""
         stratum = stratum_of_records(self._strata.take(record))
-        puf, eif = self._links.of(record)
+        puf, eif = self._links.take(record)
         place, eif_stratum = np.searchsorted(record, puf), self._eif[eif]
         same = (stratum[place] == eif_stratum) & (eif_stratum >= 0)
         inside, every = (np.bincount(rows, minlength=len(record)) for rows in (place[same], place))
@@ -177,7 +177,7 @@ def _count_linked(iuf: Source, truth: Truth, n_strata: int) -> dict[str, np.ndar
     counts = {name: np.zeros(1 + n_strata, np.int64) for name in ("n_linked", "n_findable")}
     for table in batches.merge([iuf]):
         puf = table["puf"].to_numpy()
-        links = truth.of(puf[batches.is_new(puf)])
+        links = truth.take(puf[batches.is_new(puf)])
         for name, which in (("n_linked", links.any), ("n_findable", links.inside > 0)):
             counts[name] += by_line(links.stratum, which, n_strata)
     return counts
@@ -211,7 +211,7 @@ def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, clusters: C
     marks = np.zeros((2, clusters.n_records if clusters is not None else 0), bool)
     for batch in batches.merge([source]):
         record, counts = count_pairs(batch)
-        links = truth.of(record)
+        links = truth.take(record)
         hit = counts["confirmed"] > 0
         case = {"stratum": links.stratum, "pairs": counts["pairs"], "inside": links.inside}
         amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~links.any}

@@ -174,7 +174,7 @@ def typed_variable(
     settings: MatchingFileSettings, variable: MatchedVariable, text: pa.Array, source: SourceFile
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
-    place = Place.of(source, variable.name, variable.name)
+    place = Place.locate(source, variable.name, variable.name)
     return typed_codes(text, coding(settings, variable, *source.separators), place)
 
 
@@ -237,7 +237,7 @@ def _meets(settings: MatchingFileSettings, target: Target, text: Source) -> np.n
     kind = coding(settings, declared).kind if not target.numeric else "numeric"
     source = settings.file()
     target_coding = Coding(kind, declared.missing, {}, None, integer_coded, *source.separators)
-    values = typed(text[name], target_coding, Place.of(source, name, name))
+    values = typed(text[name], target_coding, Place.locate(source, name, name))
     if target.equals is not None:
         normal = normaliser(target_coding)
         codes = [normal(clean(code)) for code in target.equals]
@@ -263,7 +263,7 @@ def _population(settings: MatchingFileSettings, name: str, confidential: Source,
     """Return the population counts, which must be positive for every target."""
     file, first_row = settings.file().file_name, settings.file().first_row
     coding = Coding("numeric", ("",), {}, None, False, *settings.file().separators)
-    counts = typed(confidential[name], coding, Place.of(settings.file(), name, name))
+    counts = typed(confidential[name], coding, Place.locate(settings.file(), name, name))
     wrong = targets & ~(counts.to_numpy(zero_copy_only=False) > 0)
     if wrong.any():
         raise InputError(

@@ -388,7 +388,7 @@ def intruder_rules(study: Study) -> ScenarioSettings:
     names = [variable.name for variable in study.risk_key]
     return ScenarioSettings(
         tuple((scenario.name, scenario.known) for scenario in options.scenarios),
-        tuple(options.key_sets.of(names)) if options.key_sets else (),
+        tuple(options.key_sets.list_sets(names)) if options.key_sets else (),
         tuple(variable.name for variable in options.sensitive),
         options.sampling_fraction,
         options.missing == "wildcard",

@@ -65,7 +65,7 @@ class Column(NamedTuple):
     key: bool
 
     @classmethod
-    def of(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
+    def make(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
         """Return a column; refuse a time, a point in time, or a part of a date, which have no unambiguous text."""
         display = display_of(kind, pattern)
         if display == "time":

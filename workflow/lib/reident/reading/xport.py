@@ -44,7 +44,7 @@ def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequenc
         variables, begin = _describe(path, content)
         check_header(path, list(variables), wanted, row="")
         columns = [
-            Column.of(path, "xport", name, "" if variable.is_text else variable.display, name in keys)
+            Column.make(path, "xport", name, "" if variable.is_text else variable.display, name in keys)
             for name, variable in ((name, variables[name]) for name in wanted)
         ]
         width = sum(variable.width for variable in variables.values())

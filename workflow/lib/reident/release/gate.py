@@ -79,11 +79,11 @@ def approve(
     # The rank limit in force by metric, 0 where there is none.
     rank_limits = {name: settings.max_pairs if name in settings.ranked else 0 for name, _ in settings.metrics}
     judged = tables.lines("verdict/limits.csv")
-    limits = outcomes.of(judged, rounded, rank_limits, by_estimate=settings.by_estimate)
+    limits = outcomes.publish(judged, rounded, rank_limits, by_estimate=settings.by_estimate)
     known_quantities = {KNOWN[file] for file in settings.known}
     public_counts = {cell: count for cell, count in counts.items() if cell.quantity in known_quantities}
     sums = _sums(counts)
-    containments = containment.of(settings.attacks, complete=tables.complete)
+    containments = containment.find(settings.attacks, complete=tables.complete)
     facts = _facts(settings, tuple(tables.strata.values()), sums, containments)
     work = _Audit(facts, rounded, public_counts, policy, after, progress)
     protection = work.run(limits)

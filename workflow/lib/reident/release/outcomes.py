@@ -32,7 +32,9 @@ _WORDS: dict[str, Literal["passes", "breaks"]] = {
 """What is published of an outcome: not that an interval reaches above a limit, nor that there is nothing to judge."""
 
 
-def of(limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool) -> list[Limit]:
+def publish(
+    limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool
+) -> list[Limit]:
     """Return the limits whose outcome is published.
 
     `limits` are those of the study with their outcomes, `cells` the counts of the edition, `rank_limits` the rank limit
