@@ -15,7 +15,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.matching.summary import CLASSES
 from reident.pipeline import step_settings
 from reident.release.cells import Cell, Published
-from reident.release.facts import Facts, Limit
+from reident.release.facts import Facts, LimitOutcome
 from reident.release.relations import relations
 
 KEEP = 6
@@ -127,9 +127,9 @@ def test_relations_of_the_attack_hold(case, one, other, percent):
         same_files=frozenset({"v"}),
         same_attack=frozenset({("v", "taxicab")}),
         nested_clusters=all(len(own) == 1 for own in places),
-        limits=(
-            Limit(part, whole, percent / 100, "passes" if passes else "breaks"),
-            Limit(part, None, 2, "passes" if counts[part] <= 2 else "breaks"),
+        outcomes=(
+            LimitOutcome(part, whole, percent / 100, "passes" if passes else "breaks"),
+            LimitOutcome(part, None, 2, "passes" if counts[part] <= 2 else "breaks"),
         ),
     )
     assert not broken(counts, facts)

@@ -35,7 +35,7 @@ class AttackTables:
     confirmed : dict of pandas.DataFrame
         As `confirmed/{metric}.parquet`, by metric: the suspected pairs by their keys, and which are true links. It is
         as confidential as the links.
-    limits : dict of pandas.DataFrame
+    rank_curves : dict of pandas.DataFrame
         As `confirmed/{metric}.limits.csv`, by metric: the counts at every rank limit; empty for unicity.
     warnings : pandas.DataFrame
         As `prepared/warnings.csv`: valid input that may be a mistake.
@@ -43,7 +43,7 @@ class AttackTables:
 
     rates: pd.DataFrame
     confirmed: dict[str, pd.DataFrame]
-    limits: dict[str, pd.DataFrame]
+    rank_curves: dict[str, pd.DataFrame]
     warnings: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
-        {name: declared(f"confirmed/{name}.limits.csv", tables.limits) for name, tables in made.metrics.items()},
+        {name: declared(f"confirmed/{name}.limits.csv", tables.rank_curve) for name, tables in made.metrics.items()},
         declared("prepared/warnings.csv", typed.warnings),
     )
 

@@ -201,7 +201,7 @@ def _association(
 
 def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
     """Return Cramér's V, corrected for its bias as by Bergsma (2013)."""
-    table = CrossTable.count(first, second).links.to_numpy()
+    table = CrossTable.tabulate(first, second).links.to_numpy()
     n, (r, k) = len(first), table.shape
     if min(r, k) < 2:
         return 0.0

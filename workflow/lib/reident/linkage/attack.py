@@ -66,7 +66,7 @@ class MetricTables(NamedTuple):
     distribution: pd.DataFrame
     confirmed: pa.Table
     positions: pa.Table
-    limits: pd.DataFrame
+    rank_curve: pd.DataFrame
 
 
 class Attack(NamedTuple):
@@ -100,7 +100,7 @@ def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budge
         files.strata,
         files.manifest,
         {name: tables.positions for name, tables in metrics.items()},
-        {name: tables.limits for name, tables in metrics.items()},
+        {name: tables.rank_curve for name, tables in metrics.items()},
         files.clusters,
         None if compared.weights is None else compared.weights.model,
     )
@@ -178,7 +178,7 @@ def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, sco
     assigning = settings.assigning(metric.name)
     distribution = ranking.rank(metric, scores, strata, manifest, suspected.append, assigning)
     ranked = pa.concat_tables(suspected)
-    limits = confirmation.confirm(
+    rank_curve = confirmation.confirm(
         settings.confirming,
         metric,
         ranked,
@@ -190,4 +190,4 @@ def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, sco
         positions.append,
     )
     scored, keyed, numbered = (pa.concat_tables(batches) for batches in (scores, confirmed, positions))
-    return MetricTables(scored, ranked, distribution, keyed, numbered, limits)
+    return MetricTables(scored, ranked, distribution, keyed, numbered, rank_curve)

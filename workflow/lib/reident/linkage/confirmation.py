@@ -58,7 +58,7 @@ def confirm(
     """
     names = pa.array(manifest["stratum"].astype(object), pa.string())
     strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], settings.keys["puf"])
-    links, limits = SortedLinks(iuf), _Limits(len(manifest), settings.keep)
+    links, rank_curve = SortedLinks(iuf), _RankCurve(len(manifest), settings.keep)
     requests = (rows.filter(within(rows, settings.max_pairs))["eif"].to_numpy() for rows in merge([suspected]))
     with keys_of(files["eif"], settings.keys["eif"], requests, folder) as eif_keys:
         for batch in merge([suspected]):
@@ -68,13 +68,13 @@ def confirm(
             pairs = rows.filter(pc.invert(ambiguous))
             pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
             if metric.ranked:
-                limits.count(pairs)
-                limits.count_ambiguous(rows.filter(ambiguous))
+                rank_curve.count(pairs)
+                rank_curve.count_ambiguous(rows.filter(ambiguous))
             pairs = pairs.filter(within(pairs, settings.max_pairs))
             positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
             confirmed(_keyed(pairs, keys, names))
-    return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame()
+    return rank_curve.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame()
 
 
 def export(confirmed: pa.Table) -> pd.DataFrame:
@@ -94,7 +94,7 @@ def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Ta
     return pa.table(columns)
 
 
-class _Limits:
+class _RankCurve:
     """Counts for every rank limit from 1 to `keep`, by stratum.
 
     Each count is kept by stratum and by the smallest limit that lets a record, or a pair, in.

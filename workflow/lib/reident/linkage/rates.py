@@ -128,7 +128,7 @@ def rate(
     strata: Mapping[str, Source],
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
-    limits: Mapping[str, pd.DataFrame],
+    rank_curves: Mapping[str, pd.DataFrame],
     clusters: Source | None = None,
     model: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
@@ -138,7 +138,7 @@ def rate(
     ----------
     prepared : mapping of Source
         Read only where a tolerance depends on missing values.
-    limits : mapping of pandas.DataFrame
+    rank_curves : mapping of pandas.DataFrame
         By metric, the counts at every rank limit; :data:`LIMITS` at least.
     model : pandas.DataFrame, optional
         The model of the metric that weighs, where the study has it: its tolerance follows from the weights.
@@ -165,7 +165,7 @@ def rate(
     tables = []
     for metric, source in pairs.items():
         tolerance = _tolerance(settings, metric, prepared, model)
-        counts["n_ambiguous"] = _ambiguous(limits[metric], names, settings.max_pairs)
+        counts["n_ambiguous"] = _ambiguous(rank_curves[metric], names, settings.max_pairs)
         tallies = _suspected(source, truth(), manifest, of_clusters)
         table = _rates(settings, tallies, counts)
         tables.append(table.assign(metric=metric, stratum=names, tolerance=tolerance))
@@ -354,9 +354,9 @@ def _tolerance(
     return incomplete if any_missing else complete
 
 
-def _ambiguous(limits: pd.DataFrame, names: list[str], max_pairs: int) -> np.ndarray:
+def _ambiguous(rank_curve: pd.DataFrame, names: list[str], max_pairs: int) -> np.ndarray:
     """Return the records whose best score is shared by too many pairs, by line; 0 for a metric without ranks."""
-    if limits.empty:
+    if rank_curve.empty:
         return np.zeros(len(names), np.int64)
-    lines = limits[limits["max_pairs"] == max_pairs].set_index("stratum")["n_ambiguous"]
+    lines = rank_curve[rank_curve["max_pairs"] == max_pairs].set_index("stratum")["n_ambiguous"]
     return lines.reindex(names, fill_value=0).to_numpy(np.int64)

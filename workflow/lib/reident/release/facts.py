@@ -8,8 +8,8 @@ from reident.release.cells import Cell
 from reident.release.containment import Containments
 
 
-class Limit(NamedTuple):
-    """A limit of the study whose outcome is published."""
+class LimitOutcome(NamedTuple):
+    """The published outcome of a limit of the study."""
 
     numerator: Cell
     denominator: Cell | None  # None where the limit is on the count itself
@@ -41,4 +41,4 @@ class Facts(NamedTuple):
     file_is_puf: bool = False  # whether the file whose risk is measured is the PUF
     # Pairs of scenarios; the second has every known variable of the first, and others.
     nested_scenarios: tuple[tuple[str, str], ...] = ()
-    limits: tuple[Limit, ...] = ()
+    outcomes: tuple[LimitOutcome, ...] = ()

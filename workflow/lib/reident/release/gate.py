@@ -22,7 +22,7 @@ from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Tables
 from reident.release.containment import Containments
 from reident.release.earlier import Edition, is_own
-from reident.release.facts import Facts, Limit
+from reident.release.facts import Facts, LimitOutcome
 from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import relations
 from reident.sections.language import DEFAULT_LANGUAGE
@@ -79,20 +79,20 @@ def approve(
     # The rank limit in force by metric, 0 where there is none.
     rank_limits = {name: settings.max_pairs if name in settings.ranked else 0 for name, _ in settings.metrics}
     judged = tables.lines("verdict/limits.csv")
-    limits = outcomes.publish(judged, rounded, rank_limits, by_estimate=settings.by_estimate)
+    limit_outcomes = outcomes.publish(judged, rounded, rank_limits, by_estimate=settings.by_estimate)
     known_quantities = {KNOWN[file] for file in settings.known}
     public_counts = {cell: count for cell, count in counts.items() if cell.quantity in known_quantities}
     sums = _sums(counts)
     containments = containment.find(settings.attacks, complete=tables.complete)
     facts = _facts(settings, tuple(tables.strata.values()), sums, containments)
     work = _Audit(facts, rounded, public_counts, policy, after, progress)
-    protection = work.run(limits)
-    if limits and work.tell(protection):
-        limits = []
-        protection = work.run(limits)
+    protection = work.run(limit_outcomes)
+    if limit_outcomes and work.tell(protection):
+        limit_outcomes = []
+        protection = work.run(limit_outcomes)
     texts = {cell: policies.WITHHELD if cell in protection.suppressed else count for cell, count in rounded.items()}
     return Passed(
-        _tables(settings, tables, published.Rounded(texts, policy, settings.interval, settings.level), limits),
+        _tables(settings, tables, published.Rounded(texts, policy, settings.interval, settings.level), limit_outcomes),
         _record(settings, policy, texts, after, sums, containments),
         _audit(texts, protection, public_counts),
         protection.is_least,
@@ -100,7 +100,7 @@ def approve(
 
 
 def _tables(
-    settings: ReleaseSettings, tables: Tables, rounded: published.Rounded, limits: list[Limit]
+    settings: ReleaseSettings, tables: Tables, rounded: published.Rounded, limit_outcomes: list[LimitOutcome]
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of the edition."""
     metrics, strata = [name for name, _ in settings.metrics], list(tables.strata.values())
@@ -110,7 +110,7 @@ def _tables(
         "file": published.file(rounded),
         "matching": published.matching(rounded),
         "cut_points": published.cut_points(tables.lines("binned/cutpoints.csv"), rounded, tables.strata),
-        "limits": outcomes.table(tables.lines("verdict/limits.csv"), limits),
+        "limits": outcomes.table(tables.lines("verdict/limits.csv"), limit_outcomes),
     }
 
 
@@ -124,12 +124,12 @@ class _Audit(NamedTuple):
     after: Sequence[Edition]
     progress: Callable[[float], None] | None
 
-    def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
+    def relations(self, limit_outcomes: list[LimitOutcome], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
         public = {cell: Published(str(n), n, n, n) for cell, n in self.public_counts.items()}
-        return relations({**cells, **public}, self.facts._replace(limits=tuple(limits)))
+        return relations({**cells, **public}, self.facts._replace(outcomes=tuple(limit_outcomes)))
 
-    def run(self, limits: list[Limit]) -> suppression.Protected:
+    def run(self, limit_outcomes: list[LimitOutcome]) -> suppression.Protected:
         """Suppress what the other counts and the outcomes would tell; an error if no study has all the counts."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
@@ -140,7 +140,12 @@ class _Audit(NamedTuple):
             after.append((earlier, relations(earlier.cells, _facts_of(earlier))))
         try:
             return joint.protect_jointly(
-                cells, self.relations(limits, cells), after, self.public_counts, _required(policies_), self.progress
+                cells,
+                self.relations(limit_outcomes, cells),
+                after,
+                self.public_counts,
+                _required(policies_),
+                self.progress,
             )
         except ContradictionError:
             raise InputError(

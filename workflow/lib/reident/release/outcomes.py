@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident.linkage.rates import WHOLE
 from reident.release.cells import Cell
-from reident.release.facts import Limit
+from reident.release.facts import LimitOutcome
 
 WITHHELD = "withheld"
 """What is published instead of an outcome that is no linear relation between published counts."""
@@ -34,7 +34,7 @@ _WORDS: dict[str, Literal["passes", "breaks"]] = {
 
 def publish(
     limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool
-) -> list[Limit]:
+) -> list[LimitOutcome]:
     """Return the limits whose outcome is published.
 
     `limits` are those of the study with their outcomes, `cells` the counts of the edition, `rank_limits` the rank limit
@@ -49,7 +49,7 @@ def publish(
         numerator = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
         denominator = None if rate[1] is None else _denominator(rate[1], numerator)
         if numerator in cells and (denominator is None or denominator in cells):
-            published.append(Limit(numerator, denominator, float(line["bound"]), outcome))
+            published.append(LimitOutcome(numerator, denominator, float(line["bound"]), outcome))
     return published
 
 
@@ -57,7 +57,7 @@ def _denominator(quantity: str, numerator: Cell) -> Cell:
     return Cell(quantity) if quantity == "n_puf" else numerator._replace(quantity=quantity, stratum=WHOLE)
 
 
-def table(limits: pd.DataFrame, published: list[Limit]) -> pd.DataFrame:
+def table(limits: pd.DataFrame, published: list[LimitOutcome]) -> pd.DataFrame:
     """Return the limits with the outcomes that are published, and :data:`WITHHELD` in the place of others."""
     outcomes: dict[tuple[str, tuple[str, str | None] | None, float], str] = {}
     for limit in published:

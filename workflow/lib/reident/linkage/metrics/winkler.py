@@ -128,12 +128,12 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     numeric = np.array([labels is None for labels in pairing.labels], np.bool_)
     puf_values, eif_values = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
-    limits = {"keep": setting.keep, **job_arguments(pairing, setting)}
+    arguments = {"keep": setting.keep, **job_arguments(pairing, setting)}
     agreement = options.agreement
     if isinstance(agreement, Closest):
         among = eif_values if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
         m = agreement.closest
-        pairs = closest.closest(puf_values, eif_values, among, numeric=numeric, m=m, slack=ULPS, **limits)
+        pairs = closest.closest(puf_values, eif_values, among, numeric=numeric, m=m, slack=ULPS, **arguments)
     else:
         low, high = puf_values.copy(), puf_values.copy()  # a category agrees with itself
         for at in np.flatnonzero(numeric):
@@ -141,7 +141,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             present = ~np.isnan(puf_values[:, at])
             place = np.searchsorted(bounds.puf_values, puf_values[present, at])
             low[present, at], high[present, at] = bounds.low[place], bounds.high[place]
-        pairs = winkler.most_agreements(low, high, eif_values, min_agree=options.min_agree, **limits)
+        pairs = winkler.most_agreements(low, high, eif_values, min_agree=options.min_agree, **arguments)
     puf, eif, level, ambiguous = pairs
     return Scored(puf, eif, level.astype(np.float64), ambiguous)
 
