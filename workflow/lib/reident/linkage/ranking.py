@@ -82,14 +82,14 @@ def rank(
     pandas.DataFrame
         stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; ambiguous records are not counted.
     """
-    strata_of, level = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
-    counts = Tally(["stratum", level])
+    strata_of, column = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
+    counts = Tally(["stratum", column])
     for pairs in ranked_pairs(metric, merge(shards), assigning):
         suspected(pairs)
-        _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, level)
+        _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, column)
     by_stratum = counts.table()
     names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy()]
-    whole = by_stratum.drop(columns="stratum").groupby(level, as_index=False).sum().assign(stratum=WHOLE)
+    whole = by_stratum.drop(columns="stratum").groupby(column, as_index=False).sum().assign(stratum=WHOLE)
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
@@ -134,10 +134,10 @@ def _ranked(pairs: pa.Table) -> pa.Table:
     return pairs
 
 
-def _count(counts: Tally, pairs: pa.Table, strata: SortedRows, level: str) -> None:
-    """Count records and pairs by stratum and level; the pairs of a record follow one another, best level first."""
-    puf, value = pairs["puf"].to_numpy(), pairs[level].to_numpy()
+def _count(counts: Tally, pairs: pa.Table, strata: SortedRows, column: str) -> None:
+    """Count records and pairs by stratum and the values of a column, in which the pairs of a record are best first."""
+    puf, value = pairs["puf"].to_numpy(), pairs[column].to_numpy()
     start = np.flatnonzero(is_new(puf) | is_new(value))
     n_pairs = np.diff(start, append=len(puf))
     stratum = stratum_of_records(strata.take(puf[start]))
-    counts.add({"stratum": stratum, level: value[start], "n_pufids": np.ones_like(start), "n_pairs": n_pairs})
+    counts.add({"stratum": stratum, column: value[start], "n_pufids": np.ones_like(start), "n_pairs": n_pairs})

@@ -240,16 +240,16 @@ def count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     -------
     record : int32 (n,)
     counts : dict of int64 (n,)
-        pairs, confirmed, best and best_confirmed; and ``level``, the best score (unicity: the smallest order).
+        pairs, confirmed, best and best_confirmed; and ``score``, the best one (unicity: the smallest order).
     """
     puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
-    level = batch["score" if "score" in batch.column_names else "order"].to_numpy()
+    score = batch["score" if "score" in batch.column_names else "order"].to_numpy()
     new = batches.is_new(puf)
     start, number = np.flatnonzero(new), np.cumsum(new) - 1
-    top = level == level[start][number]  # the pairs of a record are sorted best first
+    top = score == score[start][number]  # the pairs of a record are sorted best first
     chosen = {"confirmed": confirmed, "best": top, "best_confirmed": top & confirmed}
     counts = {name: np.bincount(number[rows], minlength=len(start)) for name, rows in chosen.items()}
-    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "level": level[start]}
+    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "score": score[start]}
 
 
 def _rates(settings: RatingSettings, tallies: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:

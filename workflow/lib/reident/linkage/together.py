@@ -35,7 +35,7 @@ class Claims(NamedTuple):
     links: np.ndarray
     best: np.ndarray
     best_links: np.ndarray
-    level: np.ndarray
+    score: np.ndarray
 
 
 def join(
@@ -121,7 +121,7 @@ def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims
             names = ("pairs", "confirmed", "best", "best_confirmed")
             for name, values in zip(names, claims, strict=False):
                 values[at, record] = counts[name]
-            claims.level[at, record] = counts["level"] if low_is_best else -counts["level"]
+            claims.score[at, record] = counts["score"] if low_is_best else -counts["score"]
     return claims
 
 
@@ -219,7 +219,7 @@ class _JoinedRates:
 
     def _guesses(self, claims: Claims) -> dict[str, np.ndarray]:
         """Return the expected correct guesses by the file whose best candidate has the best score, ties at random."""
-        is_best = (claims.candidates > 0) & (claims.level == claims.level.min(axis=0))
+        is_best = (claims.candidates > 0) & (claims.score == claims.score.min(axis=0))
         file, record = np.nonzero(is_best)
         ties = is_best.sum(axis=0)[record]
         by_stratum = SumsByStratum(self._stratum[record], len(self._n_puf) - 1)

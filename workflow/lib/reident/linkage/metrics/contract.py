@@ -1,4 +1,10 @@
-"""The contract of a pair metric: its options, the table that it reads, and the pairs that it returns."""
+"""The contract of a pair metric: its options, the table that it reads, and the pairs that it returns.
+
+One word for each thing. The *cost* of a variable is its contribution to a pair, the lower the better. The *level* of a
+pair is the whole number by which a kernel compares pairs, made of the costs, the lowest first. The *score* of a pair is
+the number of METHODS §4, which a metric makes from the level; tables have scores alone. A *comparison level* is how two
+values agree (METHODS §4.6), and a *rank* is the place of a score among those of a record (METHODS §5).
+"""
 
 from __future__ import annotations
 
