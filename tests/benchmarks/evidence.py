@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 from reident.linkage import weights
 from reident.linkage.metrics import fellegi_sunter
-from reident.linkage.metrics.contract import Estimates, Scored, Setting
+from reident.linkage.metrics.contract import Estimates, Scored, ScoringContext
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import OrderedVariable, WeighingSettings
@@ -48,8 +48,8 @@ def weighed(data: dict[str, np.ndarray], options: Options, keep: int, threads: i
     settings = WeighingSettings(variables, options.partial, limit.probability, limit.weight, False)
     estimates = weights.estimate(settings, tables, strata, manifest, threads=threads)
     pairing = Comparison(variables, tables, strata, 1).pairing(0)
-    setting = Setting(keep, threads, weights=estimates)
-    return estimates, fellegi_sunter.score(pairing, options, setting)
+    context = ScoringContext(keep, threads, weights=estimates)
+    return estimates, fellegi_sunter.score(pairing, options, context)
 
 
 def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray]:

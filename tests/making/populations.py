@@ -11,7 +11,7 @@ from reident.linkage import attack, strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.settings import OrderedVariable, StratificationSettings
 from reident.sections.linkage import Binning
 from scipy.special import ndtr
@@ -108,19 +108,19 @@ def ranked_pairs(population: Population) -> pa.Table:
     """Return the ranked pairs of the study."""
     settings, files = population.settings.attack, population.study
     compared = attack.compare(settings, files)
-    return pa.concat_tables(attack.suspect(settings, population.kind.metric, files, compared, Setting()))
+    return pa.concat_tables(attack.suspect(settings, population.kind.metric, files, compared, ScoringContext()))
 
 
 def counted(population: Population) -> pd.DataFrame:
     """Return the counts of the study and of parts of its intruder's file."""
     metric = population.kind.metric
-    return thinning.thin(population.settings, metric, population.study, ranked_pairs(population), Setting())
+    return thinning.thin(population.settings, metric, population.study, ranked_pairs(population), ScoringContext())
 
 
 def truth(population: Population) -> dict[str, float]:
     """Return the rates of the intruder with the larger file, by quantity."""
     metric = population.kind.metric
-    states = thinning.attacked(population.settings, metric, population.larger, Setting())
+    states = thinning.attacked(population.settings, metric, population.larger, ScoringContext())
     best = np.where(states.better == 0, states.own / np.maximum(states.rivals + states.own, 1), 0.0)
     return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}
 

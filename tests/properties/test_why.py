@@ -11,7 +11,7 @@ from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import bins, explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import LEFT_OUT, changes
 from reident.linkage.unique_sets import smallest_sets
 from reident.pipeline import step_settings
@@ -30,7 +30,7 @@ def files_of(tables, study):
 def explained(tables, metric):
     positions = {name: own.positions for name, own in tables.metrics.items()}
     settings = step_settings.explaining(tables.study, metric)
-    return explanation.explain(settings, metric, files_of(tables, tables.study), positions, Setting())
+    return explanation.explain(settings, metric, files_of(tables, tables.study), positions, ScoringContext())
 
 
 def keys_of(tables, pairs):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from reident.api.linked import prepared
 from reident.ledger import stored
 from reident.linkage.attack import MetricTables, attack
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.pipeline import step_settings
 from reident.study.model import Study, load
 
@@ -49,7 +49,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     manifest = through_csv(files.manifest, "strata/manifest.csv")
     files = files._replace(manifest=manifest)
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
-    made = attack(step_settings.attacking(model), files, Setting(), budget)
+    made = attack(step_settings.attacking(model), files, ScoringContext(), budget)
     metrics = {
         name: tables._replace(
             distribution=through_csv(tables.distribution, f"suspected/{name}.distribution.csv"),

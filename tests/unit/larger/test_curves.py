@@ -10,7 +10,7 @@ from making.populations import Kind, draw, ranked_pairs
 from reident.larger import curves, rarity, thinning
 from reident.larger.rivals import NEVER, _link_rivals
 from reident.larger.settings import ExtrapolationSettings
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.pipeline.tables import TABLES
 
 
@@ -139,11 +139,11 @@ SMALL = Kind("taxicab", 3, 0, strata=2, missing=0.1, people=400, n_puf=60, n_eif
 def test_counts_add_up_to_the_records_of_the_file():
     population = draw(SMALL, 1)
     study, ranked = population.study, ranked_pairs(population)
-    table = thinning.thin(population.settings, "taxicab", study, ranked, Setting())
+    table = thinning.thin(population.settings, "taxicab", study, ranked, ScoringContext())
     assert set(table) == set(TABLES["thin"][0].names)
     assert set(table.groupby(["share", "draw"])["n_records"].sum()) == {60}
     whole = table[table["share"] == 1]
-    own = thinning.attacked(population.settings, "taxicab", population.study, Setting())
+    own = thinning.attacked(population.settings, "taxicab", population.study, ScoringContext())
     assert whole.loc[whole["links"] > 0, "n_records"].sum() == (own.links > 0).sum()
     assert whole.loc[whole["held"] == 1, "n_records"].sum() == own.held.sum()
 

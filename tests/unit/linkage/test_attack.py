@@ -10,7 +10,7 @@ from pandas.testing import assert_frame_equal
 from reident.linkage import attack, bins
 from reident.linkage.attack import AttackFiles
 from reident.linkage.counterfactual import recode
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.ranking import within
 from reident.pipeline import step_settings
 from reident.sections.coarsening import Coarsening
@@ -81,7 +81,7 @@ def test_an_attack_after_changes_is_that_of_a_study_with_them(rows, tables, chan
     expected = run(study(linking_variables=left), *rows)
     typed = {name: value and Coarsening.model_validate(value) for name, value in changes.items()}
     settings, files = recode(step_settings.attacking(tables.study), files_of(tables, binned=binned), typed)
-    found = attack.attack(settings, files, Setting())
+    found = attack.attack(settings, files, ScoringContext())
     assert_frame_equal(found.rates[expected.rates.columns], expected.rates, check_exact=True, check_dtype=False)
     for name, metric in found.metrics.items():
         assert metric.confirmed.equals(expected.metrics[name].confirmed)
@@ -101,7 +101,7 @@ def test_some_records_have_the_pairs_that_they_have_among_all(tables, metric, bu
     some[[3, 9, 44, 60, 61]] = True
 
     def pairs(records):
-        found = attack.suspect(settings, metric, files, compared, Setting(), records, budget)
+        found = attack.suspect(settings, metric, files, compared, ScoringContext(), records, budget)
         table = pa.concat_tables(rows.filter(within(rows, settings.max_pairs)) for rows in found)
         return table.filter(pa.array(some[table["puf"].to_numpy()])).sort_by(
             [("puf", "ascending"), ("eif", "ascending")]

@@ -6,7 +6,7 @@ import pytest
 from making.studies import plain
 from reident.linkage import bins, explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.pipeline import step_settings
 from workflow.library_run import run
 
@@ -42,7 +42,7 @@ def explained(content, puf, eif, iuf, metric):
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
     positions = {name: own.positions for name, own in tables.metrics.items()}
     settings = step_settings.explaining(tables.study, metric)
-    return explanation.explain(settings, metric, files, positions, Setting())
+    return explanation.explain(settings, metric, files, positions, ScoringContext())
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -17,7 +17,7 @@ from reident.intake.records import in_memory
 from reident.linkage import attack as stages
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.pipeline import step_settings
 from reident.study.model import Study
 
@@ -198,8 +198,8 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
     extracts = step_settings.preparing(study.model).extracts
     typed, files = prepared(study.model, study.texts(extracts), threads)
-    setting = Setting(threads=threads, functions=study.functions)
-    made = stages.attack(step_settings.attacking(study.model), files, setting)
+    context = ScoringContext(threads=threads, functions=study.functions)
+    made = stages.attack(step_settings.attacking(study.model), files, context)
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},

@@ -20,7 +20,7 @@ from reident.linkage.attack import PAIRS_PER_SHARD, AttackFiles, compare, suspec
 from reident.linkage.batches import merge
 from reident.linkage.links import Links
 from reident.linkage.metrics import REGISTRY, unicity
-from reident.linkage.metrics.contract import Setting, progress_of_share
+from reident.linkage.metrics.contract import ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.ranking import within
 from reident.linkage.rates import Truth
@@ -47,7 +47,7 @@ class States(NamedTuple):
 
 
 def thin(
-    settings: ThinningSettings, metric: str, tables: AttackFiles, suspected: Source, setting: Setting
+    settings: ThinningSettings, metric: str, tables: AttackFiles, suspected: Source, context: ScoringContext
 ) -> pd.DataFrame:
     """Count the records by what the attack makes of them, with the whole external intruder file and with parts of it.
 
@@ -55,7 +55,7 @@ def thin(
     ----------
     suspected : Source
         The ranked pairs of the study, as :func:`reident.linkage.ranking.rank` leaves them.
-    setting : Setting
+    context : ScoringContext
         What follows from the settings and the files is filled in.
 
     Returns
@@ -68,7 +68,7 @@ def thin(
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
     for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
         part_tables = drawn(tables, share, draw, settings.seed)
-        job = setting._replace(progress=progress_of_share(setting.progress, done, share / total))
+        job = context._replace(progress=progress_of_share(context.progress, done, share / total))
         counts.append(counted(attacked(settings, metric, part_tables, job), share, draw, part_tables))
         done += share / total
     return pd.concat(counts, ignore_index=True)
@@ -107,11 +107,11 @@ def drawn(tables: AttackFiles, share: float, draw: int, seed: int) -> AttackFile
 
 
 def attacked(
-    settings: ThinningSettings, metric: str, tables: AttackFiles, setting: Setting, budget: int = PAIRS_PER_SHARD
+    settings: ThinningSettings, metric: str, tables: AttackFiles, context: ScoringContext, budget: int = PAIRS_PER_SHARD
 ) -> States:
     """Return what the attack makes of each PUF record: bins, weights, scores, ranks and links of these tables."""
-    compared = compare(settings.attack, tables, setting.threads)
-    ranked = suspect(settings.attack, metric, tables, compared, setting, budget=budget)
+    compared = compare(settings.attack, tables, context.threads)
+    ranked = suspect(settings.attack, metric, tables, compared, context, budget=budget)
     return _states(settings, metric, tables, ranked)
 
 

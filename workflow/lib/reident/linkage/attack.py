@@ -16,7 +16,7 @@ import pyarrow as pa
 from reident.linkage import bins, confirmation, ranking, rates, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_share
+from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, progress_of_share
 from reident.linkage.scoring import score_shard
 from reident.linkage.strata import pack, stratum_of_records
 
@@ -77,20 +77,22 @@ class Attack(NamedTuple):
     rates: pd.DataFrame
 
 
-def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budget: int = PAIRS_PER_SHARD) -> Attack:
+def attack(
+    settings: AttackSettings, files: AttackFiles, context: ScoringContext, budget: int = PAIRS_PER_SHARD
+) -> Attack:
     """Attack files with every metric of the settings.
 
     Parameters
     ----------
-    setting : Setting
+    context : ScoringContext
         Its threads, functions and progress count.
     budget : int
         See :data:`PAIRS_PER_SHARD`.
     """
-    compared = compare(settings, files, setting.threads)
+    compared = compare(settings, files, context.threads)
     metrics, share = {}, 1 / len(settings.metrics)
     for at, name in enumerate(settings.metrics):
-        job = setting._replace(progress=progress_of_share(setting.progress, at * share, share))
+        job = context._replace(progress=progress_of_share(context.progress, at * share, share))
         scores = list(score(settings, name, files, compared, job, budget=budget))
         metrics[name] = _confirmed(settings, REGISTRY[name], files, scores)
     lines = rates.rate(
@@ -124,7 +126,7 @@ def score(
     metric: str,
     files: AttackFiles,
     compared: Compared,
-    setting: Setting,
+    context: ScoringContext,
     records: np.ndarray | None = None,
     budget: int = PAIRS_PER_SHARD,
 ) -> Iterator[pa.Table]:
@@ -145,8 +147,8 @@ def score(
     total, done = max(int(blocks["pairs"].sum()), 1), 0.0
     for shard in [shard for _, shard in blocks.groupby("shard")] or [blocks]:
         share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
-        progress = progress_of_share(setting.progress, done, share)
-        job = setting._replace(weights=compared.weights, progress=progress)
+        progress = progress_of_share(context.progress, done, share)
+        job = context._replace(weights=compared.weights, progress=progress)
         score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records)
         done += share
         yield pa.concat_tables(batches)
@@ -157,7 +159,7 @@ def suspect(
     metric: str,
     files: AttackFiles,
     compared: Compared,
-    setting: Setting,
+    context: ScoringContext,
     records: np.ndarray | None = None,
     budget: int = PAIRS_PER_SHARD,
 ) -> Iterator[pa.Table]:
@@ -167,7 +169,7 @@ def suspect(
     """
     assigning = settings.assigning(metric)
     needed = None if assigning else records
-    scores = score(settings, metric, files, compared, setting, needed, budget)
+    scores = score(settings, metric, files, compared, context, needed, budget)
     return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
 
 

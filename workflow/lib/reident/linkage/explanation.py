@@ -23,7 +23,7 @@ from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.linkage.metrics.contract import Setting
+    from reident.linkage.metrics.contract import ScoringContext
 
 
 class Explanation(NamedTuple):
@@ -35,7 +35,11 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    settings: ExplanationSettings, metric: str, files: AttackFiles, positions: Mapping[str, Source], setting: Setting
+    settings: ExplanationSettings,
+    metric: str,
+    files: AttackFiles,
+    positions: Mapping[str, Source],
+    context: ScoringContext,
 ) -> Explanation:
     """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
 
@@ -50,7 +54,7 @@ def explain(
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs, variables = confirmed[metric], settings.attack.variables
     tried = changes(variables, settings.recodings, files.prepared["puf"], settings.coarsened)
-    lost, recodings = _effects(settings.attack, metric, files, pairs, tried, setting, _linked(files))
+    lost, recodings = _effects(settings.attack, metric, files, pairs, tried, context, _linked(files))
     sets, agree = _unique_sets(settings, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
     names = [variable.name for variable in variables]
@@ -79,7 +83,12 @@ def explain(
 
 
 def prevented(
-    settings: SearchSettings, metric: str, files: AttackFiles, source: Source, tried: Sequence[Change], setting: Setting
+    settings: SearchSettings,
+    metric: str,
+    files: AttackFiles,
+    source: Source,
+    tried: Sequence[Change],
+    context: ScoringContext,
 ) -> pd.DataFrame:
     """Return which share of the confirmed records of a metric each change would have prevented.
 
@@ -88,7 +97,7 @@ def prevented(
     """
     pairs = _confirmed(source)
     confirmed = _marked(files, pairs.puf)
-    _, recodings = _effects(settings, metric, files, pairs, tried, setting, confirmed)
+    _, recodings = _effects(settings, metric, files, pairs, tried, context, confirmed)
     return recodings[["variable", "recoding", "prevented_rate"]]
 
 
@@ -119,7 +128,7 @@ def _effects(
     files: AttackFiles,
     pairs: Pairs,
     tried: Sequence[Change],
-    setting: Setting,
+    context: ScoringContext,
     records: np.ndarray,
 ) -> tuple[np.ndarray, pd.DataFrame]:
     """Return which confirmed pairs each change prevents, bool (m, changes), and its line about the marked records."""
@@ -133,12 +142,12 @@ def _effects(
             recoded = counterfactual.recode(settings, files, recoding)
             new_pairs = counterfactual.NO_PAIRS
             if recoded is not None:
-                new_pairs = counterfactual.suspected(*recoded, metric, records, setting)
+                new_pairs = counterfactual.suspected(*recoded, metric, records, context)
             lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
             after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
             n_prevented, n_new = int((before & ~after).sum()), int((after & ~before).sum())
-            if setting.progress is not None:
-                setting.progress((at + 1) / len(tried))
+            if context.progress is not None:
+                context.progress((at + 1) / len(tried))
         table.append(
             {
                 "variable": change.variable,

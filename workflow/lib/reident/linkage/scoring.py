@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS, Source, split
-from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, Setting, progress_of_share
+from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import ScoringSettings
 from reident.linkage.strata import stratum_of_records
@@ -30,7 +30,7 @@ def score_shard(
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
     blocks: pd.DataFrame,
-    setting: Setting,
+    context: ScoringContext,
     pairs: Sink,
     records: np.ndarray | None = None,
 ) -> None:
@@ -43,7 +43,7 @@ def score_shard(
         the records of the shard's strata.
     blocks : pandas.DataFrame
         The blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
-    setting : Setting
+    context : ScoringContext
         What follows from the settings and the files is filled in.
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
@@ -57,12 +57,12 @@ def score_shard(
     loaded = _load(settings, files, strata, line, len(manifest))
     comparison, located = loaded.comparison, loaded.located
     total = max(int(blocks["pairs"].sum()), 1)
-    progress = setting.progress
-    setting = setting._replace(keep=settings.keep, any_missing=loaded.any_missing)
+    progress = context.progress
+    context = context._replace(keep=settings.keep, any_missing=loaded.any_missing)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
-        loaded, line[small], metric, settings, setting._replace(progress=progress_of_share(progress, 0, done / total))
+        loaded, line[small], metric, settings, context._replace(progress=progress_of_share(progress, 0, done / total))
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -74,7 +74,7 @@ def score_shard(
             chosen = inside[records[loaded.rows["puf"][puf[inside]]]]
         rows = puf[chosen], eif
         if len(rows[0]):
-            job = setting._replace(progress=progress_of_share(progress, done / total, block.pairs / total))
+            job = context._replace(progress=progress_of_share(progress, done / total, block.pairs / total))
             scored = metric.score(comparison.pairing(stratum, chosen), settings.options, job)
             kept.append(located(*rows, scored))
         done += block.pairs
@@ -134,7 +134,7 @@ def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -
 
 
 def _score_small(
-    loaded: _Loaded, line: np.ndarray, metric: Metric, settings: ScoringSettings, setting: Setting
+    loaded: _Loaded, line: np.ndarray, metric: Metric, settings: ScoringSettings, context: ScoringContext
 ) -> list[_Pairs] | None:
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
@@ -142,8 +142,8 @@ def _score_small(
     pairs, comparison = [], loaded.comparison
     for start in range(0, len(line), MAX_TOGETHER):
         strata = line[start : start + MAX_TOGETHER]
-        progress = progress_of_share(setting.progress, start / len(line), len(strata) / len(line))
-        scored = metric.score_small(comparison.pairings(strata), settings.options, setting._replace(progress=progress))
+        progress = progress_of_share(context.progress, start / len(line), len(strata) / len(line))
+        scored = metric.score_small(comparison.pairings(strata), settings.options, context._replace(progress=progress))
         if scored is None:
             return None
         pairs.append(loaded.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))

@@ -14,7 +14,7 @@ import pandas as pd
 
 from reident.linkage import explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import Change, changes
 from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
@@ -30,7 +30,7 @@ def suggest(
     files: AttackFiles,
     positions: Mapping[str, Source],
     folder: Path,
-    setting: Setting,
+    context: ScoringContext,
     progress: Callable[[float], None],
 ) -> Outcome:
     """Search for sets of coarser values with which the attack meets the limits.
@@ -52,14 +52,14 @@ def suggest(
         coarsenings = {variable: tried[variable][place].coarsening for variable, place in chosen}
         file = folder / f"{_name(chosen)}.json"
         result = _load(file) if file.is_file() else None
-        if result is None and (rates := trial.rates(settings, files, coarsenings, setting)) is not None:
+        if result is None and (rates := trial.rates(settings, files, coarsenings, context)) is not None:
             result = Result(rates, trial.loss(settings, files, coarsenings))
             _keep(file, result)
         n_sets += 1
         progress(min(n_sets / (MAX_RUNS + 1), 1.0))
         return result
 
-    search = Search(tried, _prevented(settings, files, positions, tried, setting), settings.decision, run)
+    search = Search(tried, _prevented(settings, files, positions, tried, context), settings.decision, run)
     return outcome(search.search(), tried, settings.decision)
 
 
@@ -77,7 +77,7 @@ def _prevented(
     files: AttackFiles,
     positions: Mapping[str, Source],
     tried: Mapping[str, list[Change]],
-    setting: Setting,
+    context: ScoringContext,
 ) -> dict[tuple[str, int], float]:
     """Return the share of confirmed records that each change alone prevents, added up over the metrics with limits."""
     total: dict[tuple[str, int], float] = {}
@@ -86,7 +86,7 @@ def _prevented(
         if not settings.decision.given("metrics", name):
             continue
         attack = settings.attack.search(name)
-        lines = explanation.prevented(attack, name, files, positions[name], every, setting)
+        lines = explanation.prevented(attack, name, files, positions[name], every, context)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
             for line in lines.itertuples()

@@ -11,7 +11,7 @@ import pyarrow as pa
 from reident.linkage import attack, counterfactual
 from reident.linkage.attack import AttackFiles
 from reident.linkage.counterfactual import Changes
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.ranking import WHOLE
 from reident.suggestion.settings import SuggestionSettings
 from reident.utility import measure
@@ -19,7 +19,9 @@ from reident.utility import measure
 LOSSES = ("values_changed", "pmse", "loss")
 
 
-def rates(settings: SuggestionSettings, files: AttackFiles, changes: Changes, setting: Setting) -> pd.DataFrame | None:
+def rates(
+    settings: SuggestionSettings, files: AttackFiles, changes: Changes, context: ScoringContext
+) -> pd.DataFrame | None:
     """Return the rates of each metric for the whole study; None if a variant with these changes would be refused.
 
     A variable that is left out has None instead of its coarser values.
@@ -27,7 +29,7 @@ def rates(settings: SuggestionSettings, files: AttackFiles, changes: Changes, se
     recoded = counterfactual.recode(settings.attack, files, changes)
     if recoded is None:
         return None
-    lines = attack.attack(*recoded, setting).rates
+    lines = attack.attack(*recoded, context).rates
     return lines[lines["stratum"] == WHOLE].reset_index(drop=True)
 
 

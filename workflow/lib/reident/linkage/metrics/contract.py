@@ -83,8 +83,8 @@ class Estimates(NamedTuple):
     model: pd.DataFrame
 
 
-class Setting(NamedTuple):
-    """The settings of a scoring job.
+class ScoringContext(NamedTuple):
+    """The resources and limits of a scoring job, and what earlier steps found.
 
     Attributes
     ----------
@@ -108,9 +108,9 @@ class Setting(NamedTuple):
     weights: Estimates | None = None
 
 
-def job_arguments(pairing: Pairing, setting: Setting) -> dict[str, Any]:
+def job_arguments(pairing: Pairing, context: ScoringContext) -> dict[str, Any]:
     """Return what the kernel of every metric takes beside records and options."""
-    arguments: dict[str, Any] = {"threads": setting.threads, "progress": setting.progress}
+    arguments: dict[str, Any] = {"threads": context.threads, "progress": context.progress}
     if pairing.starts is not None:
         from reident.kernels.strata import Starts  # compiled code: loaded only where pairs are scored
 
@@ -183,11 +183,11 @@ class Metric(NamedTuple, Generic[OptionsT]):
     ranked : bool
         Whether the rank filter applies; if not, the result has ``order`` instead of ``score`` and ``rank``.
     score : callable
-        ``score(pairing, options, setting) -> Scored``.
+        ``score(pairing, options, context) -> Scored``.
     tolerance : callable
         ``tolerance(options, variables, any_missing) -> int``: the largest number of linking variables that may differ
         completely in a pair that is still suspected, 0 to v; -1 if no pair can be suspected. ``any_missing`` as in
-        :class:`Setting`.
+        :class:`ScoringContext`.
     check : callable
         ``check(options, variables)`` raises a `ValueError`, see :class:`reident.sections.base.Section`, if the
         options do not fit the linking variables of the study.
@@ -198,7 +198,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
         Whether scoring needs the weights of comparison levels, which a step estimates from all pairs; if so, the
         tolerance is known once these are.
     score_small : callable or None
-        ``score_small(pairings, options, setting) -> Scored or None``: the same pairs as `score` of each of many small
+        ``score_small(pairings, options, context) -> Scored or None``: the same pairs as `score` of each of many small
         strata, at once: positions in the pairings, ``ambiguous`` of all PUF records. None, from a metric that has it,
         means that these options do not allow it. The result is that of `score`; only the speed depends on it.
     low_is_best : callable
@@ -214,11 +214,11 @@ class Metric(NamedTuple, Generic[OptionsT]):
     options: type[OptionsT]
     reads: Literal["binned", "prepared"]
     ranked: bool
-    score: Callable[[Pairing, OptionsT, Setting], Scored]
+    score: Callable[[Pairing, OptionsT, ScoringContext], Scored]
     tolerance: Callable[[OptionsT, Variables, bool], int]
     check: Callable[[OptionsT, Variables], None] = lambda _, __: None
     splits: bool = True
     weighs: bool = False
-    score_small: Callable[[Pairing, OptionsT, Setting], Scored | None] | None = None
+    score_small: Callable[[Pairing, OptionsT, ScoringContext], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     losses: Callable[[OptionsT, Variables, bool], Losses] | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -119,7 +119,7 @@ def ranges(puf_values: np.ndarray, eif_values: np.ndarray, agreement: str | Near
     return Ranges(distinct, distinct - below - slack[0], distinct + above + slack[1])
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Return the suspected pairs of a pairing of prepared records.
 
     The score is the number of agreements, most first, or the m-th smallest rank distance, the smallest first.
@@ -128,7 +128,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     numeric = np.array([labels is None for labels in pairing.labels], np.bool_)
     puf_values, eif_values = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
-    arguments = {"keep": setting.keep, **job_arguments(pairing, setting)}
+    arguments = {"keep": context.keep, **job_arguments(pairing, context)}
     agreement = options.agreement
     if isinstance(agreement, Closest):
         among = eif_values if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
