@@ -78,7 +78,7 @@ def prepared(
     original: pd.DataFrame | None = None,
     n: int = 300,
     **keys: Any,
-) -> tuple[study.Study, intake.Prepared]:
+) -> tuple[study.Study, intake.PreparedRisk]:
     """Return a study and its prepared files; the population has ten times the records of the file."""
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)

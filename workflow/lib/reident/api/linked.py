@@ -12,7 +12,7 @@ import pyarrow as pa
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
 from reident.errors import InputError
-from reident.intake.prepare import Prepared, prepare_files
+from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
 from reident.linkage import attack as stages
 from reident.linkage import strata
@@ -208,11 +208,13 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     )
 
 
-def prepared(study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1) -> tuple[Prepared, AttackFiles]:
+def prepared(
+    study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
+) -> tuple[PreparedFiles, AttackFiles]:
     """Return the typed tables of a study, and what an attack takes of them."""
     settings = step_settings.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")
-    typed = Prepared(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))
+    typed = PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))
     made = strata.stratify(step_settings.stratifying(study), typed.puf, typed.eif, typed.iuf)
     records, of_records = ({"puf": tables.puf, "eif": tables.eif} for tables in (typed, made))
     return typed, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)

@@ -26,7 +26,7 @@ ROW, FILE, PERSON = "row", ".file", ".original"
 """Columns of the prepared tables beside those of the files: the row, the released file, the row of the same person."""
 
 
-class Prepared(NamedTuple):
+class PreparedAttribution(NamedTuple):
     """The coded files, with the columns that `pipeline/columns.csv` declares.
 
     The original file is in the order of the names of persons, or of its rows; the others are in that of their rows.
@@ -42,7 +42,7 @@ class Prepared(NamedTuple):
 
 def prepare(
     settings: AttributionFileSettings, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext
-) -> Prepared:
+) -> PreparedAttribution:
     """Type and code files that are in memory, by side, as :func:`prepare_files` does.
 
     Each has at least the columns of its extract.
@@ -50,7 +50,9 @@ def prepare(
     sources = {side: [text] for side, text in texts.items()}
     names = ("original", "released", "holdout")
     with opened(settings.extracts, sources) as opened_texts:
-        return Prepared(**in_memory(names, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
+        return PreparedAttribution(
+            **in_memory(names, lambda sinks: prepare_files(settings, opened_texts, sinks, guard))
+        )
 
 
 def prepare_files(
@@ -66,14 +68,14 @@ def prepare_files(
     texts : mapping of Source
         By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`Prepared`.
+        Take the batches of the prepared tables, see :class:`PreparedAttribution`.
     guard : Guard
         Encloses checks of keys, codes and corresponding records.
 
     Returns
     -------
     dict of pandas.DataFrame
-        The other tables of :class:`Prepared`.
+        The other tables of :class:`PreparedAttribution`.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import keys, names, scan
-from reident.drafting.profile import Column, File
+from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source
 from reident.errors import InputError
@@ -142,7 +142,7 @@ def find(puf: File, eif: File, iuf: File) -> Links:
     return links
 
 
-def _distinct(source: Source, column: Column) -> pa.Array:
+def _distinct(source: Source, column: DraftColumn) -> pa.Array:
     """Return up to :data:`_TRIED` distinct values of a column of the links."""
     if column.counts is not None:
         return pa.array(sorted(column.counts)[:_TRIED], pa.string())

@@ -31,7 +31,7 @@ MAX_VARIATION = 0.1
 """Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
 
 
-class Prepared(NamedTuple):
+class PreparedRisk(NamedTuple):
     """The coded files, with the columns that `reident.pipeline.tables` declares.
 
     Attributes
@@ -59,7 +59,7 @@ def prepare(
     population: pa.Table | None = None,
     original: pa.Table | None = None,
     guard: Guard = contextlib.nullcontext,
-) -> Prepared:
+) -> PreparedRisk:
     """Type and code files that are in memory, as :func:`prepare_files` does.
 
     Parameters
@@ -72,7 +72,7 @@ def prepare(
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
     sources = {name: [source] for name, source in texts.items() if source is not None}
     with opened(settings.extracts, sources) as opened_texts:
-        return Prepared(**in_memory(texts, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
+        return PreparedRisk(**in_memory(texts, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
 
 
 def prepare_files(
@@ -88,14 +88,14 @@ def prepare_files(
     texts : mapping of Source
         By prepared table, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`Prepared`.
+        Take the batches of the prepared tables, see :class:`PreparedRisk`.
     guard : Guard
         Encloses checks of keys, weights, codes and original records.
 
     Returns
     -------
     dict of pandas.DataFrame
-        The other tables of :class:`Prepared`.
+        The other tables of :class:`PreparedRisk`.
 
     Raises
     ------

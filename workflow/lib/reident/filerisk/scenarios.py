@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import cells_of_sets, dis, individual
-from reident.filerisk.cells_of_sets import Cells, Files
+from reident.filerisk.cells_of_sets import Cells, KeySetFiles
 from reident.filerisk.diversity import Diverse, measure_diversity
 from reident.filerisk.estimates import significant
 from reident.filerisk.quantities import DIGITS
@@ -99,7 +99,7 @@ def assess(
     )
 
 
-def _risk(files: Files, cells: Cells) -> Risk:
+def _risk(files: KeySetFiles, cells: Cells) -> Risk:
     """Return the risk for one set of key variables."""
     n, compared, unique = files.n, int(cells.members.sum()), cells.sizes == 1
     share = compared / n
@@ -123,7 +123,7 @@ def _risk(files: Files, cells: Cells) -> Risk:
     )
 
 
-def _truth(files: Files, cells: Cells, unique: np.ndarray) -> Iterator[float]:
+def _truth(files: KeySetFiles, cells: Cells, unique: np.ndarray) -> Iterator[float]:
     """Yield what the population tells; a record without a match in it is not re-identified."""
     people = cells.population
     if people is None:
@@ -135,7 +135,7 @@ def _truth(files: Files, cells: Cells, unique: np.ndarray) -> Iterator[float]:
     yield _households(files, cells, np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0))
 
 
-def _households(files: Files, cells: Cells, risks: np.ndarray) -> float:
+def _households(files: KeySetFiles, cells: Cells, risks: np.ndarray) -> float:
     """Return the expected households with at least one re-identified record; records in no cell add nothing."""
     if files.households is None:
         return NAN

@@ -28,7 +28,7 @@ SIDES = ("puf", "eif")
 """The files of records."""
 
 
-class Prepared(NamedTuple):
+class PreparedFiles(NamedTuple):
     """The three typed tables, the clusters, the row account, and sentences that the analyst should read."""
 
     puf: pa.Table
@@ -46,7 +46,7 @@ def prepare(
     iuf: pa.Table,
     original: pa.Table | None = None,
     guard: Guard = contextlib.nullcontext,
-) -> Prepared:
+) -> PreparedFiles:
     """Type the records and links of a study that is in memory, as :func:`prepare_files` does.
 
     Parameters
@@ -57,7 +57,7 @@ def prepare(
     files = {"puf": puf, "eif": eif, "iuf": iuf, "original": original}
     sources = {side: [table] for side, table in files.items() if table is not None}
     names = ("puf", "eif", "iuf", "clusters")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(settings, sources, sinks, guard=guard)))
+    return PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, sources, sinks, guard=guard)))
 
 
 def prepare_files(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reident.sections.files import Files, SourceFile
-from reident.sections.linkage import Column, LinkingVariable, StrataVariable
+from reident.sections.files import LinkedFiles, SourceFile
+from reident.sections.linkage import LinkingVariable, StrataVariable, StudyColumn
 
 
 class Extract(NamedTuple):
@@ -35,13 +35,13 @@ class PreparationSettings:
     cluster : the columns of the PUF that identify a cluster
     """
 
-    files: Files
+    files: LinkedFiles
     strata: tuple[StrataVariable, ...]
     variables: tuple[LinkingVariable, ...]
     cluster: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[StudyColumn, ...]:
         """The strata variables and the linking variables."""
         return (*self.strata, *self.variables)
 

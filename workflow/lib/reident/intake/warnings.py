@@ -26,7 +26,7 @@ from reident.intake.severity import (
 from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing
 from reident.language.messages import Fields
 from reident.sections.codes import normaliser, number
-from reident.sections.linkage import Column
+from reident.sections.linkage import StudyColumn
 
 Texts = Mapping[tuple[str, str], CodeTexts]
 """By side and name of the variable."""
@@ -116,7 +116,7 @@ def value_warnings(
 
 
 def _common_codes(
-    settings: PreparationSettings, column: Column, fields: Fields, ours: set[str | float], theirs: set[str | float]
+    settings: PreparationSettings, column: StudyColumn, fields: Fields, ours: set[str | float], theirs: set[str | float]
 ) -> list[StudyWarning]:
     """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
     common, codes = len(ours & theirs), len(ours | theirs)
@@ -134,7 +134,7 @@ class CodeGroup(NamedTuple):
     """Codes of a variable in one file: the file, the variable, the records that have them, and their true links."""
 
     side: str
-    column: Column
+    column: StudyColumn
     codes: Mapping[str | float, int]
     n: int
     n_links: int
@@ -164,7 +164,9 @@ class CodeGroup(NamedTuple):
         return StudyWarning(severity, code, fields, self.rows, share, self.names)
 
 
-def _code_warnings(settings: PreparationSettings, column: Column, records: Records, links: int) -> list[StudyWarning]:
+def _code_warnings(
+    settings: PreparationSettings, column: StudyColumn, records: Records, links: int
+) -> list[StudyWarning]:
     """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
     for side, other in OTHER.items():
@@ -187,13 +189,13 @@ def _code_warnings(settings: PreparationSettings, column: Column, records: Recor
     return warnings
 
 
-def _code_group(records: Records, links: int, side: str, column: Column, codes: Counts) -> CodeGroup:
+def _code_group(records: Records, links: int, side: str, column: StudyColumn, codes: Counts) -> CodeGroup:
     """Count the true links of the records that have some codes."""
     file = records[side]
     return CodeGroup(side, column, codes, file.n, file.linked(column.name, codes), links)
 
 
-def _declared(column: Column, side: str) -> set[str | float | None]:
+def _declared(column: StudyColumn, side: str) -> set[str | float | None]:
     """Return the codes that the study names as values: those of `order`, and those that `recode` results in."""
     coding = column.coding(side)
     normal = normaliser(coding)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage.ranking import WHOLE, ranks
+from reident.linkage.ranking import ranks
 from reident.linkage.rates import share
-from reident.linkage.settings import AgreementSettings
+from reident.linkage.settings import WHOLE, AgreementSettings
 
 METRIC = "winkler"
 

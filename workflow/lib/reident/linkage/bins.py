@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from reident.linkage.batches import SortedRows, size, split
 from reident.linkage.quantiles import ascending, cut_points_of
-from reident.linkage.settings import BinningSettings
+from reident.linkage.settings import WHOLE, BinningSettings
 from reident.linkage.strata import stratum_of_records
 from reident.sections.linkage import Binning
 
@@ -155,7 +155,7 @@ def cut(
 ) -> Bins:
     """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does."""
     options = settings.binning
-    scopes = ["ALL"] if options.scope == "study" else list(manifest["stratum"])
+    scopes = [WHOLE] if options.scope == "study" else list(manifest["stratum"])
     sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
     cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.type == "numeric"}
     for name, variable_cuts in cuts.items():

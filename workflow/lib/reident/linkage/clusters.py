@@ -11,9 +11,8 @@ import pandas as pd
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.intervals import Spread
-from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import conditional_rates, rates_of
-from reident.linkage.settings import RatingSettings
+from reident.linkage.settings import WHOLE, RatingSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from reident.linkage import sums
 from reident.linkage.batches import SortedRows, is_new, merge
 from reident.linkage.links import SortedLinks
-from reident.linkage.ranking import WHOLE, within
+from reident.linkage.ranking import within
 from reident.linkage.record_keys import keys_of
-from reident.linkage.settings import ConfirmationSettings
+from reident.linkage.settings import WHOLE, ConfirmationSettings
 from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 

@@ -12,16 +12,13 @@ import pyarrow.compute as pc
 
 from reident.linkage.assignment import assigned
 from reident.linkage.batches import SortedRows, is_new, merge
-from reident.linkage.settings import AssignmentSettings
+from reident.linkage.settings import WHOLE, AssignmentSettings
 from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
     from reident.linkage.metrics.contract import Metric
-
-WHOLE = "ALL"
-"""The stratum of lines about the whole study."""
 
 
 class Ranks(NamedTuple):

@@ -16,8 +16,7 @@ import pyarrow as pa
 from reident.linkage import batches, intervals, sums
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import SortedLinks
-from reident.linkage.ranking import WHOLE
-from reident.linkage.settings import RatingSettings
+from reident.linkage.settings import WHOLE, RatingSettings
 from reident.linkage.strata import read_stratum_of_records, stratum_of_records
 from reident.linkage.tally import Tally, cases, grouped
 

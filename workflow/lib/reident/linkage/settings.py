@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from reident.sections.linkage import Binning, Rates
 
 
+WHOLE = "ALL"
+"""The stratum of lines about the whole study."""
+
 COMPARED_RATES = (
     "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate", "conditional_rate",
     "expected_correct_rate",

@@ -15,9 +15,8 @@ from reident.intake.records import PERSON
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import among
-from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import SumsByStratum, conditional_rates, count_pairs, rates_of, shares
-from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, JoiningSettings
+from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, WHOLE, JoiningSettings
 from reident.linkage.strata import read_stratum_of_records
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 """Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""
 
 
-class Prepared(NamedTuple):
+class PreparedMatching(NamedTuple):
     """The typed files, with the columns that `pipeline/columns.csv` declares.
 
     Of the synthetic files, one after the other, each is in the order of the confidential rows, which messages count as
@@ -53,14 +53,14 @@ def prepare(
     synthetic: Sequence[pa.Table],
     guard: Guard = contextlib.nullcontext,
     holdout: pa.Table | None = None,
-) -> Prepared:
+) -> PreparedMatching:
     """Type files that are in memory, as :func:`prepare_files` does; each has at least the columns of its extract."""
     sources = {CONFIDENTIAL: [confidential]}
     sources |= {synthetic_side(place): [text] for place, text in enumerate(synthetic)}
     sources |= {HOLDOUT: [holdout]} if holdout is not None and settings.holdout is not None else {}
     names = ("confidential", "synthetic", "holdout")
     with opened(settings.extracts, sources) as opened_texts:
-        return Prepared(**in_memory(names, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
+        return PreparedMatching(**in_memory(names, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
 
 
 def prepare_files(
@@ -76,14 +76,14 @@ def prepare_files(
     texts : mapping of Source
         By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`Prepared`.
+        Take the batches of the prepared tables, see :class:`PreparedMatching`.
     guard : Guard
         Encloses checks of keys, targets, population counts, codes and corresponding rows.
 
     Returns
     -------
     dict of pandas.DataFrame
-        The other tables of :class:`Prepared`.
+        The other tables of :class:`PreparedMatching`.
 
     Raises
     ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reident.sections.linkage import Column
+from reident.sections.linkage import StudyColumn
 from reident.sections.microaggregation import Microaggregate
 
 
@@ -19,4 +19,4 @@ class MaskingSettings:
     """
 
     options: Microaggregate
-    columns: tuple[Column, ...]
+    columns: tuple[StudyColumn, ...]

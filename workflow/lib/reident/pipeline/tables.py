@@ -12,9 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-WHOLE = "ALL"
-"""The stratum of lines about the whole study."""
-
 COMPARED_COLUMNS = "{columns of the compared table}"
 """The column of a comparison that stands for those of the table that it compares."""
 
@@ -52,7 +49,7 @@ tells counts apart, as a rounded cut point, unchanged (``label``, ``parameter``)
 relation between counts is audited, or never."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """One column."""
 
     # With braces where the study names it: ``{key of the PUF}``, ``c_{file}``. Such a column stands for as many
@@ -86,7 +83,7 @@ class Table(NamedTuple):
     path: str  # from the study's results folder, with the wildcards of the rule
     meaning: str  # what one line is about, and in which order the lines are
     # In their order; empty for a file that is not a table, or whose columns are those of a source.
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     # What of the sources it holds: ``records`` (keys, links, values), ``labels`` (and cut points), or ``aggregates``.
     holds: str = "aggregates"
     reported: bool = False  # whether the report reads it
@@ -119,12 +116,12 @@ def _row_filter(name: str, column: str, value: str) -> RowFilter:
     return RowFilter(name, column, True if value == "True" else value)
 
 
-def _columns() -> dict[str, tuple[Column, ...]]:
+def _columns() -> dict[str, tuple[TableColumn, ...]]:
     """Return the columns of each table by its path; tables with the same columns share their lines."""
-    columns: dict[str, tuple[Column, ...]] = {}
+    columns: dict[str, tuple[TableColumn, ...]] = {}
     for row in _rows("columns.csv"):
         paths, kind = row.pop("tables").split(), row.pop("kind")
-        column = Column(**row, kind=_kind(kind) if kind else None)
+        column = TableColumn(**row, kind=_kind(kind) if kind else None)
         for path in paths:
             columns[path] = (*columns.get(path, ()), column)
     return columns

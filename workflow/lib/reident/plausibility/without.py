@@ -14,7 +14,7 @@ from reident.linkage.attack import AttackFiles, attack
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.counterfactual import recode
 from reident.linkage.metrics.contract import ScoringContext, progress_of_share
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 
 MAX_PAIRS = 10**8
 """Pairs up to which the attack runs once more for each variable; of larger studies the table has no line."""

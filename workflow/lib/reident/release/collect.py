@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from reident.errors import InputError
+from reident.linkage.settings import WHOLE
 from reident.pipeline.releasing import ReleaseSettings
 from reident.pipeline.steps import declared
-from reident.pipeline.tables import WHOLE, Column, Count, Dimension, RowFilter, Table
+from reident.pipeline.tables import Count, Dimension, RowFilter, Table, TableColumn
 from reident.release.cells import Cell
 
 OF_ANY_METRIC = frozenset({"n_puf", "n_eif", "n_links", "n_clusters"})
@@ -109,7 +110,7 @@ def _stratum_labels(manifest: pd.DataFrame, settings: ReleaseSettings) -> dict[s
     return distinct if len(set(distinct.values())) == len(distinct) else numbered
 
 
-def _kinds(typed: Typed, settings: ReleaseSettings) -> dict[str, Column]:
+def _kinds(typed: Typed, settings: ReleaseSettings) -> dict[str, TableColumn]:
     """Return the declaration of each column of a table, in the order of the declarations; fails closed."""
     path, declared = typed.table.path, {column.name: column for column in typed.table.columns}
     if not typed.table.released:
@@ -135,7 +136,7 @@ def _lines(typed: Typed, settings: ReleaseSettings) -> pd.DataFrame:
     return typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, RowFilter) else typed.frame
 
 
-def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, Any]) -> dict[str, str]:
+def _dimensions(typed: Typed, kinds: Mapping[str, TableColumn], line: Mapping[str, Any]) -> dict[str, str]:
     """Return what tells the counts of a line apart, by dimension."""
     dimensions = dict(typed.fixed)
     for name, column in kinds.items():

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from reident.errors import InputError
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.pipeline import release as versions
 from reident.pipeline.releasing import ReleaseSettings
 from reident.release import containment, joint, outcomes, policies, published, suppression

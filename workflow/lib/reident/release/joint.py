@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.calls import Calls, limit
 from reident.release.cells import ATTACK, SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own

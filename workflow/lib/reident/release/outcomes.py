@@ -7,7 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
-from reident.linkage.rates import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
 from reident.release.facts import LimitOutcome
 

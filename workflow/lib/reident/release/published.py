@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from reident.linkage.settings import WHOLE
 from reident.pipeline import tables
-from reident.pipeline.tables import WHOLE, Rate
+from reident.pipeline.tables import Rate
 from reident.release import policies
 from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.containment import Contained, How, Name

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release import groups
 from reident.release.calls import Calls, limit
 from reident.release.cells import Cell, Published

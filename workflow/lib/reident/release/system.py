@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy import sparse
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.calls import Calls
 from reident.release.cells import Cell
 from reident.release.linear import Relation

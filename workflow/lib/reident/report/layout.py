@@ -100,7 +100,7 @@ def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, lev
     yield from contents
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     """A column of a table: its heading and cells in Markdown, their alignment and width.
 
     ``align`` is ``l`` or ``r``. ``width`` is ``auto`` (as wide as the cells) or a share of the remaining
@@ -113,7 +113,7 @@ class Column(NamedTuple):
     width: str = "auto"
 
 
-def table(caption: str, *columns: Column, kind: str = "", name: str = "") -> str:
+def table(caption: str, *columns: ReportColumn, kind: str = "", name: str = "") -> str:
     """Return a Markdown table of columns of equal length, the first of which names the rows, with a caption.
 
     Parameters

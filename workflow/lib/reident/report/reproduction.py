@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reident import language
-from reident.report.layout import Column, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, box, items, paragraphs, table
 from reident.report.render import About, Content, to_html, to_pdf
 from reident.report.sentences import Sentences
 from reident.report.wording import UNDEFINED, count, escape, fixed, listed, whole
@@ -92,7 +92,9 @@ def missing(facts: Facts) -> str | None:
     names = facts["inputs"]["missing"]
     if not names:
         return None
-    return table(TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr"))
+    return table(
+        TEXT("missing.caption"), ReportColumn(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr")
+    )
 
 
 def outcomes(facts: Facts) -> str | None:
@@ -104,8 +106,8 @@ def outcomes(facts: Facts) -> str | None:
     numbers = [count(counts[kind]) for kind in kinds]
     return table(
         TEXT("outcomes.caption"),
-        Column(heads["outcome"], [words[kind] for kind in kinds], "l", "1fr"),
-        Column(heads["results"], numbers),
+        ReportColumn(heads["outcome"], [words[kind] for kind in kinds], "l", "1fr"),
+        ReportColumn(heads["results"], numbers),
     )
 
 
@@ -125,10 +127,10 @@ def differences(facts: Facts) -> str | None:
     ]
     return table(
         caption,
-        Column(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in rows], "l", "1fr"),
-        Column(heads["place"], [_place(difference) for difference in details], "l"),
-        Column(heads["sealed"], [_value(difference.get("sealed")) for difference in details]),
-        Column(heads["computed"], computed),
+        ReportColumn(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in rows], "l", "1fr"),
+        ReportColumn(heads["place"], [_place(difference) for difference in details], "l"),
+        ReportColumn(heads["sealed"], [_value(difference.get("sealed")) for difference in details]),
+        ReportColumn(heads["computed"], computed),
         kind="compact",
     )
 
@@ -155,9 +157,9 @@ def environment(facts: Facts) -> str:
     what, sealed, reproduced = zip(*lines, strict=True)
     return table(
         TEXT("then.caption"),
-        Column(heads["what"], what, "l", "1fr"),
-        Column(heads["sealed"], sealed),
-        Column(heads["reproduced"], reproduced),
+        ReportColumn(heads["what"], what, "l", "1fr"),
+        ReportColumn(heads["sealed"], sealed),
+        ReportColumn(heads["reproduced"], reproduced),
         kind="compact" if facts["results"] and facts["outcome"] == "not reproduced" else "",
     )
 

@@ -12,7 +12,7 @@ from reident.linkage import attack, counterfactual
 from reident.linkage.attack import AttackFiles
 from reident.linkage.counterfactual import Changes
 from reident.linkage.metrics.contract import ScoringContext
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.suggestion.settings import SuggestionSettings
 from reident.utility import measure
 

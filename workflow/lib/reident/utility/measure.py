@@ -13,12 +13,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.errors import InputError
+from reident.linkage.settings import WHOLE
 from reident.utility import distances, estimates, propensity
 from reident.utility.estimates import Estimate, Interval
 from reident.utility.files import Both, Joined, join
 from reident.utility.settings import UtilitySettings
 
-WHOLE = "ALL"
 DIGITS = 9
 """Significant digits of what linear algebra computes: more may differ between machines."""
 

@@ -18,7 +18,7 @@ from reident.linkage import strata
 from reident.linkage.settings import StratificationSettings, Variable
 from reident.plausibility.check import check as check_description
 from reident.plausibility.settings import DescriptionCheckSettings
-from reident.sections.linkage import Column
+from reident.sections.linkage import StudyColumn
 from reident.validation import codes
 from reident.validation.findings import Findings
 from reident.verdict.warnings import descriptions
@@ -55,7 +55,9 @@ def check(settings: PreparationSettings, texts: Mapping[str, pa.Table | None], f
             _check_strata(settings, prepared, findings)
 
 
-def _is_sound(settings: PreparationSettings, column: Column, texts: Mapping[str, pa.Table], findings: Findings) -> bool:
+def _is_sound(
+    settings: PreparationSettings, column: StudyColumn, texts: Mapping[str, pa.Table], findings: Findings
+) -> bool:
     columns = []
     for side, text in texts.items():
         source = getattr(settings.files, side)
@@ -85,7 +87,7 @@ def _checkable(settings: PreparationSettings, texts: Mapping[str, pa.Table]) -> 
     return tables, whole
 
 
-def _check_strata(settings: PreparationSettings, prepared: intake.Prepared, findings: Findings) -> None:
+def _check_strata(settings: PreparationSettings, prepared: intake.PreparedFiles, findings: Findings) -> None:
     """Note strata of one file only; refuse files without a stratum in common."""
     names = settings.file_name("puf"), settings.file_name("eif")
     section = StratificationSettings(tuple(column.name for column in settings.strata), names)
@@ -105,7 +107,7 @@ def _check_strata(settings: PreparationSettings, prepared: intake.Prepared, find
 
 
 def _check_description(
-    settings: PreparationSettings, prepared: intake.Prepared, stratified: strata.Strata, findings: Findings
+    settings: PreparationSettings, prepared: intake.PreparedFiles, stratified: strata.Strata, findings: Findings
 ) -> None:
     """Note what links and files show of their description, as the step and the verdict do (METHODS §1.1)."""
     if not len(prepared.iuf):

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
-from reident.linkage.ranking import WHOLE
-from reident.linkage.settings import ANY
+from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
 from reident.verdict.settings import VerdictSettings

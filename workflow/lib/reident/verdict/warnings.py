@@ -10,7 +10,7 @@ import pandas as pd
 from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, table
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
 from reident.verdict.settings import VerdictSettings

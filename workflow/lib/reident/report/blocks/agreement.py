@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.blocks.common import share_rows
-from reident.report.layout import Column, block, table
+from reident.report.layout import ReportColumn, block, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -48,7 +48,7 @@ def agreement(results: Results) -> pd.DataFrame:
 def agreement_table(results: Results) -> str:
     """Return the table of agreement by variable in all true links, confirmed pairs and false suspected pairs."""
     shares = agreement(results)
-    columns = [Column(HEADING("variable"), label_cells(shares.index), "l", "2.6fr")]
+    columns = [ReportColumn(HEADING("variable"), label_cells(shares.index), "l", "2.6fr")]
     headings = {("true", ""): HEADING("all_true_links")}
     for metric in results.metrics:
         headings["confirmed", metric] = HEADING("confirmed_by", metric=narrow_title(metric))
@@ -56,7 +56,7 @@ def agreement_table(results: Results) -> str:
     for key, heading in headings.items():
         if key in shares:
             cells = [without_unit(percent(share, 0)) for share in shares[key]]
-            columns.append(Column(heading, cells, "r", "1fr"))
+            columns.append(ReportColumn(heading, cells, "r", "1fr"))
     caption = TEXT("agreement.caption", undefined=UNDEFINED)
     return table(caption, *columns, kind="compact sortable")
 

@@ -11,7 +11,7 @@ from reident.ledger.withheld import withheld, without_digest
 from reident.pipeline import release
 from reident.report.blocks.common import file_in_words, in_order, row_account
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
@@ -52,7 +52,7 @@ def _each_cut(results: Results, bins: pd.DataFrame) -> str:
         for (scope, variable, file), rows in bins.groupby(["scope", "variable", "file"], sort=False)
     )
     lines = in_order(lines, "variable", lines["variable"])
-    stratum = Column(escape(results.strata_heading), label_cells(lines["label"]), "l", "1fr")
+    stratum = ReportColumn(escape(results.strata_heading), label_cells(lines["label"]), "l", "1fr")
     return table(
         TEXT("cut_points.caption"),
         *columns(lines, HEADING, "variable:labels@1fr"),
@@ -106,9 +106,9 @@ def provenance(results: Results) -> str | None:
         TEXT("provenance.text"),
         table(
             TEXT("provenance.caption"),
-            Column(HEADING("file"), [_named(side, line) for side, line in files], "l", "1fr"),
-            Column(HEADING("bytes"), [_shown(line["size"], count) for _, line in files]),
-            Column(HEADING("digest"), [_shown(line["sha256"], _digest) for _, line in files], "l"),
+            ReportColumn(HEADING("file"), [_named(side, line) for side, line in files], "l", "1fr"),
+            ReportColumn(HEADING("bytes"), [_shown(line["size"], count) for _, line in files]),
+            ReportColumn(HEADING("digest"), [_shown(line["sha256"], _digest) for _, line in files], "l"),
             kind="compact",
         ),
     )

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from reident.language import messages
 from reident.report import style
 from reident.report.columns import columns
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -69,15 +69,15 @@ def variables(results: Results) -> str:
         TEXT("variables.converted") if converted else "",
         table(
             TEXT("variables.caption"),
-            Column(
+            ReportColumn(
                 HEADING("variable"),
                 [_name(row) + converted.get(row.variable, "") for row in lines.itertuples()],
                 "l",
                 "3.4fr",
             ),
-            Column(HEADING("type"), [messages.label("type", kind) for kind in lines["type"]], "l", "1.3fr"),
-            *(Column(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in n),
-            *(Column(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in n),
+            ReportColumn(HEADING("type"), [messages.label("type", kind) for kind in lines["type"]], "l", "1.3fr"),
+            *(ReportColumn(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in n),
+            *(ReportColumn(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in n),
             *columns(lines, HEADING, "in_both=common_codes", "0.8fr"),
             *columns(lines, HEADING, "agreement", "0.9fr"),
             kind="sortable",
@@ -181,7 +181,7 @@ def strata_table(results: Results) -> str | None:
     manifest = shown_strata(results)
     return table(
         with_strata_note(results, TEXT("strata.caption")),
-        Column(escape(results.strata_heading), label_cells(manifest["label"]), "l", "1fr"),
+        ReportColumn(escape(results.strata_heading), label_cells(manifest["label"]), "l", "1fr"),
         *columns(manifest, HEADING, "puf_records=n_puf eif_records=n_eif true_links=n_links pairs_compared=pairs"),
         kind="compact sortable strata" if len(manifest) > 20 else "sortable strata",
     )

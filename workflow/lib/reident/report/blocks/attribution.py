@@ -23,7 +23,7 @@ from reident.report.blocks.common import (
     verdict_on,
 )
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -198,8 +198,8 @@ def attribution_targets(results: Results) -> str:
     return paragraphs(
         table(
             TEXT("targets.caption"),
-            Column(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.2fr"),
-            Column(TEXT("targets.columns.keys"), keys, "l", "1.6fr"),
+            ReportColumn(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.2fr"),
+            ReportColumn(TEXT("targets.columns.keys"), keys, "l", "1.6fr"),
             *columns(lines, TEXT, "disco disco_baseline", "1fr", group="targets.columns"),
             *columns(lines, TEXT, "correct", "1.3fr", group="targets.columns"),
             *columns(lines, TEXT, "guess_no_key cap cap_baseline", "1fr", group="targets.columns"),

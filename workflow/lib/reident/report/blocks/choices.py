@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reident.linkage.metrics import adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.settings import Variable
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
@@ -48,10 +48,10 @@ def table_of(choices: list[Choice]) -> str:
     """Return choices as a table."""
     return table(
         TEXT("caption"),
-        Column(HEADING("choice"), [f"**{choice.what}**" for choice in choices], "l", "2fr"),
-        Column(HEADING("in_force"), [choice.chosen for choice in choices], "l", "4fr"),
-        Column(HEADING("other_options"), [choice.others for choice in choices], "l", "3fr"),
-        Column(HEADING("methods"), [choice.source for choice in choices], "l"),
+        ReportColumn(HEADING("choice"), [f"**{choice.what}**" for choice in choices], "l", "2fr"),
+        ReportColumn(HEADING("in_force"), [choice.chosen for choice in choices], "l", "4fr"),
+        ReportColumn(HEADING("other_options"), [choice.others for choice in choices], "l", "3fr"),
+        ReportColumn(HEADING("methods"), [choice.source for choice in choices], "l"),
         kind="compact",
     )
 

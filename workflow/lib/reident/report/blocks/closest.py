@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reident.report import style
 from reident.report.blocks.common import DASHED, verdict_on
 from reident.report.blocks.matching import MAX_FILES
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -221,10 +221,10 @@ def closest_tables(results: Results) -> str:
 def _table(caption: str, lines: pd.DataFrame, cells: dict[str, list[str]]) -> str:
     files = [f"**{TEXT('figure.file', number=file)}**" for file in lines["file"]]
     columns = [
-        Column(TEXT(f"tables.columns.{name}"), values, "l" if name == "outcome" else "r", "1fr")
+        ReportColumn(TEXT(f"tables.columns.{name}"), values, "l" if name == "outcome" else "r", "1fr")
         for name, values in cells.items()
     ]
-    return table(caption, Column(HEADING("file"), files, "l", "1.2fr"), *columns, kind="compact")
+    return table(caption, ReportColumn(HEADING("file"), files, "l", "1.2fr"), *columns, kind="compact")
 
 
 def _shares(results: Results) -> str:

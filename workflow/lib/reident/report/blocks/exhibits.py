@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.linkage.settings import SIDES
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import SIDES, WHOLE
 from reident.report.blocks.filerisk import CELLS, SUMMARY, VARIABLES, by_contribution, is_wildcard, quantity
 from reident.report.blocks.front import confirmed
 from reident.report.blocks.matching import MEAN

@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import style
 from reident.report.columns import columns
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -103,7 +103,7 @@ def calibration_table(results: Results) -> str | None:
     ]
     return table(
         TEXT("calibration.caption"),
-        Column(TEXT("calibration.columns.class"), classes, "l", "1fr"),
+        ReportColumn(TEXT("calibration.columns.class"), classes, "l", "1fr"),
         *columns(lines, HEADING, "suspected_pairs=n_pairs"),
         *columns(lines, TEXT, "probability", group="calibration.columns"),
         *columns(lines, HEADING, "confirmed_pairs=n_confirmed"),

@@ -12,7 +12,7 @@ from reident.linkage.bins import bin_ends
 from reident.report import style
 from reident.report.blocks.common import size_class, size_tick, top_of, verdict_on
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -216,10 +216,10 @@ def risk_cells(results: Results) -> str:
     labels = list(classes["label"])
     if is_wildcard(results):
         text, caption = (TEXT("cells.anonymity_wildcard", **violations), TEXT("cells.caption_wildcard", file=CELLS))
-        first = [Column(TEXT("cells.columns.matches"), labels, "l", "1.5fr")]
+        first = [ReportColumn(TEXT("cells.columns.matches"), labels, "l", "1.5fr")]
     else:
         text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
-        first = [Column(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
+        first = [ReportColumn(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
         first += columns(classes, TEXT, "cells=n_cells", "1fr", group="cells.columns")
     return paragraphs(text, table(caption, *first, *record_columns, name="risk-cells"))
 
@@ -249,7 +249,7 @@ def risk_variables(results: Results) -> str:
         TEXT("variables.text"),
         table(
             by_excluded(results, TEXT("variables.caption")),
-            Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
+            ReportColumn(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
             *columns(lines, TEXT, "levels=n_levels missing", group="variables.columns"),
             *columns(lines, TEXT, "alone=n_alone msus=n_msu contribution", group="variables.columns"),
         ),
@@ -270,8 +270,8 @@ def risk_levels(results: Results) -> str | None:
     levels = [escape(_level(results, row.variable, row.level)) for row in first.itertuples()]
     return table(
         by_excluded(results, caption),
-        Column(HEADING("variable"), label_cells(first["variable"]), "l", "1fr"),
-        Column(TEXT("levels.columns.level"), levels, "l", "1fr"),
+        ReportColumn(HEADING("variable"), label_cells(first["variable"]), "l", "1fr"),
+        ReportColumn(TEXT("levels.columns.level"), levels, "l", "1fr"),
         *columns(first, TEXT, "records=n_records share", group="cells.columns"),
         *columns(first, TEXT, "contribution", group="variables.columns"),
         kind="compact",

@@ -24,7 +24,7 @@ from reident.report.blocks.filerisk import (
     unreached,
 )
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -70,8 +70,8 @@ def risk_dis(results: Results) -> str:
         _assumptions(results),
         table(
             TEXT("dis.caption"),
-            Column(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
-            Column(TEXT("dis.columns.value"), list(rows.values())),
+            ReportColumn(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
+            ReportColumn(TEXT("dis.columns.value"), list(rows.values())),
             name="risk-dis",
         ),
         _sampling(results),
@@ -138,8 +138,8 @@ def risk_original(results: Results) -> str | None:
         f"{TEXT('original.text')} {TEXT('original.unchanged', records=records, unchanged=unchanged)}",
         table(
             TEXT("original.caption"),
-            Column(TEXT("original.columns.values"), rows, "l", "1fr"),
-            *(Column(TEXT(f"original.columns.{column}"), cells) for column, cells in by_column.items()),
+            ReportColumn(TEXT("original.columns.values"), rows, "l", "1fr"),
+            *(ReportColumn(TEXT(f"original.columns.{column}"), cells) for column, cells in by_column.items()),
         ),
         TEXT("original.compared", original=percent(original), dis=percent(dis))
         if defined(original) and defined(dis)
@@ -171,7 +171,7 @@ def risk_definitions(results: Results) -> str:
             by_excluded(results, TEXT("definitions.caption")),
             *columns(lines, HEADING, "definition:text@2.2fr uniques=U pairs=P", "0.9fr"),
             *columns(lines, TEXT, "fraction=f", "0.7fr", group="definitions.columns"),
-            Column("Q", [number(value) for value in lines["Q"]], "r", "0.7fr"),
+            ReportColumn("Q", [number(value) for value in lines["Q"]], "r", "0.7fr"),
             *columns(lines, TEXT, "sum:number mean", "1fr", group="definitions.columns"),
             *columns(lines, TEXT, "highest=largest at_one=n_one", "1fr", group="definitions.columns"),
             *(correlation if has_correlation else []),
@@ -220,10 +220,10 @@ def occurring_classes(results: Results, name: str) -> dict[str, pd.DataFrame]:
 def risk_classes(results: Results) -> str:
     """Show records by class of DIS-SUDA, by both definitions."""
     classes = occurring_classes(results, CLASSES)
-    table_columns = [Column(TEXT("classes.columns.class"), list(classes["user-guide"].index), "l", "1fr")]
+    table_columns = [ReportColumn(TEXT("classes.columns.class"), list(classes["user-guide"].index), "l", "1fr")]
     for definition, lines in classes.items():
         heading = TEXT("classes.columns.records", definition=short_name(definition))
-        table_columns.append(Column(heading, count_cells(lines["n"]), "r", "1fr"))
+        table_columns.append(ReportColumn(heading, count_cells(lines["n"]), "r", "1fr"))
     return table(by_excluded(results, TEXT("classes.caption")), *table_columns)
 
 

@@ -26,7 +26,7 @@ from reident.report.blocks.filerisk import (
 )
 from reident.report.blocks.filerisk_dis import DEFINED, LOOKS, occurring_classes, values_by_definition
 from reident.report.columns import columns
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -79,14 +79,14 @@ def risk_samples(results: Results) -> str:
         rows.append((name, f"correlation {definition}", correlation))
     statistics = {"mean": "mean", "deviation": "std", "lowest": "min", "highest": "max"}
     table_columns = [
-        Column(TEXT(f"samples.columns.{name}"), [show(lines[column].agg(function)) for _, column, show in rows])
+        ReportColumn(TEXT(f"samples.columns.{name}"), [show(lines[column].agg(function)) for _, column, show in rows])
         for name, function in statistics.items()
     ]
     return paragraphs(
         _drawn(results),
         table(
             TEXT("samples.caption"),
-            Column(TEXT("dis.columns.quantity"), [row[0] for row in rows], "l", "1fr"),
+            ReportColumn(TEXT("dis.columns.quantity"), [row[0] for row in rows], "l", "1fr"),
             *table_columns,
         ),
     )
@@ -111,10 +111,10 @@ def risk_by_class(results: Results) -> str | None:
     labels = list(classes["user-guide"].index)
     if not labels:
         return None
-    table_columns = [Column(TEXT("classes.columns.class"), labels, "l", "1fr")]
+    table_columns = [ReportColumn(TEXT("classes.columns.class"), labels, "l", "1fr")]
     for definition, lines in classes.items():
         heading = TEXT("classes.columns.records", definition=short_name(definition))
-        table_columns += [Column(heading, count_cells(lines["n"]))]
+        table_columns += [ReportColumn(heading, count_cells(lines["n"]))]
         table_columns += columns(
             lines, TEXT, "reciprocal=mean_reciprocal probability=match_probability", group="population_classes.columns"
         )
@@ -150,8 +150,8 @@ def risk_claims(results: Results) -> str | None:
     observations = [TEXT(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()]
     return table(
         TEXT("claims.caption"),
-        Column(TEXT("claims.columns.claim"), claims, "l", "1fr"),
-        Column(TEXT("claims.columns.observed"), observations, "l", "1.3fr"),
+        ReportColumn(TEXT("claims.columns.claim"), claims, "l", "1fr"),
+        ReportColumn(TEXT("claims.columns.observed"), observations, "l", "1.3fr"),
     )
 
 

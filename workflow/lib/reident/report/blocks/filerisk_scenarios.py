@@ -8,7 +8,7 @@ from reident.report import style
 from reident.report.blocks.common import in_order, keys_in_words, limit_line, top_of
 from reident.report.blocks.filerisk import file_name
 from reident.report.columns import columns
-from reident.report.layout import Column, block, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -122,7 +122,7 @@ def scenarios_cells(results: Results) -> str | None:
     )
 
 
-def _cells(lines: pd.DataFrame) -> list[Column]:
+def _cells(lines: pd.DataFrame) -> list[ReportColumn]:
     compared = columns(lines, TEXT, "n_compared", group="columns")
     ends = zip(lines["dis_low"], lines["dis_high"], strict=True)
     lines = lines.assign(dis_interval=[without_unit(span(*pair)) for pair in ends])
@@ -144,8 +144,8 @@ def scenarios_matches(results: Results) -> str | None:
     texts = {name: fixed_cells(lines[name].astype(float), int(name != "true_uniques")) for name in measures}
     return table(
         TEXT("matches.caption_truth" if "true_risk" in measures else "matches.caption"),
-        Column(TEXT("columns.scenario"), bold_cells(lines["scenario"]), "l", "1.4fr"),
-        *(Column(TEXT(f"columns.{name}"), cells) for name, cells in texts.items()),
+        ReportColumn(TEXT("columns.scenario"), bold_cells(lines["scenario"]), "l", "1.4fr"),
+        *(ReportColumn(TEXT(f"columns.{name}"), cells) for name, cells in texts.items()),
         kind="compact",
     )
 
@@ -159,8 +159,8 @@ def scenarios_sets(results: Results) -> str | None:
     top_sets = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
     return table(
         TEXT("sets.caption", shown=MAX_SETS, table=SCENARIOS),
-        Column(TEXT("columns.size"), without_repeats(count_cells(top_sets["size"]))),
-        Column(TEXT("columns.keys"), [keys_in_words(keys) for keys in top_sets["keys"]], "l", "2.4fr"),
+        ReportColumn(TEXT("columns.size"), without_repeats(count_cells(top_sets["size"]))),
+        ReportColumn(TEXT("columns.keys"), [keys_in_words(keys) for keys in top_sets["keys"]], "l", "2.4fr"),
         *_cells(top_sets),
         kind="compact",
     )
@@ -204,9 +204,9 @@ def scenarios_diversity(results: Results) -> str | None:
         table(
             TEXT(f"diversity.caption.{by}", table=DIVERSITY),
             *columns(cells, TEXT, "target:once@1fr", group="columns"),
-            Column(TEXT(f"columns.{by}"), list(names), "l", "1.6fr"),
+            ReportColumn(TEXT(f"columns.{by}"), list(names), "l", "1.6fr"),
             *columns(cells, TEXT, "distinct_l:count n_one_value:cell one_value_share", group="columns"),
-            *(Column(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in MEASURES),
+            *(ReportColumn(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in MEASURES),
             kind="compact",
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reident.report.blocks.filerisk import COARSER, CONVENTIONS, SIZES, SUMMARY, VARIABLES, by_excluded, quantity
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
@@ -26,9 +26,9 @@ def risk_conventions(results: Results) -> str | None:
         TEXT("conventions.text", chosen=chosen),
         table(
             TEXT("conventions.caption"),
-            Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
+            ReportColumn(TEXT("conventions.columns.convention"), names, "l", "1fr"),
             *columns(lines, TEXT, "records=n_records", group="conventions.columns"),
-            *(Column(TEXT("conventions.columns.below", k=k), count_cells(n)) for k, n in below.items()),
+            *(ReportColumn(TEXT("conventions.columns.below", k=k), count_cells(n)) for k, n in below.items()),
         ),
     )
 
@@ -52,7 +52,7 @@ def risk_coarser(results: Results) -> str | None:
         TEXT("coarser.text"),
         table(
             TEXT("coarser.caption"),
-            Column(HEADING("variable"), names, "l", "1.6fr"),
+            ReportColumn(HEADING("variable"), names, "l", "1.6fr"),
             *columns(lines, TEXT, "levels=n_levels surviving=n_surviving@0.8fr", "0.9fr", group="coarser.columns"),
             *columns(lines, TEXT, "share=share_surviving@0.9fr", group="coarser.columns"),
             *columns(lines, TEXT, "still_surviving still_other", "1.2fr", group="coarser.columns"),

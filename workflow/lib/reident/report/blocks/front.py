@@ -7,7 +7,7 @@ import pandas as pd
 from reident.report.blocks.common import FEW, portion, reserved, share_of
 from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, table
+from reident.report.layout import ReportColumn, block, box, items, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import metric_cells, some, title
@@ -327,11 +327,11 @@ def single_cells(lines: pd.DataFrame) -> list[str]:
     ]
 
 
-def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> Column:
+def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> ReportColumn:
     """Return the column of the confidence intervals of the conditional rate."""
     ends = zip(lines["conditional_low"], lines["conditional_high"], strict=True)
     heading = HEADING("interval", level=declared(results.level))
-    return Column(heading, [without_unit(span(*pair)) for pair in ends], "r", width)
+    return ReportColumn(heading, [without_unit(span(*pair)) for pair in ends], "r", width)
 
 
 def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:
@@ -350,12 +350,12 @@ def verdicts(results: Results) -> str:
     whole, limits, terms = results.whole, results.limits(ATTACK), TEXT("table.terms")
     names = metric_cells(results.metrics)
     table_columns = [
-        Column(HEADING("metric"), names, "l"),
+        ReportColumn(HEADING("metric"), names, "l"),
         *columns(whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed reach@0.9fr", "1.1fr"),
-        Column(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
+        ReportColumn(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
         interval_column(results, whole, "1.3fr"),
-        Column(HEADING("one_guess"), rates(whole["expected_correct_rate"]), "r", "0.9fr"),
-        Column(HEADING("single_right"), single_cells(whole), "r", "1.1fr"),
+        ReportColumn(HEADING("one_guess"), rates(whole["expected_correct_rate"]), "r", "0.9fr"),
+        ReportColumn(HEADING("single_right"), single_cells(whole), "r", "1.1fr"),
     ]
     caption = TEXT("table.without_limit", terms=terms)
     if len(limits):
@@ -364,7 +364,7 @@ def verdicts(results: Results) -> str:
             caption = TEXT("table.with_limit", limit=declared(only[1]), terms=terms)
         by_metric = limits.groupby("metric")["outcome"].agg(set)
         cells = [_verdict(by_metric.get(metric, set())) for metric in results.metrics]
-        table_columns.insert(1, Column(HEADING("verdict"), cells, "l"))
+        table_columns.insert(1, ReportColumn(HEADING("verdict"), cells, "l"))
     if whole["n_single"].between(1, FEW - 1).any():
         caption += " " + TEXT("table.few_single", few=FEW)
     if whole["single_rate"].isna().any():

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from reident.report import style
 from reident.report.blocks.common import top_of
-from reident.report.layout import Column, block, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look
@@ -98,19 +98,19 @@ def larger_table(results: Results) -> str:
         quantity: rows.set_index(["metric", "times"]).reindex(keys) for quantity, rows in lines.groupby("quantity")
     }
 
-    def column(quantity: str, heading: str, width: str = "1fr") -> Column:
-        return Column(heading, rates(by_quantity[quantity]["shown"]), width=width)
+    def column(quantity: str, heading: str, width: str = "1fr") -> ReportColumn:
+        return ReportColumn(heading, rates(by_quantity[quantity]["shown"]), width=width)
 
-    def interval(quantity: str) -> Column:
+    def interval(quantity: str) -> ReportColumn:
         ends = by_quantity[quantity][["low", "high"]].to_numpy()
         cells = [without_unit(span(*pair)) for pair in ends]
-        return Column(TEXT("table.columns.interval", level=declared(results.level)), cells, width="1.2fr")
+        return ReportColumn(TEXT("table.columns.interval", level=declared(results.level)), cells, width="1.2fr")
 
     return table(
         TEXT("table.caption", level=declared(results.level), file=LARGER),
-        Column(HEADING("metric"), without_repeats(metric_cells(sizes["metric"])), "l"),
-        Column(TEXT("table.columns.times"), [multiple(times) for times in sizes["times"]]),
-        Column(TEXT("table.columns.size"), count_cells(sizes["n_eif"])),
+        ReportColumn(HEADING("metric"), without_repeats(metric_cells(sizes["metric"])), "l"),
+        ReportColumn(TEXT("table.columns.times"), [multiple(times) for times in sizes["times"]]),
+        ReportColumn(TEXT("table.columns.size"), count_cells(sizes["n_eif"])),
         column(CONFIRMED, HEADING("confirmed_rate")),
         interval(CONFIRMED),
         column(GUESSED, TEXT("table.columns.guess"), "1.3fr"),

@@ -10,7 +10,7 @@ from reident.language import messages
 from reident.matching.correspondence import INVALID
 from reident.report.blocks.common import keys_in_words, portion, reserved, share_of
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS as LIMITS_
 from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
@@ -207,13 +207,13 @@ def matching_verdicts(results: Results) -> str | None:
     if not limits(results) or len(lines) > MAX_FILES or invalid(results):
         return None
     names = [f"**{intruder_name(results, str(intruder))}**" for intruder in lines.index]
-    table_columns = [Column(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
+    table_columns = [ReportColumn(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
     for name, limit in limits(results).items():
         sign = "≤" if name.endswith("_at_most") else "≥"
         value = f"{sign}{NO_BREAK}{limit_value(name, limit)}"
         heading = TEXT("verdict.columns.limit", summary=summary_name(limited_summary(name)), limit=value)
         cells = [judged(rate, limit, name) for rate in lines[limited_summary(name)]]
-        table_columns.append(Column(heading, cells, "l", "1fr"))
+        table_columns.append(ReportColumn(heading, cells, "l", "1fr"))
     return table(TEXT("verdict.caption", n=len(synthetic_files(results))), *table_columns)
 
 

@@ -26,7 +26,7 @@ from reident.report.blocks.matching import (
 )
 from reident.report.blocks.matching_summaries import summary_columns, summary_limits
 from reident.report.columns import columns
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -67,10 +67,10 @@ def matching_scenarios(results: Results) -> str | None:
         TEXT("scenarios.text", **fields, risk=decimals(mean.at[highest, "expected_match_risk"])),
         table(
             TEXT("scenarios.caption"),
-            Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
-            Column(TEXT("scenarios.columns.knows"), keys, "l", "2.4fr"),
+            ReportColumn(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
+            ReportColumn(TEXT("scenarios.columns.knows"), keys, "l", "2.4fr"),
             *summary_columns(mean, "1.1fr", "0.9fr"),
-            Column(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
+            ReportColumn(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
         ),
     )
 
@@ -101,8 +101,8 @@ def matching_subsets(results: Results) -> str | None:
         TEXT("subsets.text", known=known_variables(first["known"]), **fields),
         table(
             TEXT("subsets.caption", shown=MAX_SETS, table=SCENARIOS),
-            Column(TEXT("subsets.columns.size"), without_repeats(count_cells(top_sets["size"]))),
-            Column(TEXT("subsets.columns.known"), keys, "l", "2.4fr"),
+            ReportColumn(TEXT("subsets.columns.size"), without_repeats(count_cells(top_sets["size"]))),
+            ReportColumn(TEXT("subsets.columns.known"), keys, "l", "2.4fr"),
             *columns(top_sets, TEXT, "rank", group="subsets.columns"),
             *summary_columns(top_sets),
         ),

@@ -33,7 +33,7 @@ from reident.report.blocks.matching import (
     synthetic_files,
 )
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -54,11 +54,11 @@ def matching_summaries(results: Results) -> str:
         caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
         summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
     table_columns = summary_columns(summary)
-    table_columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
+    table_columns.insert(3, ReportColumn(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
     return paragraphs(
         table(
             caption,
-            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
+            ReportColumn(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
             *table_columns,
             name="matching-summaries",
         ),
@@ -73,7 +73,7 @@ def _file_label(file: str) -> str:
     return TEXT("summaries.synthetic", number=file)
 
 
-def summary_columns(lines: pd.DataFrame, first: str = "1fr", others: str = "1fr") -> list[Column]:
+def summary_columns(lines: pd.DataFrame, first: str = "1fr", others: str = "1fr") -> list[ReportColumn]:
     """Return the columns of the expected match risk, in records and per target, and of the two rates."""
     cells = lines.assign(
         expected_match_risk=decimals_of(lines["expected_match_risk"]),
@@ -184,12 +184,12 @@ def matching_pooled(results: Results) -> str | None:
         TEXT("pooled.uncertain") if is_uncertain else None,
         table(
             TEXT("pooled.caption"),
-            Column(TEXT("verdict.columns.intruder"), without_repeats(names), "l", "1.2fr"),
-            Column(TEXT("pooled.columns.uses"), list(rows["uses"]), "l", "2fr"),
+            ReportColumn(TEXT("verdict.columns.intruder"), without_repeats(names), "l", "1.2fr"),
+            ReportColumn(TEXT("pooled.columns.uses"), list(rows["uses"]), "l", "2fr"),
             *summary_columns(rows),
-            Column(HEADING("unique_matches"), decimals_of(rows["unique_matches"]), "r", "1fr"),
-            Column(TEXT("pooled.columns.own_probability"), decimals_of(rows["own_probability"]), "r", "1fr"),
-            Column(TEXT("pooled.columns.no_record"), count_cells(rows["no_record"]), "r", "1fr"),
+            ReportColumn(HEADING("unique_matches"), decimals_of(rows["unique_matches"]), "r", "1fr"),
+            ReportColumn(TEXT("pooled.columns.own_probability"), decimals_of(rows["own_probability"]), "r", "1fr"),
+            ReportColumn(TEXT("pooled.columns.no_record"), count_cells(rows["no_record"]), "r", "1fr"),
             kind="compact",
         ),
     )

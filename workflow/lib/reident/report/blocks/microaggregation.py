@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from reident.report import style
 from reident.report.blocks.common import row_account, size_class
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -116,12 +116,12 @@ def masked_variables(results: Results) -> str:
     sizes = list(map(size_class, lines["n_smallest"], lines["n_largest"]))
     return table(
         TEXT("variables.caption"),
-        Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
-        Column(TEXT("variables.columns.missing"), rates(lines["n_missing"] / lines["n_records"])),
+        ReportColumn(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
+        ReportColumn(TEXT("variables.columns.missing"), rates(lines["n_missing"] / lines["n_records"])),
         *columns(lines, TEXT, "distinct=n_distinct masked=n_masked", group="variables.columns"),
-        Column(TEXT("variables.columns.group"), sizes),
-        Column(TEXT("variables.columns.variance"), percent_cells(lines["variance_kept"], 2)),
-        Column("$R^2$", fixed_cells(lines["largest_r2"], 3)),
+        ReportColumn(TEXT("variables.columns.group"), sizes),
+        ReportColumn(TEXT("variables.columns.variance"), percent_cells(lines["variance_kept"], 2)),
+        ReportColumn("$R^2$", fixed_cells(lines["largest_r2"], 3)),
     )
 
 
@@ -207,7 +207,7 @@ def claim_table(results: Results) -> str:
     return table(
         TEXT("claim.caption", pairs=some(results.max_pairs, "pair")),
         _settings(readings),
-        *(Column(heading, percent_cells(values, 1)) for heading, values in by_heading.items()),
+        *(ReportColumn(heading, percent_cells(values, 1)) for heading, values in by_heading.items()),
     )
 
 
@@ -222,7 +222,7 @@ def agreements_table(results: Results) -> str | None:
     readings = lines.drop_duplicates("setting")
     rate = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
     table_columns = [
-        Column(
+        ReportColumn(
             TEXT("claim.columns.at_least", number=least),
             percent_cells((rate.get((setting, least)) for setting in readings["setting"]), 1),
         )
@@ -232,10 +232,10 @@ def agreements_table(results: Results) -> str | None:
     return table(TEXT("claim.agreements_caption"), _settings(readings), *table_columns)
 
 
-def _settings(readings: pd.DataFrame) -> Column:
+def _settings(readings: pd.DataFrame) -> ReportColumn:
     marks = (readings["reference"] == "yes").map({True: "**", False: ""})
     names = [f"{mark}{escape(name)}{mark}" for name, mark in zip(readings["setting"], marks, strict=True)]
-    return Column(TEXT("claim.columns.setting"), names, "l", "1fr")
+    return ReportColumn(TEXT("claim.columns.setting"), names, "l", "1fr")
 
 
 def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str, float]]:

@@ -9,11 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from reident.linkage.settings import WHOLE
 from reident.report import style
 from reident.report.blocks.common import DASHED
 from reident.report.columns import columns
-from reident.report.layout import Column, block, paragraphs, table
-from reident.report.results import WHOLE, Results
+from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import metric_cells, some, title
@@ -76,10 +77,10 @@ def ambiguous(results: Results) -> str | None:
     candidates = lines["n_suspected"] + lines["n_ambiguous"]
     return table(
         TEXT("ambiguous"),
-        Column(HEADING("metric"), metric_cells(results.ranked), "l", "1fr"),
-        Column(HEADING("records_before"), count_cells(candidates)),
+        ReportColumn(HEADING("metric"), metric_cells(results.ranked), "l", "1fr"),
+        ReportColumn(HEADING("records_before"), count_cells(candidates)),
         *columns(lines, HEADING, "records_suspected=n_suspected records_ambiguous=n_ambiguous"),
-        Column(HEADING("share_ambiguous"), rates(lines["n_ambiguous"] / candidates.where(candidates > 0))),
+        ReportColumn(HEADING("share_ambiguous"), rates(lines["n_ambiguous"] / candidates.where(candidates > 0))),
         name="ambiguous-records",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reident.report.layout import Column, block, table
+from reident.report.layout import ReportColumn, block, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import title
@@ -43,11 +43,13 @@ def plausibility_table(results: Results) -> str:
     ]
     return table(
         TEXT("caption", undefined=UNDEFINED),
-        Column(HEADING("variable"), label_cells(names), "l", "2fr"),
-        Column(HEADING("agreement"), [without_unit(percent(share, 0)) for share in agreement["statistic"]], "r", "1fr"),
-        Column(TEXT("chance"), [without_unit(percent(share, 0)) for share in agreement["chance"]], "r", "1fr"),
-        Column(TEXT("without"), without, "r", "2fr"),
-        Column(TEXT("alone"), [count(int(n)) for n in exact["n_confirmed"].fillna(0)], "r", "1fr"),
+        ReportColumn(HEADING("variable"), label_cells(names), "l", "2fr"),
+        ReportColumn(
+            HEADING("agreement"), [without_unit(percent(share, 0)) for share in agreement["statistic"]], "r", "1fr"
+        ),
+        ReportColumn(TEXT("chance"), [without_unit(percent(share, 0)) for share in agreement["chance"]], "r", "1fr"),
+        ReportColumn(TEXT("without"), without, "r", "2fr"),
+        ReportColumn(TEXT("alone"), [count(int(n)) for n in exact["n_confirmed"].fillna(0)], "r", "1fr"),
     )
 
 

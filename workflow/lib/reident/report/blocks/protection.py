@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.linkage.settings import SIDES
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import SIDES, WHOLE
 from reident.report import style
 from reident.report.blocks.attack import shown_strata, with_strata_note
 from reident.report.blocks.common import limit_line, top_of
@@ -24,7 +23,7 @@ from reident.report.blocks.variants import (
     shown_lines,
 )
 from reident.report.blocks.variants_figures import label
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -89,12 +88,12 @@ def _change(before: int, after: int) -> str:
 def protection_by_metric(results: Results) -> str:
     """Return the rates of the whole study before and after protection."""
     whole = whole_of(results)
-    columns = [Column(HEADING("metric"), metric_cells(results.metrics), "l", "1fr")]
-    columns += [Column(heading(), _changes(whole, column)) for column, heading in SHARES.items()]
+    columns = [ReportColumn(HEADING("metric"), metric_cells(results.metrics), "l", "1fr")]
+    columns += [ReportColumn(heading(), _changes(whole, column)) for column, heading in SHARES.items()]
     counts = [
         TEXT("change", **{side: count(line[f"n_confirmed_{side}"]) for side in SIDES}) for _, line in whole.iterrows()
     ]
-    columns.insert(2, Column(HEADING("confirmed_records"), counts))
+    columns.insert(2, ReportColumn(HEADING("confirmed_records"), counts))
     sizes = {side: round(whole[f"n_puf_{side}"].iloc[0]) for side in SIDES}
     undefined = whole[[f"conditional_rate_{side}" for side in SIDES]].isna().any(axis=None)
     note = box("note", TEXT("undefined", undefined=UNDEFINED)) if undefined else None
@@ -119,8 +118,8 @@ def protection_by_stratum(results: Results) -> str | None:
         tables.append(
             table(
                 with_strata_note(results, TEXT("by_stratum", metric=title(metric))),
-                Column(escape(results.strata_heading), label_cells(strata["label"]), "l", "1fr"),
-                *(Column(heading(), _changes(by_stratum, column)) for column, heading in SHARES.items()),
+                ReportColumn(escape(results.strata_heading), label_cells(strata["label"]), "l", "1fr"),
+                *(ReportColumn(heading(), _changes(by_stratum, column)) for column, heading in SHARES.items()),
                 kind="compact strata sortable",
             )
         )
@@ -138,13 +137,13 @@ def protection_by_variant(results: Results) -> str:
 def _by_variant(results: Results, metric: str) -> str:
     names, before = relevant_settings(results, metric), before_line(results, metric)
     rows = shown_lines(distinct_lines(results, metric), "confirmed_rate")
-    columns: list[Column] = []
+    columns: list[ReportColumn] = []
     for at, column in enumerate(set_columns(rows, names)):
         first = f"*{TEXT('variants.before')}*" if at == 0 else ""
         columns.append(column._replace(cells=[first, *column.cells]))
     counts = count_cells((before["n_confirmed"], *rows["n_confirmed"]))
-    columns.append(Column(HEADING("confirmed_records"), counts))
-    shares = (Column(heading(), rates([before[column], *rows[column]])) for column, heading in SHARES.items())
+    columns.append(ReportColumn(HEADING("confirmed_records"), counts))
+    shares = (ReportColumn(heading(), rates([before[column], *rows[column]])) for column, heading in SHARES.items())
     return table(TEXT("variants.table", metric=title(metric)), *columns, *shares, kind="compact")
 
 

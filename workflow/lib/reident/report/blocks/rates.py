@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.linkage.intervals import FEW_CLUSTERS, are_independent
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.report import style
 from reident.report.blocks.common import limit_line
 from reident.report.blocks.front import interval_column, unconfirmable
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -32,13 +32,13 @@ def rates_by_metric(results: Results) -> str:
     return paragraphs(
         table(
             TEXT("by_metric.caption", n=round(whole["n_puf"].iloc[0])),
-            Column(HEADING("metric"), metric_cells(results.metrics), "l", "1.35fr"),
+            ReportColumn(HEADING("metric"), metric_cells(results.metrics), "l", "1.35fr"),
             *columns(whole, HEADING, "suspected_records=n_suspected suspected_rate", "1.1fr"),
             *columns(whole, HEADING, "confirmed_records=n_confirmed confirmed_rate", "1.1fr"),
             *columns(whole, HEADING, "conditional_rate", "1.15fr"),
             interval_column(results, whole, "1.45fr"),
             *columns(whole, HEADING, "baseline=baseline_rate", "1fr"),
-            Column(HEADING("rate_to_baseline"), [times(*pair) for pair in ratios], "r", "1fr"),
+            ReportColumn(HEADING("rate_to_baseline"), [times(*pair) for pair in ratios], "r", "1fr"),
             name="rates-by-metric",
         ),
         _bounds(results, whole),
@@ -50,7 +50,7 @@ def rates_by_metric(results: Results) -> str:
 def _claims(results: Results, whole: pd.DataFrame) -> str:
     return table(
         TEXT("by_metric.claims"),
-        Column(HEADING("metric"), metric_cells(results.metrics), "l", "1.35fr"),
+        ReportColumn(HEADING("metric"), metric_cells(results.metrics), "l", "1.35fr"),
         *columns(whole, HEADING, "suspected_records=n_suspected", "1.1fr"),
         *columns(whole, HEADING, "false_outside=n_false_outside", "1fr"),
         *columns(whole, HEADING, "expected_correct=expected_correct_rate", "1.1fr"),
@@ -109,9 +109,9 @@ def pairs_by_metric(results: Results) -> str:
     ratios = whole["n_pairs"] / whole["n_suspected"].where(whole["n_suspected"] > 0)
     return table(
         TEXT("pairs"),
-        Column(HEADING("metric"), metric_cells(results.metrics), "l", "1fr"),
+        ReportColumn(HEADING("metric"), metric_cells(results.metrics), "l", "1fr"),
         *columns(whole, HEADING, "suspected_pairs=n_pairs"),
-        Column(HEADING("pairs_per_record"), fixed_cells(ratios, 1)),
+        ReportColumn(HEADING("pairs_per_record"), fixed_cells(ratios, 1)),
         *columns(whole, HEADING, "confirmed_pairs=n_confirmed_pairs pair_precision reach"),
         name="pairs-by-metric",
     )
@@ -143,7 +143,7 @@ def clusters_by_metric(results: Results) -> str | None:
         TEXT("clusters.text", columns=_cluster(results)),
         table(
             TEXT("clusters.caption", n=round(whole["n_clusters"].iloc[0])),
-            Column(HEADING("metric"), metric_cells(whole["metric"]), "l", "1.35fr"),
+            ReportColumn(HEADING("metric"), metric_cells(whole["metric"]), "l", "1.35fr"),
             *columns(whole, HEADING, "suspected_clusters=n_suspected suspected_rate"),
             *columns(whole, HEADING, "confirmed_clusters=n_confirmed confirmed_rate conditional_rate"),
             interval_column(results, whole),

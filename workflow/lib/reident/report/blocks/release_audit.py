@@ -7,7 +7,7 @@ from pathlib import PurePath
 import pandas as pd
 
 from reident.report.columns import columns
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import title
@@ -45,11 +45,11 @@ def release_statuses(results: Results) -> str:
     open_ones = [group[(group["required"] == group["asked"]) & (group["asked"] > 0)] for group in groups]
     return table(
         TEXT("by_status"),
-        Column(HEADING("published"), [words[name] for name in statuses], "l", "1fr"),
-        Column(HEADING("published_counts"), [count(len(group)) for group in groups]),
-        Column(HEADING("narrow_anyway"), count_cells((of["required"] < of["asked"]).sum() for of in groups)),
-        Column(HEADING("width_required"), [_smallest(group, "required") for group in open_ones]),
-        Column(HEADING("width_left"), [_smallest(group, "width") for group in open_ones]),
+        ReportColumn(HEADING("published"), [words[name] for name in statuses], "l", "1fr"),
+        ReportColumn(HEADING("published_counts"), [count(len(group)) for group in groups]),
+        ReportColumn(HEADING("narrow_anyway"), count_cells((of["required"] < of["asked"]).sum() for of in groups)),
+        ReportColumn(HEADING("width_required"), [_smallest(group, "required") for group in open_ones]),
+        ReportColumn(HEADING("width_left"), [_smallest(group, "width") for group in open_ones]),
     )
 
 

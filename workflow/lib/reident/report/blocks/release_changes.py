@@ -10,7 +10,7 @@ from reident.archive.comparison import SIDES, Comparison
 from reident.language.messages import label
 from reident.report.blocks.releases import group_heading
 from reident.report.blocks.warnings import warning_text
-from reident.report.layout import Column, paragraphs, table
+from reident.report.layout import ReportColumn, paragraphs, table
 from reident.report.results import WARNINGS
 from reident.report.sentences import Sentences
 from reident.report.wording import (
@@ -57,27 +57,29 @@ def counted(value: int | None) -> str:
     return TEXT("absent") if value is None else count(value)
 
 
-def _limited(caption: str, lines: Sequence[Any], *columns: Column) -> str:
+def _limited(caption: str, lines: Sequence[Any], *columns: ReportColumn) -> str:
     """Return a table with at most :data:`MAX_CHANGES` lines, and how many more there are."""
     cut = [column._replace(cells=column.cells[:MAX_CHANGES]) for column in columns]
     n_more = len(lines) - MAX_CHANGES
     return paragraphs(table(caption, *cut, kind="compact"), TEXT("more_lines", n=n_more) if n_more > 0 else None)
 
 
-def _sides(lines: Sequence[Change], show: Callable[[Any], str], align: str = "r", width: str = "auto") -> list[Column]:
+def _sides(
+    lines: Sequence[Change], show: Callable[[Any], str], align: str = "r", width: str = "auto"
+) -> list[ReportColumn]:
     """Return the columns of what was before and what is after."""
     return [
-        Column(TEXT(f"columns.value_{side}"), [show(getattr(line, side)) for line in lines], align, width)
+        ReportColumn(TEXT(f"columns.value_{side}"), [show(getattr(line, side)) for line in lines], align, width)
         for side in SIDES
     ]
 
 
-def _values(lines: Sequence[Change]) -> list[Column]:
+def _values(lines: Sequence[Change]) -> list[ReportColumn]:
     return _sides(lines, cell, "l", "1fr")
 
 
-def _variable(lines: Sequence[Change]) -> Column:
-    return Column(TEXT("columns.variable"), without_repeats([escape(line.about) for line in lines]), "l")
+def _variable(lines: Sequence[Change]) -> ReportColumn:
+    return ReportColumn(TEXT("columns.variable"), without_repeats([escape(line.about) for line in lines]), "l")
 
 
 def files(comparison: Comparison) -> str:
@@ -94,8 +96,8 @@ def files(comparison: Comparison) -> str:
     return _limited(
         TEXT("files.caption"),
         lines,
-        Column(TEXT("columns.what"), without_repeats([escape(line.about) for line in lines]), "l"),
-        Column(TEXT("columns.only"), [TEXT(f"files.{line.what}") for line in lines], "l", "1fr"),
+        ReportColumn(TEXT("columns.what"), without_repeats([escape(line.about) for line in lines]), "l"),
+        ReportColumn(TEXT("columns.only"), [TEXT(f"files.{line.what}") for line in lines], "l", "1fr"),
         *_sides(shown, lambda value: value if isinstance(value, str) else counted(value)),
     )
 
@@ -113,9 +115,9 @@ def variables(comparison: Comparison) -> str:
     return _limited(
         TEXT("variables.caption"),
         lines,
-        Column(TEXT("columns.variable"), [f"`{_code(line.what)}`" for line in lines], "l", "1fr"),
-        Column(TEXT("columns.what"), [TEXT(f"variables.lists.{line.about}") for line in lines], "l"),
-        Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
+        ReportColumn(TEXT("columns.variable"), [f"`{_code(line.what)}`" for line in lines], "l", "1fr"),
+        ReportColumn(TEXT("columns.what"), [TEXT(f"variables.lists.{line.about}") for line in lines], "l"),
+        ReportColumn(TEXT("columns.only"), [_added(line) for line in lines], "l"),
         *_values(values),
     )
 
@@ -129,11 +131,11 @@ def codes(comparison: Comparison) -> str:
     lines, counts = comparison.changes["codes"], comparison.lines("counts")
     texts: list[str | None] = []
     if lines:
-        code = Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr")
-        side = Column(TEXT("columns.only"), [_added(line) for line in lines], "l")
+        code = ReportColumn(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr")
+        side = ReportColumn(TEXT("columns.only"), [_added(line) for line in lines], "l")
         texts.append(_limited(TEXT("codes.caption"), lines, _variable(lines), code, side, *_sides(lines, counted)))
     if counts:
-        what = Column(TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr")
+        what = ReportColumn(TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr")
         texts.append(_limited(TEXT("codes.counts"), counts, _variable(counts), what, *_sides(counts, counted)))
     if lines is None:
         texts.append(TEXT("codes.not_recorded"))
@@ -154,10 +156,10 @@ def strata(comparison: Comparison) -> str | None:
     return _limited(
         TEXT("strata_caption"),
         lines,
-        Column(group_heading(comparison), [escape(line.about) for line in lines], "l", "1fr"),
-        Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
+        ReportColumn(group_heading(comparison), [escape(line.about) for line in lines], "l", "1fr"),
+        ReportColumn(TEXT("columns.only"), [_added(line) for line in lines], "l"),
         *(
-            Column(TEXT(f"columns.{file}"), [_sizes(line, f"n_{file}") for line in lines])
+            ReportColumn(TEXT(f"columns.{file}"), [_sizes(line, f"n_{file}") for line in lines])
             for file in ("puf", "eif", "links")
         ),
     )
@@ -173,7 +175,7 @@ def options(comparison: Comparison) -> str:
     lines = [line for line in comparison.lines("options") if not line.what.startswith(LISTED)]
     if not lines:
         return TEXT("nothing")
-    names = Column(TEXT("columns.what"), [f"`{_code(line.what)}`" for line in lines], "l", "1fr")
+    names = ReportColumn(TEXT("columns.what"), [f"`{_code(line.what)}`" for line in lines], "l", "1fr")
     return _limited(TEXT("options.caption"), lines, names, *_values(lines))
 
 
@@ -183,7 +185,7 @@ def code(comparison: Comparison) -> str:
     steps = [f"`{line.what}`" for line in comparison.lines("code") if line.about == "code"]
     texts: list[str | None] = []
     if lines:
-        names = Column(TEXT("columns.what"), [escape(line.what) for line in lines], "l")
+        names = ReportColumn(TEXT("columns.what"), [escape(line.what) for line in lines], "l")
         texts.append(_limited(TEXT("code.caption"), lines, names, *_values(lines)))
     if steps:
         text = listed(steps[:MAX_CHANGES])
@@ -196,7 +198,7 @@ def verdicts(comparison: Comparison) -> str:
     lines, warning_lines = comparison.lines("verdict"), comparison.lines("warnings")
     texts: list[str | None] = []
     if lines:
-        names = Column(TEXT("columns.what"), [f"`{_code(line.what)}`" for line in lines], "l", "1.4fr")
+        names = ReportColumn(TEXT("columns.what"), [f"`{_code(line.what)}`" for line in lines], "l", "1.4fr")
         texts.append(_limited(TEXT("verdicts.caption"), lines, names, *_values(lines)))
     if warning_lines:
         sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in warning_lines]
@@ -205,9 +207,9 @@ def verdicts(comparison: Comparison) -> str:
         said = {row.warning: warning_text(row) for lines in tables if lines is not None for row in lines.itertuples()}
         warnings = [escape(said[line.what], 400) for line in warning_lines]
         table_columns = (
-            Column(TEXT("columns.release"), sides, "l"),
-            Column(TEXT("columns.severity"), severities, "l"),
-            Column(TEXT("columns.warning"), warnings, "l", "1fr"),
+            ReportColumn(TEXT("columns.release"), sides, "l"),
+            ReportColumn(TEXT("columns.severity"), severities, "l"),
+            ReportColumn(TEXT("columns.warning"), warnings, "l", "1fr"),
         )
         texts.append(_limited(TEXT("verdicts.warnings"), warning_lines, *table_columns))
     return paragraphs(*texts) or TEXT("nothing")
@@ -221,10 +223,10 @@ def measures(comparison: Comparison) -> str | None:
         keys = [key for key in sides[1] if any(values.get(key) is not None for values in sides)]
         names = [sentence(TEXT(f"quantities.{key}")) for key in keys]
         numbers = (
-            Column(TEXT(f"columns.value_{side}"), [_quantity(key, values.get(key)) for key in keys])
+            ReportColumn(TEXT(f"columns.value_{side}"), [_quantity(key, values.get(key)) for key in keys])
             for side, values in zip(SIDES, sides, strict=True)
         )
-        tables.append(table(captions[name], Column(TEXT("columns.what"), names, "l", "1fr"), *numbers))
+        tables.append(table(captions[name], ReportColumn(TEXT("columns.what"), names, "l", "1fr"), *numbers))
     return paragraphs(*tables) if tables else None
 
 

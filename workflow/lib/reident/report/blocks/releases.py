@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from reident.archive import comparison as compared
 from reident.archive.comparison import MEASURES, SIDES, Comparison
 from reident.archive.differences import FELL, GREW, OPEN, RISK, UNCLEAR, Difference, Share
-from reident.report.layout import Column, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, box, items, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.terms import metric_cells, some, title
 from reident.report.wording import (
@@ -291,19 +291,19 @@ def reading(comparison: Comparison) -> str:
     return box("reading", *texts)
 
 
-def _columns(comparison: Comparison, lines: Sequence[Difference], *, interval: bool = True) -> list[Column]:
+def _columns(comparison: Comparison, lines: Sequence[Difference], *, interval: bool = True) -> list[ReportColumn]:
     """Return the columns of a table of differences, with the interval of each release if `interval`."""
     columns = [
-        Column(HEADING("metric"), without_repeats(metric_cells(line.metric for line in lines)), "l"),
-        Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l", "1fr"),
-        Column(TEXT("columns.before"), [_share(line.before, interval=interval) for line in lines]),
-        Column(TEXT("columns.after"), [_share(line.after, interval=interval) for line in lines]),
-        Column(TEXT("columns.change"), [points(line.change) for line in lines]),
+        ReportColumn(HEADING("metric"), without_repeats(metric_cells(line.metric for line in lines)), "l"),
+        ReportColumn(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l", "1fr"),
+        ReportColumn(TEXT("columns.before"), [_share(line.before, interval=interval) for line in lines]),
+        ReportColumn(TEXT("columns.after"), [_share(line.after, interval=interval) for line in lines]),
+        ReportColumn(TEXT("columns.change"), [points(line.change) for line in lines]),
     ]
     if any(line.low is not None for line in lines):
         heading = TEXT("columns.interval", level=level_of(comparison))
-        columns.append(Column(heading, [_interval(line) for line in lines]))
-    columns.append(Column(TEXT("columns.only"), [TEXT(f"marks.{line.direction}") for line in lines], "l"))
+        columns.append(ReportColumn(heading, [_interval(line) for line in lines]))
+    columns.append(ReportColumn(TEXT("columns.only"), [TEXT(f"marks.{line.direction}") for line in lines], "l"))
     return columns
 
 
@@ -338,13 +338,13 @@ def _by_group(comparison: Comparison, caption: str, lines: Sequence[Difference])
     groups = [escape(" · ".join(line.group or ())) for line in lines]
     return table(
         caption,
-        Column(group_heading(comparison), groups, "l", "1fr"),
-        Column(HEADING("metric"), [title(line.metric) for line in lines], "l"),
-        Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l"),
-        Column(TEXT("columns.before"), [_counted(line.before) for line in lines]),
-        Column(TEXT("columns.after"), [_counted(line.after) for line in lines]),
-        Column(TEXT("columns.change"), [points(line.change) for line in lines]),
-        Column(TEXT("columns.only"), [TEXT(f"marks.{line.direction}") for line in lines], "l"),
+        ReportColumn(group_heading(comparison), groups, "l", "1fr"),
+        ReportColumn(HEADING("metric"), [title(line.metric) for line in lines], "l"),
+        ReportColumn(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l"),
+        ReportColumn(TEXT("columns.before"), [_counted(line.before) for line in lines]),
+        ReportColumn(TEXT("columns.after"), [_counted(line.after) for line in lines]),
+        ReportColumn(TEXT("columns.change"), [points(line.change) for line in lines]),
+        ReportColumn(TEXT("columns.only"), [TEXT(f"marks.{line.direction}") for line in lines], "l"),
         kind="compact",
     )
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.report import style
 from reident.report.blocks.attack import MAX_STRATA, name_rows, with_strata_note, worst_strata
 from reident.report.blocks.common import limit_line, top_of
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -57,13 +57,13 @@ def _by_stratum(results: Results, name: str, rate: str, numerator: str, denomina
     strata = worst_strata(results)
     table_columns = []
     for metric, lines in rates_of_strata(results).items():
-        table_columns.append(Column(title(metric), rates(lines[rate]), "r"))
+        table_columns.append(ReportColumn(title(metric), rates(lines[rate]), "r"))
         counts = [f"[{text}]{{.aside}}" if text else "" for text in _counts(lines[numerator], lines[denominator])]
-        table_columns.append(Column(HEADING("counts"), counts, "l"))
+        table_columns.append(ReportColumn(HEADING("counts"), counts, "l"))
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
         with_strata_note(results, TEXT(f"by_stratum.{name}"), "worst"),
-        Column(escape(results.strata_heading), label_cells(strata["label"]), "l", "1fr"),
+        ReportColumn(escape(results.strata_heading), label_cells(strata["label"]), "l", "1fr"),
         *table_columns,
         kind="compact sortable strata" if many else "sortable strata",
         name=f"{name}-by-stratum",
@@ -86,10 +86,10 @@ def _distribution(results: Results) -> str:
     confirmed = [(strata["n_confirmed"] > 0).sum() for strata in by_metric.values()]
     return table(
         TEXT("by_stratum.distribution.caption"),
-        Column(HEADING("metric"), metric_cells(by_metric), "l", "1.35fr"),
-        Column(TEXT("by_stratum.distribution.strata"), [count(len(strata)) for strata in by_metric.values()]),
-        Column(TEXT("by_stratum.distribution.confirmed"), count_cells(confirmed)),
-        *(Column(TEXT(f"by_stratum.distribution.{name}"), rates(values)) for name, values in ends.items()),
+        ReportColumn(HEADING("metric"), metric_cells(by_metric), "l", "1.35fr"),
+        ReportColumn(TEXT("by_stratum.distribution.strata"), [count(len(strata)) for strata in by_metric.values()]),
+        ReportColumn(TEXT("by_stratum.distribution.confirmed"), count_cells(confirmed)),
+        *(ReportColumn(TEXT(f"by_stratum.distribution.{name}"), rates(values)) for name, values in ends.items()),
     )
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.linkage.settings import ALL, ANY, EXACTLY, ONE
+from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, WHOLE
 from reident.report import style
 from reident.report.blocks.common import FEW, portion, share_of, top_of, verdict_on
 from reident.report.blocks.front import interval_column
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look
@@ -45,7 +45,7 @@ MAX_FILES = 6
 def whole_of(results: Results, metric: str) -> pd.DataFrame:
     """Return the lines of a metric about the whole study."""
     lines = results.table(RATES)
-    return lines[(lines["metric"] == metric) & (lines["stratum"] == "ALL")].reset_index(drop=True)
+    return lines[(lines["metric"] == metric) & (lines["stratum"] == WHOLE)].reset_index(drop=True)
 
 
 def line_of(lines: pd.DataFrame, files: str) -> pd.Series:
@@ -156,8 +156,8 @@ def together_table(results: Results) -> str:
     which = [_which(line) for _, line in lines.iterrows()]
     return table(
         TEXT("table.caption", file=RATES),
-        Column(HEADING("metric"), without_repeats(metric_cells(lines["metric"])), "l"),
-        Column(TEXT("table.files"), which, "l", "auto" if max(map(len, which)) <= MAX_LABEL else "1.5fr"),
+        ReportColumn(HEADING("metric"), without_repeats(metric_cells(lines["metric"])), "l"),
+        ReportColumn(TEXT("table.files"), which, "l", "auto" if max(map(len, which)) <= MAX_LABEL else "1.5fr"),
         *columns(
             lines,
             HEADING,

@@ -23,7 +23,7 @@ from reident.report.blocks.variants import (
 )
 from reident.report.blocks.variants_figures import label
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
@@ -219,7 +219,7 @@ def utility_variants(results: Results) -> str | None:
         *columns(cells, TEXT, "number:count", group="variants.columns"),
         *set_columns(variants, setting_names(results)),
         *columns(cells, HEADING, "verdict:text"),
-        Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(variants["risk"])),
+        ReportColumn(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(variants["risk"])),
         *columns(cells, TEXT, "loss:cell changed=values_changed ratio:cell best:text", group="variants.columns"),
         kind="compact",
     )

@@ -10,12 +10,12 @@ import pandas as pd
 
 from reident.intake.severity import SEVERITIES
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.report.blocks.filerisk import name_of
 from reident.report.blocks.front import conditional_rates, interval_column
 from reident.report.blocks.matching import decimals_of, judged, limited_summary, limits, summary_name
 from reident.report.columns import columns
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
@@ -205,7 +205,7 @@ def _caption(lines: pd.DataFrame, file: str, *texts: str) -> str:
     return " ".join(texts)
 
 
-def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
+def set_columns(lines: pd.DataFrame, names: list[str]) -> list[ReportColumn]:
     """Return the columns of what each variant sets, with the study as declared in bold."""
     columns = []
     for name in names:
@@ -213,7 +213,7 @@ def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
         cells = [f"**{text}**" if bold else text for text, bold in zip(labels, is_reference(lines), strict=True)]
         # Beside many columns of numbers, a share of the width would be too narrow for a short label.
         width = "auto" if max(map(len, labels), default=0) <= MAX_LABEL else "1fr"
-        columns.append(Column(escape(heading(name)), cells, "l", width))
+        columns.append(ReportColumn(escape(heading(name)), cells, "l", width))
     return columns
 
 
@@ -256,9 +256,9 @@ def variants_verdicts(results: Results) -> str:
     rows = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
     columns = [
         *set_columns(rows, setting_names(results)),
-        Column(HEADING("verdict"), [verdict_cell(verdict) for verdict in rows["verdict"]], "l"),
-        Column(TEXT("verdicts.broken"), [_broken(text) for text in rows["broken"]], "l", "1.5fr"),
-        *(Column(TEXT(f"verdicts.{name}"), count_cells(rows[name])) for name in SEVERITIES),
+        ReportColumn(HEADING("verdict"), [verdict_cell(verdict) for verdict in rows["verdict"]], "l"),
+        ReportColumn(TEXT("verdicts.broken"), [_broken(text) for text in rows["broken"]], "l", "1.5fr"),
+        *(ReportColumn(TEXT(f"verdicts.{name}"), count_cells(rows[name])) for name in SEVERITIES),
     ]
     caption = TEXT("verdicts.caption")
     if len(lines) > len(rows):
@@ -308,8 +308,8 @@ def _rates(results: Results, metric: str) -> str:
         _caption(lines, RATES, *texts),
         *set_columns(rows, relevant_settings(results, metric)),
         *columns(rows, HEADING, "suspected_rate confirmed_rate"),
-        Column(HEADING("confirmed_of_suspected"), counts),
-        Column(HEADING("conditional_rate"), cells),
+        ReportColumn(HEADING("confirmed_of_suspected"), counts),
+        ReportColumn(HEADING("conditional_rate"), cells),
         interval_column(results, rows),
         *columns(rows, HEADING, "one_guess=expected_correct_rate baseline=baseline_rate"),
         kind="compact",
@@ -361,9 +361,9 @@ def variants_risk(results: Results) -> str:
     return table(
         _caption(lines, RISK, TEXT("risk")),
         *set_columns(rows, setting_names(results)),
-        *([Column(HEADING("definition"), definitions, "l", "1fr")] if len(set(definitions)) > 1 else []),
+        *([ReportColumn(HEADING("definition"), definitions, "l", "1fr")] if len(set(definitions)) > 1 else []),
         *columns(rows, HEADING, "uniques=U pairs=P dis"),
-        Column(HEADING("dis_suda_sum"), [number(round(value, 1)) for value in rows["sum"]]),
+        ReportColumn(HEADING("dis_suda_sum"), [number(round(value, 1)) for value in rows["sum"]]),
         *columns(rows, HEADING, "dis_suda_mean=mean dis_suda_largest=largest"),
         kind="compact",
     )

@@ -13,7 +13,7 @@ from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report import style
 from reident.report.blocks.common import share_rows
 from reident.report.columns import columns
-from reident.report.layout import Column, block, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
@@ -119,8 +119,8 @@ def why_variables(results: Results) -> str | None:
     shares = lines.pivot_table(index="variable", columns="metric", values="unique_share", sort=False, dropna=False)
     return table(
         TEXT("sets.caption"),
-        Column(HEADING("variable"), label_cells(shares.index), "l", "1fr"),
-        *(Column(narrow_title(metric), rates(shares[metric])) for metric in results.metrics if metric in shares),
+        ReportColumn(HEADING("variable"), label_cells(shares.index), "l", "1fr"),
+        *(ReportColumn(narrow_title(metric), rates(shares[metric])) for metric in results.metrics if metric in shares),
     )
 
 
@@ -137,7 +137,7 @@ def why_recodings(results: Results) -> str | None:
         *columns(tried, HEADING, "variable:labels@1fr"),
         *columns(tried, TEXT, "recoding:text", group="recodings_table"),
         *(
-            Column(
+            ReportColumn(
                 narrow_title(metric),
                 [
                     TEXT("recodings_table.cell", net=signed(net), lost=count(lost), new=count(new))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from reident.report.edition.reading import WHOLE, Edition, Line
+from reident.linkage.settings import WHOLE
+from reident.report.edition.reading import Edition, Line
 from reident.report.edition.tables import counts
 from reident.report.edition.wording import share_cells
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import declared, digits, escape, label_cells, number, without_repeats
 
@@ -35,13 +36,13 @@ def file(edition: Edition) -> str:
     for k in CLASSES:
         numbers = counts("records", lines, f"below_{k}").cells
         shares = share_cells(line.shares[f"share_below_{k}"] for line in lines)
-        columns.append(Column(TEXT("heading.below", k=k), numbers, "r", "1fr"))
-        columns.append(Column(TEXT("heading.share_below", k=k), shares, "r", "1fr"))
+        columns.append(ReportColumn(TEXT("heading.below", k=k), numbers, "r", "1fr"))
+        columns.append(ReportColumn(TEXT("heading.share_below", k=k), shares, "r", "1fr"))
     return paragraphs(
         TEXT("file.text"),
         table(
             TEXT("file.caption"),
-            Column(TEXT("heading.convention"), names, "l", "2fr"),
+            ReportColumn(TEXT("heading.convention"), names, "l", "2fr"),
             counts("records", lines, "n_records"),
             *columns,
         ),
@@ -63,12 +64,12 @@ def matching(edition: Edition) -> str:
         TEXT("matching.text"),
         table(
             TEXT("matching.caption"),
-            Column(TEXT("heading.scenario"), without_repeats(names), "l", "1fr"),
-            *([Column(TEXT("heading.file"), of_file, "l")] if several else []),
-            Column(TEXT("heading.matches"), [_matches(line) for line in lines]),
+            ReportColumn(TEXT("heading.scenario"), without_repeats(names), "l", "1fr"),
+            *([ReportColumn(TEXT("heading.file"), of_file, "l")] if several else []),
+            ReportColumn(TEXT("heading.matches"), [_matches(line) for line in lines]),
             counts("targets", lines, "n_targets"),
             counts("own", lines, "n_own"),
-            Column(TEXT("heading.share_own"), share_cells(line.shares["share_own"] for line in lines)),
+            ReportColumn(TEXT("heading.share_own"), share_cells(line.shares["share_own"] for line in lines)),
             kind="compact" if len(lines) > 20 else "",
         ),
     )
@@ -99,9 +100,9 @@ def cut_points(edition: Edition) -> str:
         TEXT("cut_points.text"),
         table(
             TEXT("cut_points.caption"),
-            Column(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
-            *(Column(name, cells, "l", "1fr") for name, cells in columns.items() if len(set(cells)) > 1),
-            Column(TEXT("heading.cut_points"), [" · ".join(bins[line]) for line in lines], "l", "2fr"),
+            ReportColumn(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
+            *(ReportColumn(name, cells, "l", "1fr") for name, cells in columns.items() if len(set(cells)) > 1),
+            ReportColumn(TEXT("heading.cut_points"), [" · ".join(bins[line]) for line in lines], "l", "2fr"),
             kind="compact" if len(lines) > MANY_LINES else "",
         ),
     )
@@ -124,11 +125,11 @@ def limits(edition: Edition) -> str:
         TEXT("limits.text"),
         table(
             TEXT("limits.caption"),
-            *([Column(TEXT("heading.about"), without_repeats(scopes), "l")] if len(set(scopes)) > 1 else []),
-            Column(TEXT("heading.limit"), limits_, "l", "1fr"),
-            Column(TEXT("heading.of"), metrics, "l"),
-            Column(TEXT("heading.bound"), [_bound(line["limit"], line["bound"]) for line in lines]),
-            Column(TEXT("heading.outcome"), [outcomes[line["outcome"]] for line in lines], "l"),
+            *([ReportColumn(TEXT("heading.about"), without_repeats(scopes), "l")] if len(set(scopes)) > 1 else []),
+            ReportColumn(TEXT("heading.limit"), limits_, "l", "1fr"),
+            ReportColumn(TEXT("heading.of"), metrics, "l"),
+            ReportColumn(TEXT("heading.bound"), [_bound(line["limit"], line["bound"]) for line in lines]),
+            ReportColumn(TEXT("heading.outcome"), [outcomes[line["outcome"]] for line in lines], "l"),
         ),
     )
 

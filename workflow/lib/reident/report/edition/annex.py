@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from reident.report.edition.reading import RECORD, Edition
-from reident.report.layout import Column, block, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import day, declared, escape, listed, whole
 from reident.sections.release import Policy
@@ -26,8 +26,8 @@ def rules(edition: Edition) -> str:
         TEXT("rules.text"),
         table(
             caption,
-            Column(heads["what"], [what for what, _ in lines], "l", "1fr"),
-            Column(heads["rule"], [rule for _, rule in lines], "l", "3fr"),
+            ReportColumn(heads["what"], [what for what, _ in lines], "l", "1fr"),
+            ReportColumn(heads["rule"], [rule for _, rule in lines], "l", "3fr"),
         ),
         " ".join(_checked(edition)),
         whole(statement) if (statement := edition.record.get("statement")) else None,

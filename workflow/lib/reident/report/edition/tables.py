@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from reident.linkage.settings import WHOLE
 from reident.report.edition.reading import Edition, Line
 from reident.report.edition.wording import cell, labels_of, records, share_cells, span
-from reident.report.layout import Column, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import NO_BREAK, declared, escape, listed
 
@@ -21,14 +22,17 @@ MAX_STRATA = 60
 """Strata that a table shows."""
 
 
-def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -> Column:
+def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -> ReportColumn:
     """Return the column of a count."""
-    return Column(TEXT(f"heading.{name}"), [cell(line.counts[column]) for line in lines], "r", width)
+    return ReportColumn(TEXT(f"heading.{name}"), [cell(line.counts[column]) for line in lines], "r", width)
 
 
-def rates(lines: Sequence[Line], *columns: str) -> list[Column]:
+def rates(lines: Sequence[Line], *columns: str) -> list[ReportColumn]:
     """Return the columns of rates."""
-    return [Column(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines)) for column in columns]
+    return [
+        ReportColumn(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines))
+        for column in columns
+    ]
 
 
 @block("attack.csv")
@@ -43,9 +47,9 @@ def by_metric(edition: Edition) -> str:
     heading = TEXT("heading.interval", level=declared(float(edition.record["level"])))
     return table(
         caption,
-        Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
+        ReportColumn(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
         *_rates(lines),
-        *([Column(heading, interval)] if any(interval) else []),
+        *([ReportColumn(heading, interval)] if any(interval) else []),
     )
 
 
@@ -82,7 +86,7 @@ def claims(edition: Edition) -> str | None:
         TEXT("metrics.claim_words"),
         table(
             TEXT("metrics.claims"),
-            Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
+            ReportColumn(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
             counts("ambiguous", lines, "n_ambiguous"),
             counts("single", lines, "n_single"),
             counts("single_confirmed", lines, "n_single_confirmed"),
@@ -105,7 +109,7 @@ def by_stratum(edition: Edition) -> str | None:
         return None
     lines = {metric: edition.stratum(metric) for metric in edition.whole}
     names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
-    first = Column(names, [escape(label) for label in labels], "l", _width(labels))
+    first = ReportColumn(names, [escape(label) for label in labels], "l", _width(labels))
     sizes = [
         next((cell(by_label[label].counts["n_puf"]) for by_label in lines.values() if label in by_label), "")
         for label in labels
@@ -113,7 +117,9 @@ def by_stratum(edition: Edition) -> str | None:
     total = len(edition.strata)
     return paragraphs(
         TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
-        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines),
+        _side_by_side(
+            edition, "strata", (first, ReportColumn(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
+        ),
     )
 
 
@@ -128,7 +134,7 @@ def by_rank_limit(edition: Edition) -> str | None:
     limits = sorted({limit for lines in edition.rank_limits.values() for limit in lines})
     if not limits:
         return None
-    first = Column(TEXT("heading.rank_limit"), [str(limit) for limit in limits], "l", "1fr")
+    first = ReportColumn(TEXT("heading.rank_limit"), [str(limit) for limit in limits], "l", "1fr")
     return _side_by_side(edition, "rank_limit", (first,), limits, edition.rank_limits)
 
 
@@ -144,7 +150,7 @@ Label = TypeVar("Label")
 def _side_by_side(
     edition: Edition,
     key: str,
-    first: tuple[Column, ...],
+    first: tuple[ReportColumn, ...],
     labels: Sequence[Label],
     lines: Mapping[str, Mapping[Label, Line]],
 ) -> str:
@@ -152,7 +158,7 @@ def _side_by_side(
     kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
     by_rate, by_count = (
         [
-            Column(escape(edition.metrics[metric]), [show(rows.get(label)) for label in labels], "r", "1fr")
+            ReportColumn(escape(edition.metrics[metric]), [show(rows.get(label)) for label in labels], "r", "1fr")
             for metric, rows in lines.items()
         ]
         for show in (_rate, _pair)
@@ -178,7 +184,7 @@ def _pair(line: Line | None) -> str:
     return text if len(text.replace("\\", "")) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
-def _rates(lines: Sequence[Line]) -> list[Column]:
+def _rates(lines: Sequence[Line]) -> list[ReportColumn]:
     suspected, confirmed = (counts("suspected", lines, "n_suspected"), counts("confirmed", lines, "n_confirmed"))
     return [suspected, confirmed, *rates(lines, *RATES)]
 
@@ -196,8 +202,8 @@ def before(edition: Edition) -> str | None:
         TEXT("before.text"),
         table(
             TEXT("before.caption"),
-            Column(TEXT("heading.metric"), names, "l"),
-            Column(TEXT("heading.file"), files, "l", "1fr"),
+            ReportColumn(TEXT("heading.metric"), names, "l"),
+            ReportColumn(TEXT("heading.file"), files, "l", "1fr"),
             *_rates(lines),
         ),
     )
@@ -215,7 +221,7 @@ def variants(edition: Edition) -> str | None:
         if by_variant:
             labels = [labels_of(names.get(variant, variant)) for variant in by_variant]
             caption = TEXT("variants.caption", metric=escape(edition.metrics[metric]))
-            first = Column(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
+            first = ReportColumn(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
             rows = [declared_line, *by_variant.values()]
             tables.append(table(caption, first, *_rates(rows), kind="compact" if len(rows) > 10 else ""))
     return paragraphs(*tables)
@@ -224,7 +230,7 @@ def variants(edition: Edition) -> str | None:
 @block("clusters.csv")
 def clusters(edition: Edition) -> str | None:
     """Return the rates of clusters of the whole file, by metric."""
-    lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == "ALL"]
+    lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == WHOLE]
     if not lines:
         return None
     names = [f"**{escape(edition.title(line['metric']))}**" for line in lines]
@@ -232,7 +238,7 @@ def clusters(edition: Edition) -> str | None:
         TEXT("clusters.text"),
         table(
             TEXT("clusters.caption"),
-            Column(TEXT("heading.metric"), names, "l", "1fr"),
+            ReportColumn(TEXT("heading.metric"), names, "l", "1fr"),
             counts("clusters", lines, "n_clusters"),
             *_rates(lines),
         ),
