@@ -16,7 +16,7 @@ from reident.archive.codebase import joined
 from reident.archive.differences import Group, number
 from reident.archive.releases import LISTS, Release
 from reident.ledger.withheld import SOURCES, withheld
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import WHOLE
 
 _Key = TypeVar("_Key")
 

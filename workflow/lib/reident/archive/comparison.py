@@ -17,8 +17,8 @@ from reident.archive.changes import Change, Quantities
 from reident.archive.differences import FELL, GREW, RISK, SAME, UNCLEAR, Attack, Difference
 from reident.archive.releases import Release
 from reident.intake.severity import INVALIDATES
+from reident.linkage.settings import WHOLE
 from reident.pipeline.steps import STEPS
-from reident.pipeline.tables import WHOLE
 from reident.verdict.warnings import ATTACK
 
 LAYOUT = 1

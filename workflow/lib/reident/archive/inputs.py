@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from reident.archive import layout
 from reident.errors import InputError
-from reident.ledger.withheld import is_held
+from reident.ledger.withheld import is_known_to_intruder
 from reident.pipeline.digests import sha256
 
 MESSAGE_DIGITS = 16
@@ -74,7 +74,13 @@ def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
     Scoring functions are taken from the bag only if its code is trusted.
     """
     files = [
-        Input(line["path"], line["sha256"], line["size"], line["bag"], all(map(is_held, line.get("sides", ()))))
+        Input(
+            line["path"],
+            line["sha256"],
+            line["size"],
+            line["bag"],
+            all(map(is_known_to_intruder, line.get("sides", ()))),
+        )
         for line in (*document["inputs"], *document["files"])
     ]
     return [file._replace(bag=None) if file.is_code and not trusted else file for file in files]

@@ -48,8 +48,8 @@ class Measures(NamedTuple):
     guess_holdout: float
 
 
-def of(disclosure: Disclosures, *, linked: bool) -> Measures:
-    """Return the measures of what a kernel counted; ``linked``: the released records of the same persons are known."""
+def measure(disclosure: Disclosures, *, linked: bool) -> Measures:
+    """Measure the counts of a kernel; ``linked``: the released records of the same persons are known."""
     counts = [int(count) for count in disclosure.counts]
     n, m, n_holdout = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]
 

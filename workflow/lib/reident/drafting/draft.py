@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.drafting import codes, types
-from reident.drafting.profile import Column, File
+from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
 from reident.intake.severity import MATERIAL
@@ -82,7 +82,7 @@ class Missing(NamedTuple):
     reason: str
 
 
-def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
+def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
     """Return the missing codes of one column of a variable of a type.
 
     Codes that look like missing ones are `extra` if they have no counterpart in the other file, and `values` if they
@@ -113,7 +113,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     return Missing(tuple(certain_codes), rows > MATERIAL * column.records or distorted, "; ".join(what))
 
 
-def _distorted(points: Mapping[str, str], column: Column, doubtful: Collection[str]) -> bool:
+def _distorted(points: Mapping[str, str], column: DraftColumn, doubtful: Collection[str]) -> bool:
     """Whether some of the numbers distort the standard deviation, however few they are."""
     numbers, rows = {code: value_of_number(text) for code, text in points.items()}, column.values
     some = [code for code, value in numbers.items() if value is not None]

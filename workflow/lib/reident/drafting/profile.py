@@ -36,7 +36,7 @@ _DATES = [
 ]
 
 
-class Column:
+class DraftColumn:
     """What one column of a file holds; texts are trimmed."""
 
     def __init__(self, name: str, decimal: str) -> None:
@@ -202,7 +202,7 @@ def _parsed(text: pa.Array, decimal: str) -> np.ndarray:
 class File:
     """A file with the profiles of its columns by name, in the order of the file."""
 
-    def __init__(self, source: Source, columns: Sequence[Column]) -> None:
+    def __init__(self, source: Source, columns: Sequence[DraftColumn]) -> None:
         self.source = source
         self.columns = {column.name: column for column in columns}
         self.records = columns[0].records if columns else 0
@@ -221,11 +221,11 @@ def profile(source: Source) -> File:
     InputError
         For a file that is irregular or has no record.
     """
-    columns = [Column(name, source.decimal) for name in source.columns]
+    columns = [DraftColumn(name, source.decimal) for name in source.columns]
     with ThreadPoolExecutor() as pool:
         for batch in scan.batches(source):
             for column, field in zip(columns, batch.schema, strict=True):
-                column.declared = Declared.of(field)
-            list(pool.map(Column.add, columns, batch.columns))
-        list(pool.map(Column.close, columns))
+                column.declared = Declared.read(field)
+            list(pool.map(DraftColumn.add, columns, batch.columns))
+        list(pool.map(DraftColumn.close, columns))
     return File(source, columns)

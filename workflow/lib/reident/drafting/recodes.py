@@ -63,7 +63,7 @@ class _Codes:
         self.crosses: dict[str, CrossTable] = {}
         if linked is not None:
             puf, eif = (self._values(side, codes_) for side, codes_ in zip(_OTHER, linked, strict=True))
-            self._set_cross(CrossTable.of(puf, eif))
+            self._set_cross(CrossTable.tabulate(puf, eif))
         self._share()
 
     def _share(self) -> None:

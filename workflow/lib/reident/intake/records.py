@@ -15,7 +15,7 @@ from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.columns import ColumnReader
 from reident.intake.ordering import Bucket, KeyedSpool, Ordered, Ranges, Scattered
-from reident.intake.parts import Preparing
+from reident.intake.settings import PreparationSettings
 from reident.intake.spool import Spool
 from reident.intake.undeclared import Counts
 from reident.sections.files import SourceFile
@@ -172,15 +172,15 @@ class RecordReader:
         The number of true links of each record, in the order of the file; set once they are known.
     """
 
-    def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
-        self._part, self._side = part, side
-        source, names = getattr(part.files, side), part.files.keys[side]
-        self.keys = KeyReader(part.keys_of(side), source)
-        self.columns = {column.name: ColumnReader(column, side, source) for column in part.columns}
-        self.cluster = part.cluster if side == "puf" else ()
+    def __init__(self, settings: PreparationSettings, side: str, folder: Path | None) -> None:
+        self._settings, self._side = settings, side
+        source, names = getattr(settings.files, side), settings.files.keys[side]
+        self.keys = KeyReader(settings.keys_of(side), source)
+        self.columns = {column.name: ColumnReader(column, side, source) for column in settings.columns}
+        self.cluster = settings.cluster if side == "puf" else ()
         self.n_alone = 0
         types = {name: pa.string() for name in names} | {name: reader.type for name, reader in self.columns.items()}
-        self.person = part.person_of(side)
+        self.person = settings.person_of(side)
         types |= dict.fromkeys([PERSON] if self.person else [], pa.string())
         self.schema = pa.schema(types)
         clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
@@ -199,8 +199,8 @@ class RecordReader:
                 continue
             text = batch.combine_chunks()
             self.keys.read(text, self.n)
-            columns = [chunk(text, name) for name in self._part.keys_of(self._side)]
-            for column in self._part.columns:
+            columns = [chunk(text, name) for name in self._settings.keys_of(self._side)]
+            for column in self._settings.columns:
                 reader = self.columns[column.name]
                 if not self.n:
                     reader.declare(batch.schema.field(getattr(column, self._side)))

@@ -19,8 +19,8 @@ from reident import reading
 from reident.errors import Guard
 from reident.intake import keys
 from reident.intake.ordering import KeyedSpool, Ordered
-from reident.intake.parts import Extract
 from reident.intake.records import KeyReader, Lookup, Sink, chunk
+from reident.intake.settings import Extract
 from reident.sections.files import SourceFile
 
 ROWS = 2**18

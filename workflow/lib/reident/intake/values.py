@@ -48,7 +48,7 @@ class Place(NamedTuple):
     takes_decimal: bool = True
 
     @classmethod
-    def of(cls, source: SourceFile, column: str, variable: str, before: int = 0) -> Place:
+    def locate(cls, source: SourceFile, column: str, variable: str, before: int = 0) -> Place:
         """Return the place of a column of a file, after some records that came before."""
         return cls(source.file_name, column, variable, source.first_row + before, source.kind in PACKED)
 
@@ -171,5 +171,5 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
 
 def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return one key variable of one file, typed as by :func:`typed_codes`."""
-    place = Place.of(source, variable.column, variable.name)
+    place = Place.locate(source, variable.column, variable.name)
     return typed_codes(text, variable.coding(*source.separators), place)

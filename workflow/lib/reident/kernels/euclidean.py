@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels import coding, search, strata, ties
 from reident.kernels.boxes import GRAIN, Costs, Index, build
-from reident.kernels.buffers import Files, Puf, as_files
+from reident.kernels.buffers import Puf, SearchFiles, as_files
 from reident.kernels.euclidean_costs import FARTHEST, MAX_ALPHA, Definition, Euclidean, float32_error, step_squares
 from reident.kernels.strata import Starts
 from reident.kernels.ties import Weighing
@@ -176,7 +176,7 @@ def _usable(spread: np.ndarray) -> np.ndarray:
 
 
 def _prepare(
-    files: Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool, scale: int
+    files: SearchFiles, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool, scale: int
 ) -> tuple[Euclidean, Index, Puf]:
     """Bring the metric and both files into the form of the search."""
     v, numeric_at = numeric.size, np.flatnonzero(numeric & ~np.isnan(spread))

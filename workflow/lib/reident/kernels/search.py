@@ -23,7 +23,7 @@ import numpy as np
 from reident.kernels import toplist
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
-from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Files, Puf, empty_buffers
+from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Puf, SearchFiles, empty_buffers
 from reident.kernels.compiling import ZERO, inner_jit, lean_jit
 from reident.kernels.euclidean_costs import MAX_SCALE, Euclidean, box_costs, leaf_costs, level_of, limit_of
 from reident.kernels.toplist import Best, Workers, in_threads, offer, settle
@@ -38,7 +38,7 @@ MAX_VARIABLES = 512
 """Up to this number sums of fixed costs are exact in single precision: 512 · 5 · 2^12 is below 2^24."""
 
 
-def check(files: Files, v: int, scale: int, keep: int) -> None:
+def check(files: SearchFiles, v: int, scale: int, keep: int) -> None:
     """Refuse files that do not have v columns, and arguments out of the range of the search."""
     toplist.check(files.puf_codes, files.eif_codes, keep, MAX_VARIABLES)
     if files.puf_codes.shape[1] != v:
@@ -278,7 +278,13 @@ def order_by_leaf(
 
 
 def run(
-    index: Index, puf: Puf, files: Files, metric: Euclidean, threshold: int, best: Best, **workers: Unpack[Workers]
+    index: Index,
+    puf: Puf,
+    files: SearchFiles,
+    metric: Euclidean,
+    threshold: int,
+    best: Best,
+    **workers: Unpack[Workers],
 ) -> None:
     """Write the best pairs of all PUF records with a level below ``threshold`` into ``best``."""
     n, keep = best.eif.shape

@@ -12,7 +12,7 @@ import numpy as np
 
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index
-from reident.kernels.buffers import BATCH, Buffers, Files, Puf, empty_buffers
+from reident.kernels.buffers import BATCH, Buffers, Puf, SearchFiles, empty_buffers
 from reident.kernels.compiling import lean_jit
 from reident.kernels.euclidean_costs import Euclidean, box_costs, leaf_costs, level_of, limit_of
 from reident.kernels.search import enter, filter_leaf, order_by_leaf
@@ -89,7 +89,7 @@ def _add(begin, end, order, starts, nearest, times, weighing, sums, shares):
 def weigh(
     index: Index,
     puf: Puf,
-    files: Files,
+    files: SearchFiles,
     metric: Euclidean,
     times: np.ndarray,
     weighing: Weighing,

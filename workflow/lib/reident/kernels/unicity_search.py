@@ -36,7 +36,7 @@ ALL, FULL, JOINT = range(3)
 """The sets that are searched in small strata."""
 
 
-class Files(NamedTuple):
+class UnicityFiles(NamedTuple):
     """Both files in one numbering: PUF records without an exact copy, PUF records with one, then the EIF's."""
 
     rows: np.ndarray  # uint8 or int32 (n, v): number of the category among the shared ones, or absent

@@ -17,7 +17,7 @@ from reident.pipeline.digests import has_adapters, library_digest, sha256
 from reident.pipeline.steps import STEPS, maker_of
 
 PartDigest: TypeAlias = Callable[[str, str, str | None], str | None]
-"""The digest of what a rule takes from the study at a place, by place, rule and metric; None without such a step."""
+"""The digest of the settings of a rule, by place, rule and metric; None without such a step."""
 
 Sources: TypeAlias = Callable[[str], dict[str, Path]]
 """The source files of the study at a place, by side: ``puf``, ``eif``, ``iuf``."""

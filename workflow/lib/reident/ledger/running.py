@@ -59,7 +59,7 @@ class _Read(NamedTuple):
 class Step:
     """One running step: reads inputs and writes outputs by their names in the rule.
 
-    The `job` is as the scheduler describes it to an adapter. ``params.part`` is what the step takes from the study,
+    The `job` is as the scheduler describes it to an adapter. ``params.settings`` are the settings of the step,
     ``params.study`` its digest, ``params.library`` the digest of the code, ``params.file`` the study file; the output
     named ``ledger`` is the step's entry, whose name begins with the rule's.
     """
@@ -86,9 +86,9 @@ class Step:
         self._compiling: Clock | None = None
 
     @property
-    def part(self) -> Any:
-        """What the step takes from the study, or from the variant that it belongs to, and nothing else of it."""
-        return self.params["part"].value
+    def settings(self) -> Any:
+        """The settings of the step in the study, or in the variant that it belongs to, and nothing else of it."""
+        return self.params["settings"].value
 
     @property
     def called(self) -> str:
@@ -109,7 +109,7 @@ class Step:
             if self.root in path.parents:
                 chain.check_input(path, content.sha256)
         # Ranks take nothing of the study, and run no kernel, unless pairs are assigned.
-        if STEPS[self.rule].compiled and self.part is not None:
+        if STEPS[self.rule].compiled and self.settings is not None:
             from reident.kernels.compiling import Clock  # noqa: PLC0415 - other steps must not wait for numba
 
             self._compiling = Clock(lambda runs: self.say(progress.compiling(self.name, runs=runs)))
@@ -202,16 +202,16 @@ class Step:
             return False
         return True
 
-    def progress(self, part: float) -> None:
+    def progress(self, share: float) -> None:
         """Tell the log, at intervals, how far a long step is and when it will be done; the terminal shows it."""
         now = time.monotonic()
         compiled = self._compiling.seconds if self._compiling else 0.0
         before, worked = self._estimate.share, now - self._began - compiled
-        interval = progress.LOG_INTERVAL if part - before >= 0.01 else progress.INTERVAL
-        if part <= 0 or now - self._reported < interval:
+        interval = progress.LOG_INTERVAL if share - before >= 0.01 else progress.INTERVAL
+        if share <= 0 or now - self._reported < interval:
             return
         self._reported = now
-        self._estimate.report(worked, part)
+        self._estimate.report(worked, share)
         busy = self._compiling is not None and self._compiling.runs
         self.say(progress.line(self.name, self._estimate.share, None if busy else self._estimate.left()))
 
@@ -238,7 +238,7 @@ class Step:
             "inputs": {
                 name: [self._line(path, self._read[path].sha256, self._read[path].size) for path in paths]
                 for name, paths in self.inputs.items()
-                if name != "study"  # the digest of what the step takes from it says what counts
+                if name != "study"  # the digest of the settings stands for it
             },
             "outputs": {
                 name: self._line(self.outputs[name], written.sha256, written.size, written.rows)

@@ -1,4 +1,4 @@
-"""What a step ran with, as digests: the modules of the library, the part of the study, the packages."""
+"""What a step ran with, as digests: the modules of the library, the settings, the packages."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
 
 
 _WITHOUT_EFFECT = ("study", "pipeline")
-"""The floors whose modules reach a step by its part alone, or are named by it."""
+"""The floors whose modules reach a step by its settings alone, or are named by it."""
 
 
 def _named(module: str) -> list[str]:

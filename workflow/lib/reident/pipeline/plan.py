@@ -15,9 +15,9 @@ from snakemake.io import local
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
-from reident.pipeline.canonical import settings
+from reident.pipeline.canonical import setting_digests
 from reident.pipeline.family import CHECKLIST, FONT, Family
-from reident.pipeline.parts import weighing
+from reident.pipeline.step_settings import weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
@@ -152,13 +152,13 @@ class Plan:
         return [_outside(members.path) for members in self.families.values()]
 
     def params(self, rule: str) -> dict[str, WildcardFunction]:
-        """Return the parameters of a step's rule: what it takes from the study, with its digest, and that of its code.
+        """Return the parameters of a step's rule: its settings, their digest, and the digest of its code.
 
-        Snakemake hands a part and a path to the job and does not compare them, since they are no text or number. What
+        Snakemake hands settings and a path to the job and does not compare them, since they are no text or number. What
         runs a step again is a digest; the digests of single settings tell which of them changed.
         """
 
-        def of_part(take: Callable[[Family, str, str, str | None], Any]) -> WildcardFunction:
+        def of_settings(take: Callable[[Family, str, str, str | None], Any]) -> WildcardFunction:
             def ask(wildcards: Any) -> Any:
                 members, place = self.family(wildcards.study)
                 return take(members, place, rule, wildcards.get("metric"))
@@ -166,9 +166,9 @@ class Plan:
             return ask
 
         return {
-            "part": of_part(lambda members, *step: steps.Handed(members.part(*step))),
-            "study": of_part(lambda members, *step: members.digest(*step)),
-            "settings": of_part(lambda members, *step: settings(members.part(*step))),
+            "settings": of_settings(lambda members, *step: steps.Handed(members.settings(*step))),
+            "study": of_settings(lambda members, *step: members.digest(*step)),
+            "setting_digests": of_settings(lambda members, *step: setting_digests(members.settings(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
             "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),
         }

@@ -52,13 +52,13 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Handed:
-    """What a job is handed without being shown: the report of Snakemake prints parameters, and labels are data."""
+    """Settings that a job receives unseen: the report of Snakemake prints parameters, and labels are data."""
 
     value: Any
 
     def __repr__(self) -> str:
-        """Return nothing of the value."""
-        return "what the step takes from the study"
+        """Return a text without the value."""
+        return "the settings of the step"
 
 
 def _always(_: Study) -> bool:
@@ -180,7 +180,7 @@ _TABLE = (
      "stratify bin confirm rate match assess_file judge compare_variants compare_protection", ""),
     ("edition", "Writing the edition for publication", "report.edition.*", _has("release"), "release", ""),
     ("report", "Writing the report",
-     "report report.execute report.render report.parts.* pipeline.release", _always,
+     "report report.execute report.render report.blocks.* pipeline.release", _always,
      "", ""),
 )
 # fmt: on

@@ -11,8 +11,8 @@ import pyarrow as pa
 from reident.intake.severity import NOTABLE
 from reident.plausibility import categories, exact, files, links, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding, table
-from reident.plausibility.parts import Checking
 from reident.plausibility.records import Records, read
+from reident.plausibility.settings import DescriptionCheckSettings
 
 
 class Checked(NamedTuple):
@@ -23,7 +23,7 @@ class Checked(NamedTuple):
 
 
 def check(
-    part: Checking,
+    settings: DescriptionCheckSettings,
     prepared: Mapping[str, pa.Table],
     iuf: pa.Table,
     strata: Mapping[str, pa.Table],
@@ -48,7 +48,7 @@ def check(
         With the columns that `pipeline/columns.csv` declares. What is learnt from a sample depends on the keys of its
         records, and on nothing else.
     """
-    records = read(part, prepared, iuf, strata)
+    records = read(settings, prepared, iuf, strata)
     return Checked(table(findings(records, account)), exact.people(records))
 
 

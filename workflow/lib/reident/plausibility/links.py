@@ -210,7 +210,7 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
         """Return the best score of each record in a file beside its partners, or itself; those of partners."""
         best, partners = np.full(len(rows), -np.inf), []
         for at, row in enumerate(rows.tolist()):
-            candidates = records.groups[file].of(int(records.strata[side][row]))
+            candidates = records.groups[file].members(int(records.strata[side][row]))
             scores = np.zeros(len(candidates))
             for name, values in records.variables.items():
                 scores += weights[name][_levels(values, (side, file), np.array([row]), candidates)]

@@ -85,16 +85,16 @@ class Declared(NamedTuple):
         return plain.with_metadata({_FIELD: json.dumps(self)}) if self != NOTHING else plain
 
     @classmethod
-    def of(cls, field: pa.Field) -> Declared:
-        """Return what a file declares of a column."""
+    def read(cls, field: pa.Field) -> Declared:
+        """Return the declaration of a column in a file."""
         stored = (field.metadata or {}).get(_FIELD)
         return NOTHING if stored is None else cls(*json.loads(stored))
 
     @classmethod
-    def by(
+    def compose(
         cls, ranges: Sequence[Mapping[str, float | str]], labels: Mapping[float | str, str], *, special: bool
     ) -> Declared:
-        """Return what ranges of missing values and labels of codes declare."""
+        """Return the declaration by ranges of missing values and labels of codes."""
         ends = [[_plain(one["lo"]), _plain(one["hi"])] for one in ranges]
         codes = [_plain(code) for code, label in labels.items() if says_missing(str(label))]
         return cls(ends, codes, special)

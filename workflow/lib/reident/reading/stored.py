@@ -55,7 +55,7 @@ def display_of(kind: str, pattern: str | None) -> Display:
     return "time" if _SAS_TIMES.fullmatch(name) else "number"
 
 
-class Column(NamedTuple):
+class StoredColumn(NamedTuple):
     """A column of a SAS, Stata or SPSS file: the file, its format, what its numbers are, and whether it is a key."""
 
     path: Path
@@ -65,7 +65,7 @@ class Column(NamedTuple):
     key: bool
 
     @classmethod
-    def of(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
+    def make(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
         """Return a column; refuse a time, a point in time, or a part of a date, which have no unambiguous text."""
         display = display_of(kind, pattern)
         if display == "time":
@@ -76,7 +76,7 @@ class Column(NamedTuple):
         return cls(path, kind, name, display, key)
 
 
-def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before: int) -> pa.Array:
+def number_text(column: StoredColumn, values: np.ndarray, letters: np.ndarray, before: int) -> pa.Array:
     """Return the text of numbers.
 
     Parameters
@@ -107,7 +107,7 @@ def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before:
     return text
 
 
-def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: int) -> None:
+def _check_key(column: StoredColumn, values: np.ndarray, special: np.ndarray, before: int) -> None:
     wrong = [first_inexact(values), int(special.argmax()) if special.any() else None]
     places = [place for place in wrong if place is not None]
     if places:
@@ -117,7 +117,9 @@ def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: 
         )
 
 
-def decoded_text(column: Column, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int) -> pa.Array:
+def decoded_text(
+    column: StoredColumn, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int
+) -> pa.Array:
     """Return decoded cells; `decode` may raise UnicodeError, and `before` is the number of preceding records."""
     encoded, texts = cells.dictionary_encode(), list[str]()
     for at, cell in enumerate(encoded.dictionary.to_pylist()):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from reident.linkage.settings import WHOLE
+
 SUPPRESSED = "x"
 """What stands where a count is suppressed to protect another one."""
 
@@ -24,7 +26,7 @@ class Cell(NamedTuple):
     file: str = "released"
     variant: str = ""  # the id of the variant; empty for the study itself
     metric: str = ""  # empty where the count is not about a metric
-    stratum: str = "ALL"  # the label of the stratum; ``ALL`` for the whole study
+    stratum: str = WHOLE  # the label of the stratum; by default the whole study
     rank_limit: int = 0  # 0 where no rank limit applies
     other: str = ""  # what else tells two counts of the quantity apart
 

@@ -58,8 +58,8 @@ class _Made(NamedTuple):
     complete: bool
 
 
-def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
-    """Return what holds between attacks on the same files, by variant; `complete` where the study misses no value."""
+def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
+    """Return which attacks on the same files contain which, by variant; `complete` where the study misses no value."""
     made = [one for variant, attack in attacks.items() for one in _metrics(variant, attack, attacks[""], complete)]
     ends = {one.name: _ends(one) for one in made}
     one_level = tuple(one.name for one in made if _has_one_level(one))

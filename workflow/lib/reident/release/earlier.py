@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger.spreadsheets import MARK
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.policies import interval
 from reident.sections.release import Policy

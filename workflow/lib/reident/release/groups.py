@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
 from reident.release.system import System
 

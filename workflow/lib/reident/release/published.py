@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from reident.linkage.settings import WHOLE
 from reident.pipeline import tables
-from reident.pipeline.tables import WHOLE, Rate
+from reident.pipeline.tables import Rate
 from reident.release import policies
 from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR
@@ -31,17 +32,17 @@ class Rounded(NamedTuple):
         """Return what is printed of a count; empty where the edition does not have it."""
         return self.cells[cell].text if cell in self.cells else ""
 
-    def rate(self, part: Cell, whole: Cell) -> str:
+    def rate(self, numerator: Cell, denominator: Cell) -> str:
         """Return the rate of two published counts; empty where it is not published."""
-        if part not in self.cells or whole not in self.cells:
+        if numerator not in self.cells or denominator not in self.cells:
             return ""
-        return policies.rate(self.policy, self.cells[part], self.cells[whole])
+        return policies.rate(self.policy, self.cells[numerator], self.cells[denominator])
 
-    def bounds(self, part: Cell, whole: Cell) -> tuple[str, str]:
+    def bounds(self, numerator: Cell, denominator: Cell) -> tuple[str, str]:
         """Return the interval of the rate of two published counts; empty where it is not published."""
-        if part not in self.cells or whole not in self.cells:
+        if numerator not in self.cells or denominator not in self.cells:
             return "", ""
-        return policies.bounds(self.policy, self.cells[part], self.cells[whole], self.method, self.level)
+        return policies.bounds(self.policy, self.cells[numerator], self.cells[denominator], self.method, self.level)
 
 
 def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
@@ -69,7 +70,7 @@ def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
         for name in (*FILES, *ATTACK)
     }
     texts = {name: rounded.text(cell) for name, cell in cells.items()}
-    rates = {name: rounded.rate(cells[kind.part], cells[kind.whole]) for name, kind in _RATES.items()}
+    rates = {name: rounded.rate(cells[kind.numerator], cells[kind.denominator]) for name, kind in _RATES.items()}
     low, high = rounded.bounds(cells["n_confirmed"], cells["n_suspected"])
     return {
         "file": line.file,

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.containment import Contained, How, Name
-from reident.release.facts import Facts, Limit
+from reident.release.facts import Facts, LimitOutcome
 from reident.release.linear import Relation, at_most, between, equal
 
 RELEASED, BEFORE = "released", "before"
@@ -68,7 +68,7 @@ class _Edition:
         self.facts, self.given = facts, sorted(set(cells))
         self.cells = {self.canonical(cell) for cell in self.given}
         self.strata: defaultdict[Cell, list[Cell]] = defaultdict(list)
-        self.limits: defaultdict[Cell, set[int]] = defaultdict(set)
+        self.rank_limits: defaultdict[Cell, set[int]] = defaultdict(set)
         # The lines of rates of each variant and metric, of the released file.
         self.lines: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
         for cell in sorted(self.cells):
@@ -77,7 +77,7 @@ class _Edition:
             if cell.quantity == "n_suspected" and cell.file == RELEASED:
                 self.lines[cell.variant, cell.metric].append(cell._replace(quantity=""))
             if cell.quantity in ATTACK and cell.rank_limit:
-                self.limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
+                self.rank_limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
 
     def canonical(self, cell: Cell) -> Cell:
         """Return the cell of the study that certainly has the same count, or the cell itself."""
@@ -108,16 +108,16 @@ class _Edition:
             yield from self._records(base)
         for base in self.bases(ATTACK):
             yield from self._attack(base)
-        for base in sorted(self.limits):
-            yield from self._limits(base, sorted(self.limits[base]))
-        yield from self._limits_of_others()
+        for base in sorted(self.rank_limits):
+            yield from self._rank_limits(base, sorted(self.rank_limits[base]))
+        yield from self._rank_limits_of_others()
         for contained in self._shortest():
             yield from self._contained(contained)
         for base in self.bases(CLUSTERS):
             yield from self._clusters(base)
         for whole in sorted(self.strata):
             yield from self._sum(whole, self.strata[whole])
-        for limit in self.facts.limits:
+        for limit in self.facts.outcomes:
             yield from self._outcome(limit)
 
     def _chain(self, base: Cell, *quantities: str) -> Iterator[Relation]:
@@ -183,7 +183,7 @@ class _Edition:
         if base.file == RELEASED and name in self.facts.containments.all_pass and is_compared:
             yield from equal("every pair passes", [(1, suspected), (1, ambiguous)], [(1, puf)])
 
-    def _limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
+    def _rank_limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
         """Yield what holds between the rank limits of a metric (METHODS §5)."""
         lines = [[self.get(base._replace(rank_limit=limit), name) for name in ATTACK] for limit in limits]
         yield from self._of_limits(lines)
@@ -204,7 +204,7 @@ class _Edition:
                         [(1, line[only])],
                     )
 
-    def _limits_of_others(self) -> Iterator[Relation]:
+    def _rank_limits_of_others(self) -> Iterator[Relation]:
         """Yield what holds between the rank limits of attacks that rank the same pairs alike."""
         alike = {(one.smaller, one.larger) for one in self.facts.containments.contained if one.how == "alike"}
         same = sorted({*alike} & {(larger, smaller) for smaller, larger in alike})
@@ -395,19 +395,20 @@ class _Edition:
             twice = int(self.facts.nested_clusters is False)
             yield from between("clusters outside the strata ≤ their records", more, -math.inf, -twice)
 
-    def _outcome(self, limit: Limit) -> Iterator[Relation]:
+    def _outcome(self, limit: LimitOutcome) -> Iterator[Relation]:
         """Yield what the outcome of a limit says; of a limit with a large denominator, with ≥ in the place of >."""
         bound = Fraction(str(limit.bound))
-        part, whole = self.canonical(limit.part), self.canonical(limit.whole) if limit.whole else None
-        if whole is None:
+        numerator = self.canonical(limit.numerator)
+        denominator = self.canonical(limit.denominator) if limit.denominator else None
+        if denominator is None:
             least = math.floor(bound) + 1
-            terms: list[tuple[int | Fraction, Cell | None]] = [(1, part)]
+            terms: list[tuple[int | Fraction, Cell | None]] = [(1, numerator)]
             low, high = (least, math.inf) if limit.outcome == "breaks" else (-math.inf, least - 1)
         else:
-            terms = [(bound.denominator, part), (-bound.numerator, whole)]
+            terms = [(bound.denominator, numerator), (-bound.numerator, denominator)]
             sharp = 1 if bound.denominator <= MAX_DENOMINATOR else 0
             if not sharp:
-                terms = [(1, part), (-bound, whole)]
+                terms = [(1, numerator), (-bound, denominator)]
             low, high = (sharp, math.inf) if limit.outcome == "breaks" else (-math.inf, 0)
         yield from between(f"a limit that the study {limit.outcome}", terms, low, high)
 

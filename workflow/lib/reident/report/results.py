@@ -16,8 +16,8 @@ from reident.intake import severity
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.settings import WHOLE
 from reident.pipeline import steps
-from reident.pipeline.tables import WHOLE
 from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser

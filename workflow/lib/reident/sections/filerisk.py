@@ -185,7 +185,9 @@ class FileRisk(Section):
         """Return the sensitive variables; a key variable or a linking variable is taken over as it is declared."""
         declared = self._declared(linking) | {variable.name: variable for variable in self.key(linking)}
         return tuple(
-            variable.of(declared[variable.name]) if variable.is_name_alone and variable.name in declared else variable
+            variable.complete(declared[variable.name])
+            if variable.is_name_alone and variable.name in declared
+            else variable
             for variable in self.sensitive
         )
 

@@ -48,7 +48,7 @@ def _for_both(value: Any) -> Any:
 MissingCodes = Annotated[PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str, ...] | PerFile)]
 
 
-class Column(Section):
+class StudyColumn(Section):
     """A variable of both files."""
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
@@ -93,13 +93,13 @@ class Column(Section):
         return None
 
     @model_validator(mode="after")
-    def _recodes_fit(self) -> Column:
+    def _recodes_fit(self) -> StudyColumn:
         for side in ("puf", "eif"):
             check_recodes(self.coding(side), f"recode.{side}", f"missing.{side}")
         return self
 
 
-class StrataVariable(Column):
+class StrataVariable(StudyColumn):
     """A variable that divides both files into strata."""
 
 
@@ -108,7 +108,7 @@ Strata = tuple[
 ]
 
 
-class LinkingVariable(Column):
+class LinkingVariable(StudyColumn):
     """A variable that the intruder compares."""
 
     type: Literal["numeric", "categorical"]

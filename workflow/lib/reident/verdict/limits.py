@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
-from reident.linkage.parts import ANY
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
 
 COLUMNS = {
@@ -34,7 +33,7 @@ ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "non
 """Verdicts, see :data:`VERDICTS`."""
 
 VERDICTS = (ABOVE, UNKNOWN, RESERVED, WITHIN, OPEN)
-"""Every verdict; that of a study is the first of those about its parts."""
+"""Every verdict; that of a study is the first of those on its analyses."""
 
 DECIMALS = 12
 """Decimals to which a sum of fractions is compared; rates of counts are compared as they are, which is exact."""
@@ -74,12 +73,12 @@ class Judged(NamedTuple):
     verdict: pd.DataFrame
 
 
-def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
+def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judged:
     """Collect the warnings, compare every limit, and pass the verdict.
 
     Parameters
     ----------
-    part : Judging
+    settings : VerdictSettings
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
         :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
@@ -91,7 +90,7 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     Judged
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
-    decision, lines = part.decision, warnings.collect(part, tables)
+    decision, lines = settings.decision, warnings.collect(settings, tables)
     judged = decide(decision, tables, lines)
     if decision is None or "rates" not in tables:
         return judged
@@ -244,16 +243,16 @@ def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
 def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on the whole study and on each thing that a limit is about."""
     abouts = [about for about in ABOUT if about in set(limits["about"])]
-    parts = []
+    lines = []
     for about in abouts:
-        part_limits, part_warnings = (
+        own_limits, own_warnings = (
             limits[limits["about"] == about],
             warning_lines[warning_lines["about"] == WARNED.get(about, about)],
         )
-        parts.append(_line(about, _verdict(part_limits, part_warnings), part_limits, part_warnings))
-    kinds = {part["verdict"] for part in parts}
+        lines.append(_line(about, _verdict(own_limits, own_warnings), own_limits, own_warnings))
+    kinds = {line["verdict"] for line in lines}
     whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
-    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *parts])
+    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *lines])
 
 
 def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:

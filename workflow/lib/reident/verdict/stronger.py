@@ -13,7 +13,7 @@ import pandas as pd
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.language.messages import Fields
 from reident.linkage.intervals import interval
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.plausibility.warnings import in_words
 
 if TYPE_CHECKING:

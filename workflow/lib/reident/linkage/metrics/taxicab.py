@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -37,7 +37,7 @@ class Options(Section):
         return alpha
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Suspected pairs of binned records, in exact integers.
 
     With α = a/b in lowest terms a pair has the level b·(different) + a·(missing) = b·v·score,
@@ -47,7 +47,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     levels = _levels(options, len(pairing.variables))
     puf, eif, level, ambiguous = taxicab.nearest(
-        pairing.puf.codes, pairing.eif.codes, keep=setting.keep, **levels, **job_arguments(pairing, setting)
+        pairing.puf.codes, pairing.eif.codes, keep=context.keep, **levels, **job_arguments(pairing, context)
     )
     return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), ambiguous)
 
