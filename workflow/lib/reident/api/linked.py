@@ -211,7 +211,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
 def prepared(
     study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
 ) -> tuple[PreparedFiles, AttackFiles]:
-    """Return the typed tables of a study, and what an attack takes of them."""
+    """Return the typed tables of a study, and the files of the attack."""
     settings = step_settings.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")
     typed = PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))

@@ -37,7 +37,7 @@ _UNKNOWN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 
 
 def check(path: Path, files: BagFiles, documents: dict[str, Line]) -> list[str]:
-    """See that decision and study are what the files of a bag come to; return warnings of what cannot be told.
+    """Check that the files of a bag give its decision and study; return warnings on files that are absent.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _judged(path: Path, files: BagFiles) -> Iterator[tuple[str, Line]]:
 
 
 def _verdict(path: Path, files: BagFiles, name: str, entry: Line) -> Iterator[str]:
-    """See that limits and verdict are what the tables and the warnings of the bag come to."""
+    """Check that the tables and the warnings of the bag give its limits and verdict."""
     place = place_of_path(first_output(entry))
     folder = f"{layout.TABLES}{place}/" if place else layout.TABLES
     resolved = f"{layout.STUDY}{place}/study.json" if place else layout.RESOLVED

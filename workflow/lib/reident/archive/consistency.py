@@ -105,14 +105,14 @@ def _entries(path: Path, files: BagFiles) -> Iterator[tuple[str, Line]]:
 
 
 def _source(line: Line) -> tuple[str | None, ...]:
-    """Return what tells one source file from another: digest and size, or the name where a bag must not have these."""
+    """Return the identity of a source file: digest and size, or the name where a bag must not have these."""
     if line["sha256"] is None:
         return (line["path"].removeprefix(SOURCE_PREFIX).rpartition("/")[2],)
     return line["sha256"], line["size"]
 
 
 def _check_outputs(path: Path, files: BagFiles, outputs: list[Line]) -> set[tuple[str | None, ...]]:
-    """See that the ledger closes and wrote what is listed; return what it read outside, see :func:`_source`."""
+    """Check that the ledger closes and wrote every listed output; return outside inputs, see :func:`_source`."""
     entries = list(_entries(path, files))
     wrote: dict[str, Line] = {}
     for name, entry in entries:

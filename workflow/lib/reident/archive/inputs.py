@@ -34,7 +34,7 @@ class Input(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from others: its digest, or else its path."""
+        """The identity of an input: its digest, or else its path."""
         return self.sha256 or self.path
 
     @property
@@ -61,7 +61,7 @@ class Missing(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search found."""
+    """The findings of a search."""
 
     paths: dict[str, Path]  # by SHA-256, or see `Input.key`
     missing: list[Missing]  # in the order of the seal

@@ -68,7 +68,7 @@ def assess(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
-    """Measure what could be learnt about every target with every set of keys.
+    """Measure attribute disclosure for every target with every set of keys.
 
     The tables are those of :func:`reident.attribution.prepare.prepare`. The result does not depend on the threads;
     `progress` takes the share of the sets that are done.
@@ -164,7 +164,7 @@ def _target(settings: AttributionSettings, files: _Files, name: str) -> _Target:
 def _disclosures(
     files: _Files, cells: tuple[list[np.ndarray], int], target: _Target, *, keep: bool = False
 ) -> list[Disclosures]:
-    """Return what each released file tells about a target."""
+    """Return the disclosures of a target in each released file."""
     file_cells, n_cells = cells
     grouped = [
         keysets.group(numbers, ranks, order, n_cells)
@@ -226,7 +226,7 @@ def _records(
     keys: Sequence[str],
     disclosed: Sequence[Disclosures],
 ) -> pa.Table:
-    """Return what is disclosed of each original record with the most dangerous set of keys."""
+    """Return the disclosures about each original record with the most dangerous set of keys."""
     n = original.num_rows
     caps = [file.agreeing / np.maximum(file.matches, 1) for file in disclosed]
     front = {name: original[name] for name in (settings.id or (ROW,))}

@@ -54,7 +54,7 @@ class AttributionFileSettings:
 
     @property
     def extracts(self) -> dict[str, Extract]:
-        """What the study needs of each file, by side."""
+        """The extracts of the files that the study needs, by side."""
         columns = [variable.column for variable in self.variables]
         return {side: Extract(file, self.ids.get(side) or (), columns) for side, file in self.files.items()}
 

@@ -1,4 +1,4 @@
-"""Which columns of two files are the same variable: by name, by codes or distribution, and by the true links."""
+"""Pairs of columns of two files that are the same variable: by name, by codes or distribution, and by true links."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Evidence(NamedTuple):
 
     @property
     def strength(self) -> float:
-        """How strong the association in the links is; that of numbers in either direction, as age and year of birth."""
+        """The strength of the association in the links; of numbers in either direction, as age and year of birth."""
         links = self.links or 0.0
         return abs(links) if self.numeric else max(links, 0.0)
 
@@ -219,7 +219,7 @@ def _numbers(values: np.ndarray, column: DraftColumn) -> np.ndarray:
 
 
 def unit(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
-    """Return what makes numbers of the second file those of the first, if they are in another unit."""
+    """Return the conversion of numbers of the second file to those of the first, if they are in another unit."""
     if not (pair.puf.is_numeric and pair.eif.is_numeric):
         return None
     numbers = None

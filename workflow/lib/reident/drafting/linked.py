@@ -267,7 +267,7 @@ def _other_unit(unit: Unit) -> str:
 
 
 def _doubt(variable: Variable) -> str:
-    """Return which codes of few records may mean missing, if no line of missing codes says it."""
+    """Return the codes of few records that may mean missing, if no line of missing codes says it."""
     sides = variable.missing.values()
     if any(item.codes or item.todo for item in sides):
         return ""

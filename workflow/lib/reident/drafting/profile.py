@@ -1,4 +1,4 @@
-"""What the columns of a file hold, from one pass over its records.
+"""The contents of the columns of a file, from one pass over its records.
 
 Counts are exact up to :data:`MAX_LEVELS` distinct texts of a column. Beyond that only suspected missing codes are
 counted, numbers are summed up, and a column without a repeat keeps the hashes of its texts, which prove it unique.
@@ -37,7 +37,7 @@ _DATES = [
 
 
 class DraftColumn:
-    """What one column of a file holds; texts are trimmed."""
+    """The contents of one column of a file; texts are trimmed."""
 
     def __init__(self, name: str, decimal: str) -> None:
         self.name, self.decimal = name, decimal
@@ -187,7 +187,7 @@ def _number(text: str, decimal: str) -> float | None:
 
 
 def _parsed(text: pa.Array, decimal: str) -> np.ndarray:
-    """Return numbers; what is not a number becomes NaN."""
+    """Return numbers; other texts become NaN."""
     if decimal == ",":
         text = pc.if_else(pc.match_substring(text, "."), "", pc.replace_substring(text, ",", "."))
     try:

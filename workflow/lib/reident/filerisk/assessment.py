@@ -131,7 +131,7 @@ def _cells(sizes: np.ndarray, settings: AssessmentSettings) -> pd.DataFrame:
 
 
 def _unfound(scores: Suda, sizes: np.ndarray) -> list[Hazard]:
-    """Return what a limited search makes unreliable in both definitions."""
+    """Return the remarks on a limited search, which makes both definitions unreliable."""
     n, largest = quantities.without_msu(scores, sizes), suda.largest_searched(scores)
     if not n:
         return []

@@ -88,7 +88,7 @@ class Cells(NamedTuple):
     n_pairs: float
 
     def unique(self) -> np.ndarray:
-        """Return which records of the file match no other one."""
+        """Return the records of the file that match no other one."""
         result: np.ndarray = np.append(self.sizes == 1, False)[self.numbers]
         return result
 

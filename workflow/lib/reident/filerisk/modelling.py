@@ -42,7 +42,7 @@ class Modelled(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a model says of a quantity; NaN where it says nothing."""
+    """The estimate of a quantity by a model; NaN for an absent one."""
 
     kind: str
     model: str

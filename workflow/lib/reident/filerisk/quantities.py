@@ -82,7 +82,7 @@ def _special_lines(name: str, special: dis.Special) -> Quantities:
 
 
 def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, settings: AssessmentSettings) -> Quantities:
-    """Return what DIS is computed from, its standard error, which needs cells, and its interval."""
+    """Return the counts behind DIS, its standard error, which needs cells, and its interval."""
     complete = np.where((codes >= 0).all(axis=1), sizes, 0)
     n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
     n_pairs = wildcards.independent_pairs(codes, complete == 2) if settings.wildcard else None
@@ -126,7 +126,7 @@ def people_lines(people: np.ndarray, settings: AssessmentSettings) -> Quantities
 
 
 def suda_lines(scores: Suda, sizes: np.ndarray) -> Quantities:
-    """Return what the search for minimal sample uniques found."""
+    """Return the results of the search for minimal sample uniques."""
     counts = scores.msus.counts.sum(axis=0, dtype=np.int64)
     return [
         ("n_msu", int(counts.sum())),

@@ -52,7 +52,7 @@ class Risk(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """What is measured for one set."""
+    """The measurements for one set."""
 
     risk: Risk
     diverse: dict[str, Diverse]
@@ -124,7 +124,7 @@ def _risk(files: KeySetFiles, cells: Cells) -> Risk:
 
 
 def _truth(files: KeySetFiles, cells: Cells, unique: np.ndarray) -> Iterator[float]:
-    """Yield what the population tells; a record without a match in it is not re-identified."""
+    """Yield the truth by the population; a record without a match in it is not re-identified."""
     people = cells.population
     if people is None:
         yield from (NAN, NAN, NAN, NAN)
@@ -172,7 +172,7 @@ def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
 def _contributions(
     settings: ScenarioSettings, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
 ) -> Iterator[dict[str, Any]]:
-    """Yield for each variable what it does to the sets with it."""
+    """Yield for each variable its effect on the sets with it."""
     shares = {keys: result.risk.unique_share for keys, result in measurements.items()}
     shares[frozenset()] = float(any(result.risk.n_records == 1 for result in measurements.values()))
     for name, records in unique.items():

@@ -64,7 +64,7 @@ class RiskFileSettings:
 
     @property
     def extracts(self) -> dict[str, Extract]:
-        """What the study needs of the source of each prepared table."""
+        """The extract that the study needs of the source of each prepared table."""
         key = [variable.column for variable in self.key]
         columns = [self.weight] if self.weight else []
         columns += [*self.household, *(variable.column for variable in self.variables)]

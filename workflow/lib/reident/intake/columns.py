@@ -101,11 +101,11 @@ class ColumnReader:
 
     @property
     def declared(self) -> Declared:
-        """What the file itself declares of the column."""
+        """The declaration of the column in the file itself."""
         return self._numbers.declared
 
     def declare(self, field: pa.Field) -> None:
-        """Take what the file itself declares, before the first record."""
+        """Take the declarations of the file itself, before the first record."""
         self._numbers.declared = Declared.read(field)
 
     @property
@@ -187,7 +187,7 @@ class ColumnReader:
         return values.take(indices)
 
     def _problem(self, text: pa.Array, before: int) -> InputError:
-        """Return what is wrong with the first of some texts that cannot be typed, with its row."""
+        """Return the problem of the first text that cannot be typed, with its row."""
         try:
             typed_text(self._column, self._side, self._source, text, before)
         except InputError as error:

@@ -178,7 +178,7 @@ class Ordered:
             start += table.num_rows
 
     def close(self) -> None:
-        """Free what was sorted, but not the spool."""
+        """Free the sorted copy, but not the spool."""
         if self._scattered is not None:
             self._scattered.close()
 

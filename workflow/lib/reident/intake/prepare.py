@@ -144,7 +144,7 @@ def prepare_files(
 
 
 def _lookups(settings: PreparationSettings, others: Mapping[str, Source]) -> dict[tuple[str, str], Lookup]:
-    """Return what is looked up: by the file that has the records, and the file that names them."""
+    """Return the lookups: by the file that has the records, and the file that names them."""
     n, links = len(settings.files.iuf.puf_id), others["iuf"].spool
     lookups = {("puf", "iuf"): Lookup(links, range(n)), ("eif", "iuf"): Lookup(links, range(n, len(links.schema)))}
     if "original" in others:

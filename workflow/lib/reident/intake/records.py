@@ -31,7 +31,7 @@ Sink = Callable[[pa.Table], None]
 
 
 def in_memory(names: Iterable[str], prepare: Callable[[Mapping[str, Sink]], Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the tables of these names that a function gives to sinks, each in one piece, and what it returns."""
+    """Return the tables of these names that a function gives to sinks, each in one piece, and the function's result."""
     batches: dict[str, list[pa.Table]] = {name: [] for name in names}
     others = prepare({name: parts.append for name, parts in batches.items()})
     return {name: pa.concat_tables(parts).combine_chunks() for name, parts in batches.items()} | dict(others)
@@ -44,7 +44,7 @@ def require_records(source: SourceFile, n: int) -> None:
 
 
 class KeyCounts:
-    """How many texts of a key column look as if a program had changed them."""
+    """Numbers of texts of a key column that look as if a program had changed them."""
 
     def __init__(self) -> None:
         self.n = self.rounded = self.changed = 0
@@ -57,7 +57,7 @@ class KeyCounts:
 
 
 class KeyReader:
-    """The key columns of one source file, and what is wrong with its keys.
+    """The key columns of one source file, and the problems of its keys.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Clusters:
 
 
 class Lookup:
-    """Where records that are sorted by key have the keys of another file, in some columns of its spool.
+    """The positions of the keys of another file, in some columns of its spool, among records that are sorted by key.
 
     `position`, int32 (n,), has the place by row of the other file; -1 for a key that no record has.
     """
@@ -270,12 +270,12 @@ class RecordReader:
 
 
 def without_cluster(columns: pa.Table) -> np.ndarray:
-    """Return which records have an empty value in a cluster column; bool (n,)."""
+    """Return the records that have an empty value in a cluster column; bool (n,)."""
     return np.any([pc.equal(column, "").to_numpy() for column in columns.columns], axis=0)
 
 
 def _as_before(key: pa.Table) -> np.ndarray:
-    """Return which records have the key of the record before them; bool (n,)."""
+    """Return the records with the key of the record before them; bool (n,)."""
     same = np.arange(key.num_rows) > 0
     for column in key.columns:
         text = column.combine_chunks()

@@ -1,4 +1,4 @@
-"""The settings of intake, and what it needs of a source file."""
+"""The settings of intake, and its extracts of source files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reident.sections.linkage import LinkingVariable, StrataVariable, StudyColum
 
 
 class Extract(NamedTuple):
-    """What a study needs of a source file: the columns that name a record, which may be none, and others."""
+    """The extract of a source file for a study: the columns that name a record, which may be none, and others."""
 
     source: SourceFile
     key: Sequence[str]
@@ -66,7 +66,7 @@ class PreparationSettings:
 
     @property
     def extracts(self) -> dict[str, Extract]:
-        """What is read of each file, by side."""
+        """The columns to read of each file, by side."""
         return {side: Extract(self.file(side), self.keys_of(side), self._others_of(side)) for side in self.sides}
 
     def _others_of(self, side: str) -> list[str]:

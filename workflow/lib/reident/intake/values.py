@@ -136,7 +136,7 @@ def converted(values: pa.Array, convert: Conversion, place: Place) -> pa.Array:
 
 
 def _not_a_number(text: str, coding: Coding, place: Place) -> str:
-    """Return what is wrong with a text that is not a number, and what to do."""
+    """Return the problem of a text that is not a number, and a remedy."""
     if place.takes_decimal and grouped_form(",", ".").fullmatch(clean(text)) and coding.decimal == ".":
         return (
             'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for '

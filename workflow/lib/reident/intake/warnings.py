@@ -1,4 +1,4 @@
-"""What of the source files an analyst should look at: accepted, but perhaps not what was meant (METHODS §1).
+"""Warnings about source files: valid input that may be a mistake (METHODS §1).
 
 A sentence names a file, a variable and a count, never a key or a value. A code that looks like a missing one is named.
 """

@@ -215,7 +215,7 @@ def _build(
 
 
 def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
-    """Return how many variables make the first block: those that tell about half as much as all; only speed needs it.
+    """Return the size of the first block: the variables that tell about half as much as all; only speed needs it.
 
     A variable tells −log of the share of its highest score that pairs of random records have on average.
     """
@@ -231,7 +231,7 @@ def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
 
 @lean_jit
 def _sum_costs(model, query, puf_rows, eif_rows, costs):
-    """Add what each variable costs over pairs of rows."""
+    """Add the costs of each variable over pairs of rows."""
     for a in range(len(puf_rows)):
         load(model, puf_rows[a], query)
         for k in range(costs.size):

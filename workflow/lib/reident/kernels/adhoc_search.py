@@ -46,7 +46,7 @@ they wait."""
 
 
 class Buffers(NamedTuple):
-    """What a search needs beside its results; the next PUF record overwrites it."""
+    """The buffers of a search beside its results; the next PUF record overwrites them."""
 
     query: Query
     levels: np.ndarray  # int64 (keep + 1,): the best levels, ascending
@@ -232,7 +232,7 @@ def _count_sample(index, buffers):
 
 @lean_jit
 def _split(limit, buffers):
-    """Return t of both trees, of sum ``limit`` and not below what is done, for which a sample has least to visit."""
+    """Return the t of both trees with the least to visit for a sample, of sum ``limit`` and not below the done part."""
     done, counts = buffers.done, buffers.counts
     least, goal = np.int64(2**62), done[0]
     for one in range(done[0], limit - done[1] + 1):

@@ -1,4 +1,4 @@
-"""What a search through boxes works on: both files, a batch of PUF records, and buffers (see `search`)."""
+"""The data of a search through boxes: both files, a batch of PUF records, and buffers (see `search`)."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class SearchFiles(NamedTuple):
 def as_files(
     puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarray, eif_values: np.ndarray
 ) -> SearchFiles:
-    """Return both files in the types of compiled code; copy only what has another type.
+    """Return both files in the types of compiled code; copy only arrays of another type.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class Candidates(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """What a search needs beside its results; the next batch overwrites it."""
+    """The buffers of a search beside its results; the next batch overwrites them."""
 
     queries: Queries
     candidates: Candidates

@@ -1,4 +1,4 @@
-"""How the kernels are compiled: once, cached, without the GIL, never with fast math."""
+"""The options of compilation: once, cached, without the GIL, never with fast math."""
 
 import threading
 import time

@@ -159,7 +159,7 @@ def weigh_nearest(
     sums: np.ndarray,
     **workers: Unpack[Workers],
 ) -> np.ndarray:
-    """Add to ``sums`` what each of all nearest EIF records is given, by the norm `rms`; see `ties.weigh`.
+    """Add the shares of all nearest EIF records to ``sums``, by the norm `rms`; see `ties.weigh`.
 
     The other parameters are those of :func:`two_nearest`, which gives the levels of the nearest records.
     """

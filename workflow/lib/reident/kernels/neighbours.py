@@ -27,7 +27,7 @@ def farthest_of(values, n, y, g):
 
 @lean_jit
 def span(values, n, y, limit, slack, closed):
-    """Return where the first n values, which ascend, are within the limit of y: the first such and the end.
+    """Return the range of the first n values, which ascend, within the limit of y: the first such and the end.
 
     A distance d counts as d·(1 + 2·slack) + slack·|y|. It must be below the limit or, if ``closed``, at most equal.
     """

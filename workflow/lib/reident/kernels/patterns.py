@@ -160,7 +160,7 @@ class Tally:
             )
 
     def _table(self) -> np.ndarray:
-        """Return tables that no other thread uses: integers, whose sum does not depend on who adds what."""
+        """Return tables of integers for one thread alone; their sum does not depend on the order of threads."""
         try:
             return self._tables.get_nowait()
         except queue.Empty:

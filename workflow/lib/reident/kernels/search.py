@@ -157,7 +157,7 @@ def _sort_groups(costs, n_groups, n, queries, groups, keys):
 
 @inner_jit
 def _start(metric, files, index, puf, buffers, i, q, threshold, n_seeds):
-    """Make PUF record i record q of the batch: its bound, its limit and what the groups cost it.
+    """Make PUF record i record q of the batch: its bound, its limit and the costs of the groups.
 
     The seeds are the EIF records of the best pairs of a similar record. If there are keep + 1 of them, the worst of
     their levels bounds the levels that matter.

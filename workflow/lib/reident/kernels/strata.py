@@ -23,7 +23,7 @@ MAX_ROWS = 2**14
 
 
 class Starts(NamedTuple):
-    """Where each stratum starts in both files, and in the end the number of records; int64 (n_strata + 1,)."""
+    """The start of each stratum in both files, and at the end the number of records; int64 (n_strata + 1,)."""
 
     puf: np.ndarray
     eif: np.ndarray
@@ -60,7 +60,7 @@ def check(starts: Starts, files: SearchFiles) -> None:
 def nearest(
     metric: Any, files: SearchFiles, starts: Starts, *, threshold: int, keep: int, **workers: Unpack[Workers]
 ) -> Pairs:
-    """Return what the metric's own `nearest` does of each stratum, for files whose strata lie one after another.
+    """Return the pairs of the metric's own `nearest` for each stratum, for files whose strata lie one after another.
 
     The type of the metric selects the definition. A pair is suspected if its level is below ``threshold``.
     """
@@ -110,7 +110,7 @@ def _compare(first, end, starts, files, metric, scratch, threshold, levels, eifs
 
 
 class Coded(NamedTuple):
-    """A metric whose level is the sum of what each coded variable adds."""
+    """A metric whose level is the sum of the costs of coded variables."""
 
     costs: np.ndarray  # int64 (v, 4): where codes are equal, differ by one, differ (more), are missing
     near: np.ndarray  # bool (v,): whether codes that differ by one are told from others

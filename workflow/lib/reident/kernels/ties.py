@@ -23,7 +23,7 @@ _SPACE = 2**16
 
 
 class Weighing(NamedTuple):
-    """What the nearest records of each PUF record are given in equal parts."""
+    """The equal parts that the nearest records of each PUF record are given."""
 
     level: np.ndarray  # int64 (n_puf,): the level of its nearest EIF records
     amount: np.ndarray  # int64 (n_puf,)
@@ -96,7 +96,7 @@ def weigh(
     sums: np.ndarray,
     **workers: Unpack[Workers],
 ) -> np.ndarray:
-    """Add what each nearest record is given to ``sums``, int64 (groups, n_eif).
+    """Add the parts of each nearest record to ``sums``, int64 (groups, n_eif).
 
     ``times``, int64 (2, n_eif), is how many records of either side are equal to each EIF record. Return how many
     nearest records of either side each PUF record has, int64 (n_puf, 2).

@@ -101,7 +101,7 @@ def shared_uniques_in_strata(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Pairs:
-    """Return what `shared_uniques` does of each of many small strata, whose records lie one after another.
+    """Return the result of `shared_uniques` for each of many small strata, whose records lie one after another.
 
     A stratum has at most 64 records and is a cell of the empty set: its records are the bits of one word.
     """

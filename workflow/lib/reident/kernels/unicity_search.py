@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """How sets are ranked, and the largest of them; see `unicity_pairs`."""
+    """The ranks of sets, and the largest set; see `unicity_pairs`."""
 
     weights: np.ndarray  # int64 (v,): what each variable adds to the cost of a set, or its position
     max_order: int

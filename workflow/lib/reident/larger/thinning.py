@@ -1,4 +1,4 @@
-"""The attack with random parts of the external intruder file, and what becomes of each record (METHODS §6.5).
+"""The attack with random parts of the external intruder file, and the results for each record (METHODS §6.5).
 
 A part is attacked as a study with this part would be: cut points, weights, scores, ranks and links are those of the
 part. The draws depend on the seed and on the order of keys, in which prepared records are.
@@ -35,7 +35,7 @@ DRAWS = {1 / 16: 4, 1 / 8: 4, 1 / 4: 2, 1 / 2: 2, 3 / 4: 1}
 
 
 class States(NamedTuple):
-    """What the attack makes of each PUF record, int32 (n_puf,); `pipeline/columns.csv` says what each is."""
+    """The results of the attack for each PUF record, int32 (n_puf,), defined in `pipeline/columns.csv`."""
 
     held: np.ndarray
     rivals: np.ndarray
@@ -49,7 +49,7 @@ class States(NamedTuple):
 def thin(
     settings: ThinningSettings, metric: str, tables: AttackFiles, suspected: Source, context: ScoringContext
 ) -> pd.DataFrame:
-    """Count the records by what the attack makes of them, with the whole external intruder file and with parts of it.
+    """Count the records by the results of the attack, with the whole external intruder file and with parts of it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def thin(
 
 
 def whole(settings: ThinningSettings, metric: str, tables: AttackFiles, suspected: Source) -> States:
-    """Return what the attack with the whole file makes of each PUF record, from the ranked pairs of the study."""
+    """Return the results of the attack with the whole file for each PUF record, from the ranked pairs of the study."""
     states = _states(settings, metric, tables, merge([suspected]))
     return states if REGISTRY[metric].ranked else states._replace(rivals=_rivals(settings, tables, states))
 
@@ -109,7 +109,7 @@ def drawn(tables: AttackFiles, share: float, draw: int, seed: int) -> AttackFile
 def attacked(
     settings: ThinningSettings, metric: str, tables: AttackFiles, context: ScoringContext, budget: int = PAIRS_PER_SHARD
 ) -> States:
-    """Return what the attack makes of each PUF record: bins, weights, scores, ranks and links of these tables."""
+    """Return the results of the attack for each PUF record: bins, weights, scores, ranks and links of these tables."""
     compared = compare(settings.attack, tables, context.threads)
     ranked = suspect(settings.attack, metric, tables, compared, context, budget=budget)
     return _states(settings, metric, tables, ranked)

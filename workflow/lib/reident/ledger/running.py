@@ -1,4 +1,4 @@
-"""A running step: what it reads, what it writes, and its entry in the ledger."""
+"""A running step: its inputs, its outputs, and its entry in the ledger."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class _Read(NamedTuple):
-    """An input as it was before the step: its digest and size, and what else tells that it is still the same file.
+    """An input as it was before the step: its digest and size, and its state, by which a change shows.
 
     Users cannot set the time of the last change of a file's inode, unlike the time stamp that tools keep.
     """
@@ -97,7 +97,7 @@ class Step:
         return f"{self.root.name}, variant {variant}" if variant else self.root.name
 
     def start(self) -> None:
-        """Hash every input; refuse a study that changed, and results that are not what their steps wrote."""
+        """Hash every input; refuse a study that changed, and results that differ from those that their steps wrote."""
         pa.set_cpu_count(self.threads)
         for path in (*self.outputs.values(), self.entry):
             remove_parts(path)
@@ -126,7 +126,7 @@ class Step:
 
     @property
     def details(self) -> Path:
-        """Where the details of an unexpected error go, which may hold data."""
+        """The file for the details of an unexpected error, which may hold data."""
         return self.folder / "confidential" / f"{self.name}.txt"
 
     def path(self, name: str) -> Path:
@@ -136,14 +136,14 @@ class Step:
 
     @property
     def checkpoints(self) -> Path:
-        """The folder in which a long step keeps what it can go on from: one for each study, library and inputs."""
+        """The folder in which a long step keeps its checkpoints: one for each study, library and inputs."""
         read = sorted((str(path), file.sha256) for path, file in self._read.items())
         text = json.dumps([self.params["study"], self.params["library"], read])
         return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     @property
     def scratch(self) -> Path:
-        """Where a step keeps in files without a name what does not fit into memory: on the disk of its results."""
+        """The folder for files without a name, which hold more than memory: on the disk of the results."""
         return self.entry.parent
 
     def read(self, name: str) -> pa.Table | pd.DataFrame | str:
@@ -175,7 +175,7 @@ class Step:
         return [_open(path) for path in self.inputs[name]]
 
     def sink(self, name: str) -> Callable[[pa.Table], None]:
-        """Return what takes the rows of a named Parquet output: one batch or more, which may be empty."""
+        """Return a function that takes the rows of a named Parquet output: one batch or more, which may be empty."""
         self._sinks[name] = Sink(self.outputs[name])
         return self._sinks[name]
 
@@ -260,7 +260,7 @@ class Step:
             sync_folder(folder)
 
     def abandon(self) -> None:
-        """Remove what was written under temporary names."""
+        """Remove the files with temporary names."""
         for sink in self._sinks.values():
             sink.abandon()
         for path in (*self.outputs.values(), self.entry):
@@ -343,7 +343,7 @@ def _open(path: Path) -> pq.ParquetFile:
 
 
 def _state(path: Path) -> tuple[int, int, int]:
-    """Return what a change of a file changes."""
+    """Return the state of a file, which every change changes."""
     status = path.stat()
     return status.st_size, status.st_ctime_ns, status.st_ino
 
@@ -356,7 +356,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _about_disk(running: Step, error: BaseException) -> str | None:
-    """Return what to say where the disk is the cause."""
+    """Return the message about a disk that is the cause."""
     step, results = f"step `{running.name}`", f"its results in {running.folder}"
     for cause in _causes(error):
         number = getattr(cause, "errno", None)
@@ -370,7 +370,7 @@ def _about_disk(running: Step, error: BaseException) -> str | None:
 
 
 def _about_resources(running: Step, error: BaseException) -> str | None:
-    """Return what to say where memory ran out, in the step or in the process that runs its notebook."""
+    """Return the message about exhausted memory, in the step or in the process that runs its notebook."""
     more = "Give the run more memory, or fewer cores, and run the same command again"
     for cause in _causes(error):
         in_cell = str(getattr(cause, "ename", ""))  # the type of an error in a cell of the notebook

@@ -1,4 +1,4 @@
-"""Which digests and sizes of the ledger may leave it, on a page or in a bag without the source files (METHODS §10).
+"""Digests and sizes of the ledger that may leave it, on a page or in a bag without source files (METHODS §10).
 
 A digest of something that has a value for each record or pair lets a reader try guesses, one after the other, until
 one fits. So a digest leaves only with a file that leaves as well, or of a file that an intruder holds anyway.
@@ -38,7 +38,7 @@ def is_open(table: Table) -> bool:
 
 
 def withheld(entries: Iterable[dict[str, Any]]) -> Callable[[Line], bool]:
-    """Return what tells of a line of the ledger whether its digest and size must not leave.
+    """Return a function that tells whether the digest and size of a line of the ledger must not leave.
 
     In a variant, the file in the place of the public use file may be one that is never released, such as that before
     protection.
@@ -76,7 +76,7 @@ def without_digest(line: Line) -> Line:
 
 
 def redacted(entry: dict[str, Any], must_stay: Callable[[Line], bool]) -> dict[str, Any]:
-    """Return an entry without what must stay in the ledger, and with the digest of what is left."""
+    """Return an entry without the parts that must stay in the ledger, and with the digest of the rest."""
 
     def left(line: Line) -> Line:
         return without_digest(line) if must_stay(line) else line

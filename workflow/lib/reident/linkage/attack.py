@@ -110,7 +110,7 @@ def attack(
 
 
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
-    """Return what the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
+    """Return the tables that the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
     binned = files.binned
     if binned is None and any(REGISTRY[name].reads == "binned" for name in settings.metrics):
         binned = bins.bin_files(settings.cutting, files.prepared, files.strata, files.manifest).files

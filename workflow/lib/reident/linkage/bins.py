@@ -31,7 +31,7 @@ class Binned(NamedTuple):
 
 
 def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
-    """Return where the values that are not missing are cut into bins.
+    """Return the points at which the values that are not missing are cut into bins.
 
     By default at the quantiles k/bins, k = 1 … bins − 1, the empirical quantile with averaging: with n values and
     rank r = n·k/bins the value of rank ⌈r⌉, or the mean of the values of ranks r and r + 1 where r is whole. That is
@@ -139,7 +139,7 @@ class Bins:
         return pa.array(bins.astype(np.int32), mask=bins < 0)
 
     def cutpoints(self) -> pd.DataFrame:
-        """Return the columns of `binned/cutpoints.csv`, with the counts of what has been binned."""
+        """Return the columns of `binned/cutpoints.csv`, with the counts of the records binned so far."""
         names = np.array(self._scopes, object)
         lines = [
             pd.concat([_bin_lines(names, variable, cut.cutter, cut.cuts, cut.counts) for cut in cuts]).sort_index(
@@ -249,7 +249,7 @@ def _bin_lines(
 
 
 def bin_labels(cuts: np.ndarray) -> list[str]:
-    """Return bins in words; a bin holds what is above one cut point and up to the next."""
+    """Return bins in words; a bin holds the values above one cut point and up to the next."""
     if not len(cuts):
         return []
     texts = [f"{cut:,.6g}" for cut in cuts.tolist()]

@@ -1,4 +1,4 @@
-"""The attack on the same records with coarser values: what a study with these values would suspect (METHODS §6.3).
+"""The attack on the same records with coarser values, as a study with these values would make it (METHODS §6.3).
 
 Nothing is estimated: bins, standard deviations, weights and scores are computed anew by the functions of the study.
 """
@@ -86,7 +86,7 @@ def _recoded(table: pa.Table, variables: Sequence[OrderedVariable], changes: Cha
 
 
 def fitting(options: Section, names: Sequence[str]) -> Section:
-    """Return the options of a metric without what is about other variables than the named ones."""
+    """Return the options of a metric without those about other variables than the named ones."""
     update: dict[str, Any] = {}
     if isinstance(scores := getattr(options, "scores", None), Mapping):
         update["scores"] = {name: score for name, score in scores.items() if name in names}

@@ -1,4 +1,4 @@
-"""Why records are confirmed: the variables that carry the claims, and what would have prevented them (METHODS §6.3)."""
+"""Explanation of confirmed records: the variables that carry the claims, and preventive changes (METHODS §6.3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Explanation(NamedTuple):
-    """Tables: the confirmed pairs with what carries them; coarser values; linking variables."""
+    """Tables: the confirmed pairs with the variables that carry them; coarser values; linking variables."""
 
     pairs: pa.Table
     recodings: pd.DataFrame
@@ -41,7 +41,7 @@ def explain(
     positions: Mapping[str, Source],
     context: ScoringContext,
 ) -> Explanation:
-    """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
+    """Find the variables that carry each confirmed pair of a metric, and the changes that would have prevented it.
 
     The prepared tables have their keys; `positions` are the suspected pairs by metric, as
     :func:`reident.linkage.confirmation.confirm` leaves them.
@@ -90,7 +90,7 @@ def prevented(
     tried: Sequence[Change],
     context: ScoringContext,
 ) -> pd.DataFrame:
-    """Return which share of the confirmed records of a metric each change would have prevented.
+    """Return the share of the confirmed records of a metric that each change would have prevented.
 
     The source holds the suspected pairs of the metric by row number. The table has the columns variable, recoding and
     prevented_rate.
@@ -117,7 +117,7 @@ def _marked(files: AttackFiles, puf: np.ndarray) -> np.ndarray:
 
 
 def _linked(files: AttackFiles) -> np.ndarray:
-    """Return which PUF records have a true link to an EIF record of their stratum: no other can be confirmed."""
+    """Return the PUF records with a true link to an EIF record of their stratum: no other can be confirmed."""
     inside = links_inside(files.iuf, stratum_of_records(files.strata["puf"]), stratum_of_records(files.strata["eif"]))
     return _marked(files, files.iuf["puf"].to_numpy()[inside])
 
@@ -131,7 +131,7 @@ def _effects(
     context: ScoringContext,
     records: np.ndarray,
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return which confirmed pairs each change prevents, bool (m, changes), and its line about the marked records."""
+    """Return whether each change prevents confirmed pairs, bool (m, changes), and its line about the marked records."""
     before, links = _marked(files, pairs.puf), Links(files.iuf)
     n_confirmed, lost = int(before.sum()), np.zeros((len(pairs.puf), len(tried)), bool)
     table = []

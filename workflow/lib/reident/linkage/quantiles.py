@@ -1,4 +1,4 @@
-"""Where values are cut into bins, by scope (METHODS §3)."""
+"""Cut points of values, by scope (METHODS §3)."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def ranked_pairs(
 
 
 def within(pairs: pa.Table, max_pairs: int) -> pa.Array:
-    """Return which ranked pairs are within a rank limit, bool (m,); all are for a metric without ranks.
+    """Return whether ranked pairs are within a rank limit, bool (m,); all are for a metric without ranks.
 
     The row of an ambiguous record is no pair.
     """

@@ -127,7 +127,7 @@ def _load(
 
 
 def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:
-    """Return which blocks are whole strata of so few records that all their pairs can be compared; bool (n,)."""
+    """Return whether blocks are whole strata of so few records that all their pairs can be compared; bool (n,)."""
     n_puf, n_eif = (comparison.sizes(side)[line] for side in ("puf", "eif"))
     whole = (blocks["start"] == 0) & (blocks["stop"] == n_puf)
     return whole.to_numpy() & (n_puf + n_eif <= MAX_SMALL)

@@ -1,4 +1,4 @@
-"""The intruder who holds several files: what any, all and exactly k of them find (METHODS §6.6)."""
+"""The intruder who holds several files: the rates for any, all and exactly k of them (METHODS §6.6)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Claims(NamedTuple):
-    """What the attacks with each of k files find of each PUF record of a metric; all arrays are (k, n_puf).
+    """The results of the attacks with each of k files, by PUF record of a metric; all arrays are (k, n_puf).
 
     The candidates and the true links among them; the same of the best rank; and the best score, the smaller the better,
     infinite without a candidate.
@@ -110,7 +110,7 @@ def check_released(settings: JoiningSettings, released: Sequence[Source]) -> Non
 
 
 def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims:
-    """Return what each file finds, by PUF record, of `n`, from the pairs that confirmation leaves of each file."""
+    """Return the results with each file, by PUF record, of `n`, from the confirmed pairs of each file."""
     shape = len(sources), n
     counted = [np.zeros(shape, np.int32) for _ in range(4)]
     claims = Claims(counted[0], counted[1], counted[2], counted[3], np.full(shape, np.inf))
@@ -172,7 +172,7 @@ def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
 
 
 class _JoinedRates:
-    """The rates of one metric with several files: of the whole study and each stratum, by what the files find."""
+    """The rates of one metric with several files, of the whole study and each stratum, by the files."""
 
     def __init__(
         self, settings: JoiningSettings, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None

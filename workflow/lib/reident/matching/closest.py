@@ -191,7 +191,7 @@ def united(original: Records, holdout_records: Records) -> Records:
 
 
 def _compared(settings: ClosestSettings, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
-    """Return what both searches take: two files and the definition of the distance."""
+    """Return the arguments of both searches: two files and the definition of the distance."""
     numeric = np.array([name in settings.numeric for name in settings.variables])
     files = {"puf_codes": copy.codes, "eif_codes": file.codes, "puf_values": copy.numbers, "eif_values": file.numbers}
     return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
@@ -217,7 +217,7 @@ def nearest(
 
 
 class Weights(NamedTuple):
-    """What the synthetic records give to their nearest records of both files, each a whole in equal parts.
+    """The weights that the synthetic records give to their nearest records of both files, each a whole in equal parts.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ def weigh(
 
 
 def _nearness(copy: Records, weights: Weights, level: float, n_files: int, number: int) -> pd.DataFrame:
-    """Return the share of the nearest records that are confidential, of each of :data:`TAILS`, and what chance does."""
+    """Return the share of the nearest records that are confidential, for each of :data:`TAILS`, and its chance."""
     lines, (n_original, n_holdout) = [], weights.times.sum(axis=1).tolist()
     shares = weights.counts[:, 0] / weights.counts.sum(axis=1) * copy.times
     for q, cut, sums in zip(TAILS, weights.cuts, weights.sums, strict=True):
@@ -309,7 +309,7 @@ def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[st
 
 
 def _copied(copy: Records, original: Records, holdout_records: Records, risk: float) -> dict[str, Any]:
-    """Return how many people with values of their own a synthetic record equals, and whether that is chance."""
+    """Return the number of people with values of their own in a synthetic record, and whether that is chance."""
     n_original, n_holdout = (int(file.times.sum()) for file in (original, holdout_records))
     counts = original.occurrences(copy.pattern), holdout_records.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]

@@ -43,7 +43,7 @@ class Encoded(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """What METHODS calls c and T, for every file (0: the confidential file itself) and target.
+    """The counts c and T of METHODS, for every file (0: the confidential file itself) and target.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def encode(settings: MatchingSettings, confidential: pa.Table, synthetic: pa.Tab
 
 
 class Regions(NamedTuple):
-    """Where the matches of the targets lie: in a group, inside a box.
+    """The regions of the matches of the targets: in a group, inside a box.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ def _type_holdout(
 
 
 def _marks(settings: MatchingFileSettings, confidential: Source, targets: np.ndarray) -> Iterator[pa.Table]:
-    """Yield what names the records: row, target, key."""
+    """Yield the columns that name the records: row, target, key."""
     start, first = 0, settings.file().first_row
     for key in confidential.key_batches():
         stop = start + key.num_rows
@@ -220,7 +220,7 @@ def _order(settings: MatchingFileSettings, place: int, confidential: Source, tex
 
 
 def _targets(settings: MatchingFileSettings, text: Source, file: str) -> np.ndarray:
-    """Return which records meet every condition: bool (n,)."""
+    """Return the records that meet every condition: bool (n,)."""
     chosen = np.ones(text.num_rows, bool)
     for target in settings.targets:
         chosen &= _meets(settings, target, text)

@@ -63,7 +63,7 @@ class MatchingFileSettings:
 
     @property
     def extracts(self) -> dict[str, Extract]:
-        """What the study needs of each file: ``confidential``, ``synthetic_1`` …, and perhaps ``holdout``."""
+        """The extract of each file for the study: ``confidential``, ``synthetic_1`` …, and perhaps ``holdout``."""
         names = [variable.name for variable in self.variables]
         others = [target.variable for target in self.targets]
         others += [self.population_count] if self.population_count else []
@@ -98,7 +98,7 @@ class MatchingSettings:
 
 @dataclass(frozen=True)
 class ClosestSettings:
-    """What distances to the closest record take from the study.
+    """The settings of the step `measure_distances`.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from reident.simulation.survey import pufids
 
 
 class Made(NamedTuple):
-    """The files of the study, every cell as text, and what was done.
+    """The files of the study, every cell as text, and the account of masking.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def columns_of(settings: MaskingSettings) -> list[str]:
 
 
 def read_original(settings: MaskingSettings, path: Path) -> pa.Table:
-    """Return the text of what the study needs of the original file."""
+    """Return the text of the columns of the original file that the study needs."""
     options = settings.options
     key = [] if not options.id and options.path else list(options.key)
     return reading.read(path, options.source, [*key, *columns_of(settings)], key)

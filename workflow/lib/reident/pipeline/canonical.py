@@ -1,4 +1,4 @@
-"""The canonical form of what steps take from a study, and its digests, which tell what runs again."""
+"""The canonical form of settings, and its digests, which tell the steps that run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison of a study's variants: what each of them found, line by line beside what varies."""
+"""The comparison of a study's variants: the results of each, line by line beside the values that vary."""
 
 from __future__ import annotations
 

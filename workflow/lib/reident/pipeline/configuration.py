@@ -20,7 +20,7 @@ CONFIG = Path("config", "config.yaml")
 
 @dataclass(frozen=True)
 class RunSettings:
-    """The settings of a run, complete: what was given, and its study files."""
+    """The settings of a run, complete: the given ones, and its study files."""
 
     config: Mapping[str, Any]
     study_files: list[Path]

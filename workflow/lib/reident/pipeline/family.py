@@ -90,7 +90,7 @@ class Family:
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
-        """Every combination of values of all or some of what varies, the file before protection included, by place."""
+        """Every combination of values of some or all varied keys, the file before protection included, by place."""
         varied = (*self.study.variants, *variants.before_protection(self.study))
         try:
             combinations = variants.expand(varied, partly=True)
@@ -228,7 +228,7 @@ class Family:
         return _place(labels)
 
     def _find_chain(self, place: str, rule: str, metric: str | None) -> str | None:
-        """Return the digest of what a step and the steps before it take from a study; None if it is not shared."""
+        """Return the digest of the settings of a step and of the steps before it; None if it is not shared."""
         if not STEPS[rule].shared or not self.has(place):
             return None
         steps = self._steps_to(place, rule, metric)
@@ -281,7 +281,7 @@ class Family:
 
 
 def _shared_by_intruders(study: Study) -> tuple[Any, ...]:
-    """Return what the attacks with the files of one intruder have in common."""
+    """Return the settings that the attacks with the files of one intruder have in common."""
     files = study.linked_files
     return directions(study), strata_names(study), study.keys["puf"], files.puf, files.eif.person is None
 

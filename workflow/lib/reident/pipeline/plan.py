@@ -1,4 +1,4 @@
-"""What Snakemake asks while it builds the graph of jobs: inputs, parameters and resources, by wildcards.
+"""The answers to Snakemake while it builds the graph of jobs: inputs, parameters and resources, by wildcards.
 
 Asking has no side effects. Every method that a rule calls gives a function of the job's wildcards.
 """
@@ -134,7 +134,7 @@ class Plan:
 
     @property
     def suggested(self) -> list[str]:
-        """What the search for coarser values makes, of the studies of the run that have limits on rates."""
+        """The results of the search for coarser values, of the studies of the run that have limits on rates."""
         return [
             str(RESULTS / name / "suggest/suggestions.csv")
             for name, members in self.families.items()
@@ -259,7 +259,7 @@ class Plan:
         ]
 
     def joined(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what joining the attacks with several files reads: those of each metric follow one another.
+        """Return the inputs of joining the attacks with several files: those of each metric follow one another.
 
         The public use file is that of the study first, then that of each attack.
         """
@@ -285,7 +285,7 @@ class Plan:
         ]
 
     def reported(self, wildcards: Any) -> dict[str, Any]:
-        """Return what the report shows and the sources that it depends on; it reads no other table."""
+        """Return the tables that the report shows and the sources that it depends on; it reads no other table."""
         folder, tables = RESULTS / wildcards.study, steps.reported_tables(self.study(wildcards))
         results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
         return self.chain_sources(wildcards) | results
@@ -372,7 +372,7 @@ class Plan:
         return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
     def files(self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = "") -> WildcardFunction:
-        """Give the source files of an analysis by side; the rates depend on what linked files were made from too."""
+        """Give the source files of an analysis by side; the rates depend on the sources of linked files too."""
 
         def ask(wildcards: Any) -> dict[str, str]:
             study = self.study(wildcards)

@@ -36,7 +36,7 @@ def _literals(text: str) -> list[Any]:
 
 
 def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
-    """Return what changed: settings, the code, files."""
+    """Return the changes: of settings, the code, files."""
     old_settings, new_settings = (
         [value for value in values if isinstance(value, str) and value.startswith("{")] for values in (before, now)
     )

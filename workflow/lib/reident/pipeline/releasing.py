@@ -16,7 +16,7 @@ from reident.study.model import Study
 
 @dataclasses.dataclass(frozen=True)
 class Alike:
-    """What the public knows of variants beside the study itself: what both have in common, and their rank limits."""
+    """Public knowledge of variants beside the study itself: their common files and records, and their rank limits."""
 
     files: tuple[str, ...]  # variants with the files, strata and links of the study
     # Variants and metrics whose pairs are those of the study, the rank limit aside.
@@ -26,7 +26,7 @@ class Alike:
 
 @dataclasses.dataclass(frozen=True)
 class Attack:
-    """What decides which pairs of the files an attack suspects."""
+    """The settings that decide which pairs of the files an attack suspects."""
 
     strata: tuple[StrataVariable, ...]
     variables: tuple[LinkingVariable, ...]
@@ -97,7 +97,7 @@ def releasing(
 
 
 def _compared(study: Study) -> tuple[Any, ...]:
-    """Return what makes the files that are compared."""
+    """Return the settings that make the files to compare."""
     return study.linked_files, study.microaggregate, study.simulate
 
 

@@ -110,7 +110,7 @@ def simulating(study: Study) -> Section:
 
 @_settings_of("microaggregate")
 def masking(study: Study) -> MaskingSettings:
-    """Return what masking a file takes."""
+    """Return the settings of the step `microaggregate`."""
     variables_ = tuple(variable.model_copy(update={"coarsen": None}) for variable in study.linking_variables)
     options = required(study.microaggregate, "microaggregate")
     return MaskingSettings(options, _unlabelled((*study.strata, *variables_)))
@@ -118,14 +118,14 @@ def masking(study: Study) -> MaskingSettings:
 
 @_settings_of("prepare")
 def preparing(study: Study) -> PreparationSettings:
-    """Return what typing the three files takes."""
+    """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
     return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or ())
 
 
 @_settings_of("stratify")
 def stratifying(study: Study) -> StratificationSettings:
-    """Return what stratification takes."""
+    """Return the settings of the step `stratify`."""
     files = study.linked_files
     names = [file.file_name for file in (files.puf, files.eif)]
     return StratificationSettings(tuple(variable.name for variable in study.strata), (names[0], names[1]))
@@ -133,7 +133,7 @@ def stratifying(study: Study) -> StratificationSettings:
 
 @_settings_of("check_description")
 def checking(study: Study) -> DescriptionCheckSettings:
-    """Return what the checks of the description take."""
+    """Return the settings of the step `check_description`."""
     return DescriptionCheckSettings(variables(study), study.keys)
 
 
@@ -148,7 +148,7 @@ def attacking(study: Study) -> AttackSettings:
 
 @_settings_of("bin")
 def cutting(study: Study) -> BinningSettings:
-    """Return what binning takes."""
+    """Return the settings of the step `bin`."""
     return attacking(study).cutting
 
 
@@ -162,13 +162,13 @@ def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
 
 @_settings_of("score")
 def scoring(study: Study, metric: str) -> ScoringSettings:
-    """Return what scoring with a metric takes."""
+    """Return the settings of the step `score` for a metric."""
     return attacking(study).scoring(metric)
 
 
 @_settings_of("weigh")
 def weighing(study: Study) -> WeighingSettings:
-    """Return what the estimation of weights takes."""
+    """Return the settings of the step `weigh`."""
     weighing = attacking(study).weighing
     if weighing is None:
         raise ValueError("the study has no metric that weighs")
@@ -177,19 +177,19 @@ def weighing(study: Study) -> WeighingSettings:
 
 @_settings_of("rank")
 def assigning(study: Study, metric: str | None) -> AssignmentSettings | None:
-    """Return what the ranking of a metric takes: nothing, unless its pairs are assigned one to one."""
+    """Return the settings of the step `rank` for a metric: None unless its pairs are assigned one to one."""
     return None if metric is None else attacking(study).assigning(metric)
 
 
 @_settings_of("confirm")
 def confirming(study: Study) -> ConfirmationSettings:
-    """Return what confirmation takes."""
+    """Return the settings of the step `confirm`."""
     return attacking(study).confirming
 
 
 @_settings_of("explain")
 def explaining(study: Study, metric: str) -> ExplanationSettings:
-    """Return what the explanation of confirmed records takes."""
+    """Return the settings of the step `explain` for a metric."""
     why = required(study.why, "why")
     # Pairs beyond the rank limit in force do not count.
     attack = dataclasses.replace(attacking(study).search(metric), keep=study.rank_filter.max_pairs)
@@ -203,13 +203,13 @@ def coarsened(study: Study) -> tuple[str, ...]:
 
 
 def rating(study: Study) -> RatingSettings:
-    """Return what the rates take."""
+    """Return the settings of the rates."""
     return attacking(study).rating
 
 
 @_settings_of("join_files")
 def joining(study: Study) -> JoiningSettings:
-    """Return what joining the attacks with several files takes."""
+    """Return the settings of the step `join_files`."""
     return JoiningSettings(
         tuple(study.intruders.labelled),
         directions(study),
@@ -226,7 +226,7 @@ def directions(study: Study) -> dict[str, bool]:
 
 @_settings_of("thin")
 def thinning(study: Study, metric: str) -> ThinningSettings:
-    """Return what thinning the external intruder file takes, for a metric."""
+    """Return the settings of the step `thin` for a metric."""
     attack = attacking(study).search(metric)
     if not REGISTRY[metric].weighs:  # the order of categories counts for weights alone
         plain = tuple(dataclasses.replace(variable, order=()) for variable in attack.variables)
@@ -236,7 +236,7 @@ def thinning(study: Study, metric: str) -> ThinningSettings:
 
 @_settings_of("extrapolate")
 def extrapolating(study: Study) -> ExtrapolationSettings:
-    """Return what the rates of a larger intruder take."""
+    """Return the settings of the step `extrapolate`."""
     options = required(study.larger_intruder, "larger_intruder")
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
     fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
@@ -256,20 +256,20 @@ def _depends_on_size(options: Any) -> bool:
 
 
 def describing(study: Study) -> DescriptionSettings:
-    """Return what the description takes."""
+    """Return the settings of the description."""
     columns = tuple((variable.puf, variable.eif) for variable in study.linking_variables)
     return DescriptionSettings(variables(study), columns, tuple(study.chosen))
 
 
 @_settings_of("rate")
 def rated(study: Study) -> RateStepSettings:
-    """Return what the rates and the description take."""
+    """Return the settings of the step `rate`."""
     return RateStepSettings(rating(study), describing(study))
 
 
 @_settings_of("agreements")
 def counting(study: Study) -> AgreementSettings:
-    """Return what counting agreements takes."""
+    """Return the settings of the step `agreements`."""
     options: Any = study.chosen["winkler"]
     if isinstance(options.agreement, Closest):
         return AgreementSettings((None,))
@@ -278,7 +278,7 @@ def counting(study: Study) -> AgreementSettings:
 
 @_settings_of("measure_utility")
 def measuring(study: Study) -> UtilitySettings:
-    """Return what measuring utility takes."""
+    """Return the settings of the step `measure_utility`."""
     strata = tuple(Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata)
     return UtilitySettings(
         study.keys["puf"],
@@ -292,7 +292,7 @@ def measuring(study: Study) -> UtilitySettings:
 
 @_settings_of("try_recodings")
 def suggesting(study: Study) -> SuggestionSettings:
-    """Return what the search for coarser values takes."""
+    """Return the settings of the step `try_recodings`."""
     options, why = study.utility or Utility(), study.why or Why()
     # A regression cannot be compared without its variables, and pMSE tells any file without one of them apart.
     update = {"regression": None, "loss": "univariate"}
@@ -304,7 +304,7 @@ def suggesting(study: Study) -> SuggestionSettings:
 
 @_settings_of("judge")
 def judging(study: Study) -> VerdictSettings:
-    """Return what the verdict takes."""
+    """Return the settings of the step `judge`."""
     names = [variable.name for variable in study.linking_variables]
     scores = getattr(study.chosen.get("adhoc"), "scores", None)
     default = [] if scores is None else [name for name in names if name not in scores]
@@ -313,7 +313,7 @@ def judging(study: Study) -> VerdictSettings:
 
 @_settings_of("prepare_matching", of=attrgetter("matched"))
 def matched_files(matching: Matching) -> MatchingFileSettings:
-    """Return what typing the confidential and the synthetic files takes."""
+    """Return the settings of the step `prepare_matching`."""
     if matching.confidential is None:
         raise ValueError("the files of this section are simulated")
     return MatchingFileSettings(
@@ -331,7 +331,7 @@ def matched_files(matching: Matching) -> MatchingFileSettings:
 
 @_settings_of("match", of=attrgetter("matched"))
 def match_rules(matching: Matching) -> MatchingSettings:
-    """Return what matching takes."""
+    """Return the settings of the step `match`."""
     return MatchingSettings(
         tuple(matching.variables),
         tuple(variable.name for variable in matching.synthesized),
@@ -346,7 +346,7 @@ def match_rules(matching: Matching) -> MatchingSettings:
 
 @_settings_of("measure_distances")
 def closest_rules(study: Study) -> ClosestSettings:
-    """Return what distances to the closest record take."""
+    """Return the settings of the step `measure_distances`."""
     matching = study.matched
     names = matching.closest_variables
     return ClosestSettings(names, frozenset(matching.radius) & set(names), matching.key(), study.rates.level)
@@ -354,7 +354,7 @@ def closest_rules(study: Study) -> ClosestSettings:
 
 @_settings_of("prepare_filerisk")
 def risk_files(study: Study) -> RiskFileSettings:
-    """Return what typing the file of `file_risk` takes."""
+    """Return the settings of the step `prepare_filerisk`."""
     options, sources = study.risk, study.risk_sources
     numerical_study = options.population.numerical_study if options.population else None
     return RiskFileSettings(
@@ -383,7 +383,7 @@ def _ordered(options: FileRisk) -> tuple[str, ...]:
 
 @_settings_of("assess_scenarios")
 def intruder_rules(study: Study) -> ScenarioSettings:
-    """Return what measuring scenarios and sets of key variables takes."""
+    """Return the settings of the step `assess_scenarios`."""
     options = study.risk
     names = [variable.name for variable in study.risk_key]
     return ScenarioSettings(
@@ -399,7 +399,7 @@ def intruder_rules(study: Study) -> ScenarioSettings:
 
 @_settings_of("model_population")
 def modelling(study: Study) -> ModellingSettings:
-    """Return what the models of the population take."""
+    """Return the settings of the step `model_population`."""
     options = study.risk
     models = required(options.population_models, "file_risk.population_models")
     return ModellingSettings(
@@ -415,7 +415,7 @@ def modelling(study: Study) -> ModellingSettings:
 
 @_settings_of("assess_file")
 def assessment(study: Study) -> AssessmentSettings:
-    """Return what measuring the risk of a file takes."""
+    """Return the settings of the step `assess_file`."""
     options = study.risk
     return AssessmentSettings(
         study.risk_id,
@@ -444,7 +444,7 @@ def _coarsenings(study: Study) -> tuple[Coarsening, ...]:
 
 @_settings_of("sample_population")
 def sampling(study: Study) -> SamplingSettings:
-    """Return what the numerical study takes."""
+    """Return the settings of the step `sample_population`."""
     options = study.risk
     numerical_study = options.population.numerical_study if options.population else None
     if numerical_study is None or options.study_fraction is None:
@@ -462,7 +462,7 @@ def sampling(study: Study) -> SamplingSettings:
 
 @_settings_of("prepare_attribution")
 def attribution_files(study: Study) -> AttributionFileSettings:
-    """Return what typing the files of `attribute_disclosure` takes."""
+    """Return the settings of the step `prepare_attribution`."""
     options, files = study.attributed, study.attribution_sources
     keys, targets = study.attribution_variables
     behind = list(files)[1:]
@@ -481,7 +481,7 @@ def attribution_files(study: Study) -> AttributionFileSettings:
 
 @_settings_of("assess_attribution")
 def attribution_rules(study: Study) -> AttributionSettings:
-    """Return what measuring attribute disclosure takes."""
+    """Return the settings of the step `assess_attribution`."""
     _, targets = study.attribution_variables
     original = next(iter(study.attribution_sources))
     return AttributionSettings(
@@ -510,5 +510,5 @@ class Heading:
 
 @_settings_of("edition", "report")
 def heading(study: Study) -> Heading:
-    """Return what stands above the report."""
+    """Return the heading of the report."""
     return Heading(study.title or study.id, study.agency, study.date, study.language)

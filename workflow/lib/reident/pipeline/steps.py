@@ -1,4 +1,4 @@
-"""The steps of a study: the one table of what each takes, runs, reads and makes.
+"""The steps of a study: the one table of their settings, modules, inputs and outputs.
 
 The rules, the ledger, the report, the comparison of variants and the documentation are derived from this table, or a
 test holds them to it. A new step is a line here, its module, its rule and its adapter.
@@ -259,7 +259,7 @@ def maker_of(path: Path | str) -> str:
 
 
 def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
-    """Return the declaration of a file, and what its path has in place of wildcards.
+    """Return the declaration of a file, and the values of the wildcards in its path.
 
     The path may begin anywhere above the results folder of the study. A comparison has the columns of the table that it
     compares. A file that no step declares is a ValueError.

@@ -1,4 +1,4 @@
-"""The tables that the steps make: where they are, their columns and types, and what of the sources they hold.
+"""The tables that the steps make: their paths, columns and types, and the data of the sources that they hold.
 
 ``tables.csv`` declares each of them on one line, and ``columns.csv`` each of their columns, in order. What reads or
 describes a table takes it from here: the ledger reads its columns by their types, the report and the comparison read

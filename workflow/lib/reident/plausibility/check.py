@@ -29,7 +29,7 @@ def check(
     strata: Mapping[str, pa.Table],
     account: pd.DataFrame,
 ) -> Checked:
-    """Measure what the links and the files show of their description.
+    """Check the description of a study by its links and files.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def check(
 
 
 def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
-    """Yield what every check measured, variable by variable, then of the links and of the files."""
+    """Yield the measurements of every check, variable by variable, then of the links and of the files."""
     for name in records.variables:
         yield from _variable(records, name)
     yield from links.account(account)

@@ -1,4 +1,4 @@
-"""How often linked records have two codes together, and what that says of the codes (METHODS §1)."""
+"""Counts of two codes in linked records, and the conclusions about the codes (METHODS §1)."""
 
 from __future__ import annotations
 

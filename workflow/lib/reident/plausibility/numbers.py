@@ -29,7 +29,7 @@ _CONSTANT = 0.02
 
 
 class Conversion(NamedTuple):
-    """How numbers of the EIF become those of the PUF: `times` and `plus`."""
+    """The conversion of numbers of the EIF to those of the PUF: `times` and `plus`."""
 
     times: float
     plus: float
@@ -83,7 +83,7 @@ def check(
     name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, fifths: tuple[np.ndarray, np.ndarray],
     chance: np.ndarray,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Yield what the numbers of linked records show; NaN is missing.
+    """Yield the findings from the numbers of linked records; NaN is missing.
 
     `fifths` are the classes of the numbers of both records as the PUF cuts them, `chance` is for each link the share of
     strangers in the same fifth; `half` tells the links from which a conversion is learnt.

@@ -60,7 +60,7 @@ class Links(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What the checks read.
+    """The input of the checks.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Records(NamedTuple):
 def read(
     settings: DescriptionCheckSettings, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata: Mapping[str, pa.Table]
 ) -> Records:
-    """Return what the checks read of the prepared files, their links and the strata of their records."""
+    """Return the input of the checks: the prepared files, their links and the strata of their records."""
     stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_strata = 1 + int(max(column.max(initial=-1) for column in stratum.values()))
     values = {

@@ -1,4 +1,4 @@
-"""What the checks of a description take from the study."""
+"""The settings of the checks of a description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reident.linkage.settings import Variable
 
 @dataclass(frozen=True)
 class DescriptionCheckSettings:
-    """What the checks of a description take from the study.
+    """The settings of the step `check_description`.
 
     Attributes
     ----------

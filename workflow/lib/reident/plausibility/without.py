@@ -1,4 +1,4 @@
-"""What each metric finds without a linking variable: the step `leave_out` (METHODS §1.1).
+"""The results of each metric without a linking variable: the step `leave_out` (METHODS §1.1).
 
 A better intruder leaves out what only adds noise.
 """

@@ -1,4 +1,4 @@
-"""What a file of a statistical program declares itself: codes of missing values, and labels that say so (METHODS §1).
+"""Declarations in a file of a statistical program: missing values, and labels that say so (METHODS §1).
 
 Each column of text that is read from such a file has this beside it, as metadata of its field.
 """
@@ -72,7 +72,7 @@ class Declared(NamedTuple):
         return False
 
     def numbers(self, values: np.ndarray) -> np.ndarray:
-        """Return which numbers are declared missing; bool (n,)."""
+        """Return the numbers that are declared missing; bool (n,)."""
         result = np.zeros(len(values), bool)
         for low, high in [*self.ranges, *((code, code) for code in self.codes)]:
             if isinstance(low, float) and isinstance(high, float):

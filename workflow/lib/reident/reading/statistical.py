@@ -64,7 +64,7 @@ def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequenc
 
 
 def _declared(about: Any, kind: str, name: str) -> Declared:
-    """Return which codes of a column the file declares to be missing, by itself or by their labels."""
+    """Return the codes of a column that the file declares to be missing, by itself or by their labels."""
     ranges, labels = about.missing_ranges.get(name, ()), about.variable_value_labels.get(name, {})
     return Declared.compose(ranges, labels, special=kind != "spss")
 

@@ -41,7 +41,7 @@ _SPECIALS = pa.array([f".{chr(letter)}" for letter in range(256)], TEXT)
 
 
 def display_of(kind: str, pattern: str | None) -> Display:
-    """Return what a number is according to its display format, such as ``YYMMDD10``, ``%td`` or ``EDATE10``."""
+    """Return the meaning of a number by its display format, such as ``YYMMDD10``, ``%td`` or ``EDATE10``."""
     pattern = (pattern or "").strip()
     if kind == "stata":
         if re.match(r"%-?t?d", pattern):
@@ -56,7 +56,7 @@ def display_of(kind: str, pattern: str | None) -> Display:
 
 
 class StoredColumn(NamedTuple):
-    """A column of a SAS, Stata or SPSS file: the file, its format, what its numbers are, and whether it is a key."""
+    """A column of a SAS, Stata or SPSS file: file, format, meaning of its numbers, and whether it is a key."""
 
     path: Path
     kind: str

@@ -1,4 +1,4 @@
-"""A published number: which one it is, and what is published of it (METHODS §11)."""
+"""A published number: its identity, and the text that is published (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLUSTERS = ("n_clusters", "clusters_suspected", "clusters_confirmed")
 
 
 class Cell(NamedTuple):
-    """Which count a published number is. Equal cells of several tables are one number."""
+    """The identity of a published count. Equal cells of several tables are one number."""
 
     quantity: str  # what is counted, as the columns of the tables are called: ``n_suspected``
     # The file that is attacked: ``released``, or ``before`` protection.
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
 
 class Published(NamedTuple):
-    """What is published of a count."""
+    """A published count: its text, and the counts with this text."""
 
     text: str  # as it is printed: ``1200``, ``<15``, or :data:`SUPPRESSED`
     value: int | None  # the rounded count; None where no number is published

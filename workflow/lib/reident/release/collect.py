@@ -1,4 +1,4 @@
-"""From typed tables to the counts of an edition: what the gate takes in, and what it refuses (METHODS §11.5)."""
+"""From typed tables to the counts of an edition: the input of the gate, and its refusals (METHODS §11.5)."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _lines(typed: Typed, settings: ReleaseSettings) -> pd.DataFrame:
 
 
 def _dimensions(typed: Typed, kinds: Mapping[str, TableColumn], line: Mapping[str, Any]) -> dict[str, str]:
-    """Return what tells the counts of a line apart, by dimension."""
+    """Return the values that tell the counts of a line apart, by dimension."""
     dimensions = dict(typed.fixed)
     for name, column in kinds.items():
         if isinstance(column.kind, Dimension):
@@ -150,7 +150,7 @@ def _dimensions(typed: Typed, kinds: Mapping[str, TableColumn], line: Mapping[st
 
 
 def _cell(kind: Count, line: Mapping[str, str], settings: ReleaseSettings, strata: Mapping[str, str]) -> Cell:
-    """Return which count it is."""
+    """Return the identity of the count."""
     if kind.quantity in OF_NO_ATTACK:
         return Cell(kind.quantity, other=line["other"])
     stratum = line.get("stratum", WHOLE)

@@ -1,4 +1,4 @@
-"""What is public about a study beside its counts (METHODS §11)."""
+"""Public facts about a study beside its counts (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LimitOutcome(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is public about the study beside its counts."""
+    """The public facts about the study beside its counts."""
 
     # The labels of all strata of the released file; sums over fewer strata are at most the total.
     strata: tuple[str, ...] = ()

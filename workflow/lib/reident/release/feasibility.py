@@ -1,4 +1,4 @@
-"""How closely the counts behind an edition can be told from everything that is published (METHODS §11).
+"""How precisely the published numbers determine the counts behind an edition (METHODS §11).
 
 The counts are the integer points of a system of relations. A *witness* is such a point; two witnesses prove that the
 interval of a count is at least as wide as they are apart. Witnesses are checked by whole-number arithmetic, so that no
@@ -28,7 +28,7 @@ ROUNDS = 2
 
 
 class Width(NamedTuple):
-    """How wide the feasible interval of a count is."""
+    """The width of the feasible interval of a count."""
 
     # The smallest and the largest count of a witness.
     low: int
@@ -48,7 +48,7 @@ class Width(NamedTuple):
         return (self.low, self.high) == (self.outer_low, self.outer_high)
 
     def possible(self, required: int) -> int:
-        """Return the proven width if it is what is required or all that is possible; otherwise the outer one."""
+        """Return the proven width if it is the required or the largest possible one; otherwise the outer one."""
         is_known = self.is_exact or self.proven >= required
         return self.proven if is_known else self.outer_high - self.outer_low
 
@@ -178,7 +178,7 @@ class _Search:
             self._single(int(at), required)
 
     def _open(self, required: np.ndarray) -> np.ndarray:
-        """Return which cells need a witness still; bool (cells,).
+        """Return the cells that need a witness still; bool (cells,).
 
         In a system of several subsystems a cell that is too narrow for certain needs none; in a small one its
         interval is found exactly. None needs one when the solver calls are spent.

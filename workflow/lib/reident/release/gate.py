@@ -40,7 +40,7 @@ EDITION = 1
 
 
 class Passed(NamedTuple):
-    """What leaves the gate: the published tables and the record of the rules; and the audit, which stays."""
+    """The output of the gate: the published tables and the record of the rules; and the audit, which stays."""
 
     tables: dict[str, pd.DataFrame]  # by the names of the step's outputs
     record: str  # JSON
@@ -115,7 +115,7 @@ def _tables(
 
 
 class _Audit(NamedTuple):
-    """What the audit of an edition needs beside the published outcomes of limits."""
+    """The input of the audit of an edition beside the published outcomes of limits."""
 
     facts: Facts  # but for the outcomes of limits
     rounded: Mapping[Cell, Published]
@@ -130,7 +130,7 @@ class _Audit(NamedTuple):
         return relations({**cells, **public}, self.facts._replace(outcomes=tuple(limit_outcomes)))
 
     def run(self, limit_outcomes: list[LimitOutcome]) -> suppression.Protected:
-        """Suppress what the other counts and the outcomes would tell; an error if no study has all the counts."""
+        """Suppress counts that the others and the outcomes would reveal; an error if no study has all the counts."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
         if self.after:
@@ -169,7 +169,7 @@ class _Audit(NamedTuple):
 
 
 def _name(cell: Cell) -> str:
-    """Return what random rounding knows a count by: counts of one thing that are equal are published alike."""
+    """Return the name of a count for random rounding: counts of one thing that are equal are published alike."""
     return json.dumps(cell._replace(variant="", rank_limit=0), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -198,7 +198,7 @@ def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
 def _facts(
     settings: ReleaseSettings, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments
 ) -> Facts:
-    """Return what the public knows of the study beside its counts and the outcomes of its limits."""
+    """Return the public facts about the study beside its counts and the outcomes of its limits."""
     return Facts(
         strata=strata,
         stratified=bool(settings.strata),
@@ -215,7 +215,7 @@ def _facts(
 
 
 def _facts_of(edition: Edition) -> Facts:
-    """Return what the public knows of an earlier study from its edition."""
+    """Return the public facts about an earlier study from its edition."""
     ranked = {cell.metric for cell in edition.cells if cell.rank_limit}
     return Facts(
         strata=edition.strata,
@@ -265,7 +265,7 @@ def _record(
 
 
 def _status(count: Published) -> str:
-    """Return what was done to a count."""
+    """Return the treatment of a count."""
     if count.text == SUPPRESSED:
         return "suppressed"
     if count.value is None:
@@ -276,7 +276,7 @@ def _status(count: Published) -> str:
 def _audit(
     texts: Mapping[Cell, Published], protection: suppression.Protected, public_counts: Mapping[Cell, int]
 ) -> pd.DataFrame:
-    """Return what can be derived of each count of the edition, in sorted order."""
+    """Return the derivable range of each count of the edition, in sorted order."""
     rows = []
     for cell, count in sorted(texts.items()):
         audit = protection.audit[cell]

@@ -28,7 +28,7 @@ def blocks(system: System) -> np.ndarray:
 
 
 class Ties:
-    """Which cells of a system are tied together by relations; constants tie nothing.
+    """Groups of cells of a system that relations tie together; constants tie nothing.
 
     What can vary in one `component`, int64 (cells,), says nothing about another one.
     """

@@ -1,4 +1,4 @@
-"""What a rounding policy publishes of a count, a rate, an interval and a cut point (METHODS §11.1).
+"""The publication of a count, a rate, an interval and a cut point by a rounding policy (METHODS §11.1).
 
 Whatever is derived from a count (rates, intervals) is derived from its :class:`Published`, never from the count:
 studies whose counts are published alike make the same edition.
@@ -20,7 +20,7 @@ WITHHELD = Published(SUPPRESSED, None, 0, MAX_COUNT)
 
 
 def publish(policy: Policy, count: int, cell: str = "", seed: str = "") -> Published:
-    """Return what a policy publishes of a count, from 0 to 10^12 (METHODS §11.1).
+    """Return the publication of a count by a policy, from 0 to 10^12 (METHODS §11.1).
 
     Random rounding depends on a secret `seed`, and on which count it is (`cell`, without the variant): equal cells with
     equal counts are published alike. A count out of its range is a ValueError, as is random rounding without a seed.

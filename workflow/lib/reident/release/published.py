@@ -1,4 +1,4 @@
-"""The tables of the edition, from what is published of each count (METHODS §11.5)."""
+"""The tables of the edition, from the published text of each count (METHODS §11.5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RATES = {column.name: column.kind for column in tables.TABLES["rate"][0].column
 
 
 class Rounded(NamedTuple):
-    """What is published of every count, and by which rules."""
+    """The published text of every count, and the rules behind it."""
 
     cells: Mapping[Cell, Published]
     policy: Policy
@@ -29,7 +29,7 @@ class Rounded(NamedTuple):
     level: float
 
     def text(self, cell: Cell) -> str:
-        """Return what is printed of a count; empty where the edition does not have it."""
+        """Return the printed text of a count; empty where the edition does not have it."""
         return self.cells[cell].text if cell in self.cells else ""
 
     def rate(self, numerator: Cell, denominator: Cell) -> str:

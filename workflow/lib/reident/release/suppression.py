@@ -1,4 +1,4 @@
-"""Which counts must be suppressed so that no other one can be told too closely (METHODS §11).
+"""Suppressed counts of an edition, chosen so that no other one can be told too closely (METHODS §11).
 
 Fischetti and Salazar-González (2000, 2001): the dual values of the two problems that find the interval of a count bound
 its width for every pattern of suppressions. Each such bound is a *cut*; a pattern of least weight that satisfies all
@@ -36,7 +36,7 @@ NOISE = 1e-9
 
 
 class Audit(NamedTuple):
-    """What the audit found of a count."""
+    """The finding of the audit on a count."""
 
     policy_width: int  # the width that the policy asks for
     required: int  # the same, or the width with all counts of the edition suppressed, if that is less
@@ -44,7 +44,7 @@ class Audit(NamedTuple):
 
 
 class Protected(NamedTuple):
-    """Which counts are suppressed, and the audit of all of them."""
+    """The suppressed counts, and the audit of all counts."""
 
     suppressed: tuple[Cell, ...]  # in sorted order
     audit: dict[Cell, Audit]  # of every published cell, in sorted order
@@ -226,7 +226,7 @@ class _Work:
         return short[self._open()[short]]
 
     def _open(self) -> np.ndarray:
-        """Return which cells a further suppression could widen; bool (cells,)."""
+        """Return the cells that a further suppression could widen; bool (cells,)."""
         return (np.bincount(self.component, self.free & ~self.suppressed) > 0)[self.component]
 
     def suppress_groups(self) -> None:

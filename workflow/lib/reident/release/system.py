@@ -26,7 +26,7 @@ class System:
         largest: int,
         calls: Calls | None = None,
     ) -> None:
-        """Collect the relations of a system, and what is published of each cell.
+        """Collect the relations of a system, and the bounds of each cell.
 
         `largest` ends the interval of a cell that only relations name, well above every published count.
         """

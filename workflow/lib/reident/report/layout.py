@@ -1,4 +1,4 @@
-"""Build what a notebook cell shows: Markdown texts, tables, and sections that appear only with their tables."""
+"""Contents of notebook cells: Markdown texts, tables, and sections that appear only with their tables."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ Piece = Block | tuple[Any, ...]
 
 
 def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
-    """Return a section of the report: its heading and what its pieces show; nothing if no piece has anything to show.
+    """Return a section of the report: its heading and the content of its pieces; nothing if no piece has any.
 
     Parameters
     ----------

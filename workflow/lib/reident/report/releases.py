@@ -1,4 +1,4 @@
-"""The page on two releases: what the board reads when a file is released again (METHODS §10)."""
+"""The page on two releases, which the board reads when a file is released again (METHODS §10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about a reproduction: whether a sealed study was reproduced, with what, and what differed (METHODS §10)."""
+"""The page about a reproduction: the outcome, its basis, and the differences (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def render(facts: Facts) -> dict[str, bytes]:
 
 
 def page(facts: Facts) -> str:
-    """Return the page as Markdown: the outcome, what it rests on, and the tables."""
+    """Return the page as Markdown: the outcome, its basis, and the tables."""
     return paragraphs(
         verdict(facts),
         box("findings", items(findings(facts))),
@@ -66,7 +66,7 @@ def verdict(facts: Facts) -> str:
 
 
 def findings(facts: Facts) -> list[str]:
-    """Return what the outcome rests on: the bytes, the signatures, the code, the network."""
+    """Return the basis of the outcome: the bytes, the signatures, the code, the network."""
     texts = [TEXT("bytes", digest=f"`{facts['digest']}`")]
     if facts["signed_by"]:
         texts.append(TEXT("signed", signer=_signer(facts["signed_by"])))
@@ -136,7 +136,7 @@ def differences(facts: Facts) -> str | None:
 
 
 def environment(facts: Facts) -> str:
-    """Return the table of what made the sealed results, and of what computed them again."""
+    """Return the table of the code and packages of the sealed results, and of their reproduction."""
     rows, heads = TEXT.group("then.rows"), TEXT.group("then.columns")
     then, now, cost = facts["then"], facts["now"], facts["cost"]
     lines = [

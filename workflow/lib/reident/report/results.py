@@ -161,7 +161,7 @@ class Results:
         return manifest
 
     def label(self, variable: str, code: str) -> str:
-        """Return what the report shows for a code of a variable: its label where the study declares one."""
+        """Return the label that the report shows for a code of a variable; without a label, the code."""
         return self._labels.get(variable, {}).get(code, code)
 
     @cached_property

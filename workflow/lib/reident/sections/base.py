@@ -1,4 +1,4 @@
-"""What all sections of a study file share: they are immutable, and closed to unknown keys."""
+"""The base of all sections of a study file: they are immutable, and closed to unknown keys."""
 
 from __future__ import annotations
 

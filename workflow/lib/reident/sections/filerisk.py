@@ -222,7 +222,7 @@ class FileRisk(Section):
             )
 
     def check_key(self, key: Sequence[KeyVariable], names: Sequence[str]) -> None:
-        """Refuse an empty or too long key, what does not fit it, and names of results as columns of the id."""
+        """Refuse an empty or too long key, options that do not fit it, and names of results as columns of the id."""
         if not 1 <= len(key) <= MAX_KEY_VARIABLES:
             raise ValueError(
                 f"`.file_risk` must have 1 to {MAX_KEY_VARIABLES} key variables. List them as `key_variables`."

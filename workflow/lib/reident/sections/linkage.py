@@ -89,7 +89,7 @@ class StudyColumn(Section):
         )
 
     def convert_of(self, side: str) -> Convert | None:  # noqa: ARG002 - a strata variable has none
-        """Return how the numbers of one file are converted to those of the study."""
+        """Return the conversion of the numbers of one file to those of the study."""
         return None
 
     @model_validator(mode="after")
@@ -132,7 +132,7 @@ class LinkingVariable(StudyColumn):
         return self
 
     def convert_of(self, side: str) -> Convert | None:
-        """Return how the numbers of one file are converted to those of the study."""
+        """Return the conversion of the numbers of one file to those of the study."""
         return getattr(self.convert, side, None)
 
     @property

@@ -1,4 +1,4 @@
-"""Check what a study pads with zeros: columns that it reads, and codes that it writes as they are padded."""
+"""Check the columns that a study pads with zeros: it reads them, and writes their codes as they are padded."""
 
 from __future__ import annotations
 

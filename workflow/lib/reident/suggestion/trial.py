@@ -1,4 +1,4 @@
-"""One run of the attack with a set of coarser values: its rates and what is lost (METHODS §6.4).
+"""One run of the attack with a set of coarser values: its rates and its loss (METHODS §6.4).
 
 A variant of the study with these values has the same rates.
 """
@@ -34,7 +34,7 @@ def rates(
 
 
 def loss(settings: SuggestionSettings, files: AttackFiles, changes: Changes) -> dict[str, float]:
-    """Return what is lost: :data:`LOSSES`, against the released records of the study.
+    """Return the losses: :data:`LOSSES`, against the released records of the study.
 
     A variable that is left out is missing in all records.
     """

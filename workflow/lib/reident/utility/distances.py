@@ -19,7 +19,7 @@ MAX_CELLS = 4_000_000
 
 
 def changed(both: Both) -> np.ndarray:
-    """Return which values differ; a value instead of a missing one, or the reverse, differs. bool (n,)."""
+    """Return whether values differ; a value instead of a missing one, or the reverse, differs. bool (n,)."""
     original, released = both.sides
     if not both.numeric:
         return original != released

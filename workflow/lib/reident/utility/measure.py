@@ -1,4 +1,4 @@
-"""Measure what protection does to the data: the tables of the step `measure_utility` (METHODS §13)."""
+"""Measure the effect of protection on the data: the tables of the step `measure_utility` (METHODS §13)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Measured(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """What is found of a variable."""
+    """The measurements of a variable."""
 
     both: Both
     n_changed: int

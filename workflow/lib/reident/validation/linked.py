@@ -28,7 +28,7 @@ _NO_LINK = "no_link"
 
 
 def check(settings: PreparationSettings, texts: Mapping[str, pa.Table | None], findings: Findings) -> None:
-    """Note what is wrong with the files of a study, and what an analyst should look at.
+    """Note the problems of the files of a study, and warnings for the analyst.
 
     The text of one of :attr:`PreparationSettings.sides` may be None, or lack columns, which is noted already.
     """
@@ -109,7 +109,7 @@ def _check_strata(settings: PreparationSettings, prepared: intake.PreparedFiles,
 def _check_description(
     settings: PreparationSettings, prepared: intake.PreparedFiles, stratified: strata.Strata, findings: Findings
 ) -> None:
-    """Note what links and files show of their description, as the step and the verdict do (METHODS §1.1)."""
+    """Note the findings of links and files on their description, as the step and the verdict do (METHODS §1.1)."""
     if not len(prepared.iuf):
         return
     variables = tuple(

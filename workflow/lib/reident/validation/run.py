@@ -1,4 +1,4 @@
-"""Validate studies with their files, and say what was found."""
+"""Validate studies with their files, and report the findings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, pa.Table | None], Findings], None]
 
 
 class Answer(NamedTuple):
-    """What a validation found: how many errors and warnings, and the lines that the terminal shows."""
+    """The result of a validation: the numbers of errors and warnings, and the lines that the terminal shows."""
 
     errors: int
     warnings: int
@@ -67,7 +67,7 @@ def validate(paths: list[Path]) -> Answer:
 
 
 def _next(paths: list[Path], errors: int, warnings: int) -> str:
-    """Return what to do next."""
+    """Return the next step for the user."""
     if errors:
         return "Correct the errors, and validate again."
     if not paths:
@@ -77,7 +77,7 @@ def _next(paths: list[Path], errors: int, warnings: int) -> str:
 
 
 def check(path: Path, findings: Findings) -> Study | None:
-    """Note what is wrong with one study and its files; return the study without that, if any is left."""
+    """Note the problems of one study and its files; return the study without them, if any is left."""
     content = studyfile.read(path, findings)
     if content is None:
         return None
@@ -98,7 +98,7 @@ def check(path: Path, findings: Findings) -> Study | None:
 
 
 def _variant_problems(members: Family) -> Iterator[str]:
-    """Yield what is wrong with each variant; where nothing is, what is wrong with all of them together."""
+    """Yield the problems of each variant; where there are none, those of all variants together."""
     good = True
     for variant in variants.expand(members.study.variants):
         try:
@@ -126,7 +126,7 @@ def _places(members: Family) -> Iterator[str]:
 
 
 def _check_files(members: Family, places: dict[str, str], findings: Findings) -> None:
-    """Note what is wrong with the files of a study and its variants, each once."""
+    """Note the problems of the files of a study and its variants, each once."""
     texts, made, firsts = Texts(findings), _Made(members), dict[tuple[str, str], str]()
     for place in places:
         for rule in CHECKS:
@@ -148,7 +148,7 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
 
 
 def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wanted]:
-    """Return what a step reads of each file."""
+    """Return the parts of each file that a step reads."""
     settings: Any = members.settings(place, rule)
     paths = family.sources(members.at(place), members.path)
 

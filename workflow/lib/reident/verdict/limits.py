@@ -1,4 +1,4 @@
-"""The verdict: each limit of the study, and what all of them and the warnings come to (METHODS §6)."""
+"""The verdict: each limit of the study, and the conclusion from all of them and the warnings (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DECIMALS = 12
 
 
 class Outcome(NamedTuple):
-    """A limit and what was compared with it.
+    """A limit and the value that was compared with it.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for an intruder with several files, by what any of them finds in the whole study."""
+    """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
     for line in lines.to_dict("records"):

@@ -1,4 +1,4 @@
-"""What a stronger intruder than the metrics finds, where that is above a limit that they meet (METHODS §1.1, §6).
+"""Stronger intruders than the metrics, who exceed a limit that these meet (METHODS §1.1, §6).
 
 He joins on exact values, or leaves a variable out that only adds noise.
 """

@@ -71,7 +71,7 @@ def ordered(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def descriptions(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
-    """Return the warnings of what links and files show of their description: of ``strata`` and ``checks``.
+    """Return the warnings from links and files about their description: of ``strata`` and ``checks``.
 
     `reident validate` has the same.
     """

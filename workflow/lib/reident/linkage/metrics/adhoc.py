@@ -197,7 +197,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
-    """Return how many variables may have their lowest score; those that lose least by it come first."""
+    """Return the number of variables that may have their lowest score, those that lose least by it first."""
     ends = [extremes(options, variable.name) for variable in variables]
     score = sum((highest for _, highest in ends), Decimal(0))
     scores = accumulate(sorted(lowest - highest for lowest, highest in ends)[::-1], initial=score)

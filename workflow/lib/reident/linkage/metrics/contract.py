@@ -84,7 +84,7 @@ class Estimates(NamedTuple):
 
 
 class ScoringContext(NamedTuple):
-    """The resources and limits of a scoring job, and what earlier steps found.
+    """The resources and limits of a scoring job, and the results of earlier steps.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class ScoringContext(NamedTuple):
 
 
 def job_arguments(pairing: Pairing, context: ScoringContext) -> dict[str, Any]:
-    """Return what the kernel of every metric takes beside records and options."""
+    """Return the arguments of every metric's kernel beside records and options."""
     arguments: dict[str, Any] = {"threads": context.threads, "progress": context.progress}
     if pairing.starts is not None:
         from reident.kernels.strata import Starts  # compiled code: loaded only where pairs are scored
@@ -131,7 +131,7 @@ def per_state(agree: Any, apart: Any, missing: Any, *, binned: bool = False) -> 
 
 
 class Losses(NamedTuple):
-    """What a pair loses by each variable, as far as the options tell; a pair passes whose sum of losses is small.
+    """The losses of a pair by variable, as far as the options tell; a pair passes whose sum of losses is small.
 
     From it follows which metric is contained in which, whatever the records are (METHODS §11.2).
 

@@ -72,7 +72,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
-    """Return how many variables may differ completely; numeric ones first, whose score is at most tanh 3."""
+    """Return the number of variables that may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
     squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)
     divisor = v * v if options.norm == "primer" else v

@@ -53,7 +53,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
 
 
 def _levels(options: Options, v: int) -> dict[str, Any]:
-    """Return what a different and a missing value add to a level, and the largest level of a suspected pair."""
+    """Return the costs of a different and a missing value, and the largest level of a suspected pair."""
     alpha = options.alpha
     limit = math.ceil(Fraction(alpha.numerator * v, 2)) - 1
     return {"different": alpha.denominator, "missing": alpha.numerator, "limit": limit}
@@ -65,7 +65,7 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
 
 
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return what a pair loses by each variable."""
+    """Return the losses of a pair by variable."""
     alpha = options.alpha
     by_variable = {variable.name: per_state(0, 1, alpha, binned=True) for variable in variables}
     limit = alpha * len(variables) / 2

@@ -105,7 +105,7 @@ def tolerance(options: Options, variables: Variables, any_missing: bool) -> int:
 
 
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return what each variable adds to the differences of a pair, by the sets that are searched."""
+    """Return the contribution of each variable to the differences of a pair, by the sets that are searched."""
     v, sets = len(variables), sets_in_force(options, not complete)
     everything = frozenset({"full", "jointly_observed", *range(1, v + 1)})
     limit, apart = v, 1  # of `all`: the two records of a pair agree on one variable at least

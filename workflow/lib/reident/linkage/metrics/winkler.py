@@ -153,7 +153,7 @@ def _numbers(records: Records, numeric: np.ndarray) -> np.ndarray:
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
-    """Return how many variables may differ: all but those that must agree.
+    """Return the number of variables that may differ: all but those that must agree.
 
     For `closest`, all but the categories that must be equal, since every number has a rank distance.
     """

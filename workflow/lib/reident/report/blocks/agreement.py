@@ -1,4 +1,4 @@
-"""How far the two records of a pair agree, by linking variable (METHODS §6)."""
+"""Agreement of the two records of a pair, by linking variable (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADING = Sentences("headings")
 
 @block("description/agreement.csv")
 def agreement_text(results: Results) -> str:
-    """Explain what the agreement of variables shows."""
+    """Explain the agreement of variables."""
     shares, text = agreement(results), TEXT("agreement.text")
     if ("true", "") not in shares or shares["true", ""].isna().all():
         return text

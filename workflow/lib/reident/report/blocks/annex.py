@@ -160,7 +160,7 @@ def versions(results: Results) -> str | None:
 
 
 def _release() -> str:
-    """Return what tells the code from any other: before the report, each step's code was compared with it."""
+    """Return the identity of the code, with which each step's code was compared before the report."""
     code_ = release.recorded()
     kind = {None: "unknown", False: "commit", True: "modified"}[code_["modified"]] if code_["commit"] else "none"
     fields = {"commit": _digest(code_["commit"])} if code_["commit"] else {}

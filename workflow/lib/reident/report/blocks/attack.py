@@ -30,7 +30,7 @@ MAX_WORST = 20
 
 @block("prepared/account.csv")
 def premise(results: Results) -> str:
-    """Say what is attacked and how, and introduce the terms of the report."""
+    """Introduce the attack and the terms of the report."""
     comparison = TEXT("premise.strata" if results.strata_names else "premise.no_strata")
     text = TEXT("premise.text" if results.named else "premise.unnamed", comparison=comparison)
     return paragraphs(text, TEXT("premise.terms"))
@@ -112,7 +112,7 @@ def _name(row: Any) -> str:
 
 @block("strata/manifest.csv", "strata/account.csv")
 def strata(results: Results) -> str:
-    """Say what defines the strata, which are in one file only, and what stratification leaves out."""
+    """Name the variables that define the strata, the strata in one file only, and the records outside them."""
     if not results.strata_names:
         return TEXT("strata.nothing")
     manifest = results.strata

@@ -1,4 +1,4 @@
-"""Attribute disclosure: what each set of keys tells about each target, beside its baseline (METHODS §12)."""
+"""Attribute disclosure: the disclosures of each target by each set of keys, beside its baseline (METHODS §12)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def target_name(target: str, within: object = "") -> str:
 
 @block(SUMMARY, LIMITS, VERDICT)
 def attribution_overall(results: Results) -> str | None:
-    """Give the verdict on what could be learnt, where the study sets a limit for it."""
+    """Give the verdict on attribute disclosure, where the study sets a limit for it."""
     return verdict_on(
         results,
         ATTRIBUTES,
@@ -133,7 +133,7 @@ def _limit(results: Results, target: str, value: float, bound: float) -> str:
 
 @block(SUMMARY, TARGETS)
 def attribution_findings(results: Results) -> str:
-    """Say on the front page what is learnt most of each target, and what would be guessed without any key."""
+    """Say on the front page how much a set of keys discloses of each target at most, and a guess without any key."""
     types = results.table(TARGETS).set_index("target")["type"]
     texts = (
         _finding(results, str(target), line, numeric=types[target] == "numeric")
@@ -171,7 +171,7 @@ def _number(people: float) -> str:
 
 @block(SUMMARY, TARGETS)
 def attribution_premise(results: Results) -> str:
-    """Say what is compared, and what the baseline is."""
+    """Explain the comparison and the baseline."""
     options, kind = results.model.attributed, baseline_of(results)
     if options.released == PUF:
         first = TEXT("premise.puf")
@@ -255,7 +255,7 @@ def _most(results: Results) -> Iterator[str]:
 
 @block(SUMMARY, TARGETS)
 def attribution_choices(results: Results) -> str:
-    """Show what the sources leave open, with the option in force."""
+    """Show the open points of the sources, with the option in force."""
     options = results.model.attributed
     chosen = {
         "missing": (options.missing, "`excluded`" if options.missing == "category" else "`category`"),
@@ -282,7 +282,7 @@ def attribution_account(results: Results) -> str:
 
 @block(SUMMARY, TARGETS)
 def attribution_sets_figure(results: Results) -> Figure:
-    """Draw what every set of keys discloses of each target, naming the most dangerous one."""
+    """Draw the disclosures of each target by every set of keys, naming the most dangerous one."""
     lines, first = by_set(results), worst(results)
     no_key = results.table(TARGETS).set_index("target")["cap"]
     targets = list(first.index)
@@ -308,7 +308,7 @@ def _strip(axes: Axes, values: dict[str, pd.Series], worst_values: pd.Series) ->
 
 
 def _baselines(axes: Axes, values: pd.Series, no_key: pd.Series | None) -> None:
-    """Draw the baseline of the most dangerous set, and what is known without any key."""
+    """Draw the baseline of the most dangerous set, and of a guess without any key."""
     at = range(len(values))
     if values.notna().any():
         square = style.hollow(4.6, 4, style.INK, clip_on=False)

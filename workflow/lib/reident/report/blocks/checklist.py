@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
 
 def questions(results: Results) -> Iterator[Question]:
-    """Yield the questions of the checklist with what answers each."""
+    """Yield the questions of the checklist with their answers."""
     for at, line in enumerate(results.table(CHECKLIST).itertuples(), start=1):
         text = TEXT("question", number=at, text=whole(str(line.question)), why=whole(str(line.why)))
         answers = [whole(str(line.answer))] if line.answer else []
@@ -37,7 +37,7 @@ def questions(results: Results) -> Iterator[Question]:
 
 
 def _exhibits(results: Results, names: list[str]) -> Iterator[str]:
-    """Yield what the results answer, each with the table that it comes from."""
+    """Yield the answers by the results, each with the table that it comes from."""
     for name in names:
         if text := EXHIBITS[name](results):
             tables = [read for read in EXHIBITS[name].reads if read != RESOLVED]

@@ -21,7 +21,7 @@ RATES = Sentences("rates")
 
 
 class Choice(NamedTuple):
-    """An open point: what is open, the option in force, the other options, and the section of METHODS."""
+    """An open point: its subject, the option in force, the other options, and the section of METHODS."""
 
     what: str
     chosen: str
@@ -31,7 +31,7 @@ class Choice(NamedTuple):
 
 @block("study.json")
 def choices_text(results: Results) -> str:  # noqa: ARG001 - every block takes the results
-    """Say what a study cannot show, and why there are choices."""
+    """Explain the limits of a study, and the reason for choices."""
     return paragraphs(TEXT("caveat"), TEXT("text"))
 
 

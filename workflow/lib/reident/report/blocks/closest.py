@@ -45,7 +45,7 @@ def lines_of(results: Results) -> pd.DataFrame:
 
 
 def shares_of(results: Results) -> pd.DataFrame:
-    """Return the shares of closest records that are confidential, and what they show, for the files that are shown."""
+    """Return the shares of closest records that are confidential, and their meaning, for the files that are shown."""
     lines = results.table(NEARNESS).copy()
     lines["outcome"] = "chance"
     lines.loc[lines["share"] < lines["low"], "outcome"] = "below"
@@ -94,7 +94,7 @@ def closest_findings(results: Results) -> str:
 
 
 def _nearness(results: Results, shares: pd.DataFrame, file: str) -> str:
-    """Say what the shares of one file show: all of them, or the one that is the farthest beyond chance."""
+    """Describe the shares of one file: all of them, or the one that is the farthest beyond chance."""
     whole = shares.iloc[-1]
     fields = {"file": file, "level": declared(results.level), "expected": percent(whole["expected"])}
     seen = shares[shares["nearer"]].sort_values("probability", kind="stable")
@@ -122,7 +122,7 @@ def _tail(share: int) -> str:
 
 @block(CLOSEST)
 def closest_premise(results: Results) -> str:
-    """Introduce the distance, and what follows from the holdout, or why nothing follows without one."""
+    """Introduce the distance, and the conclusions from the holdout, or explain why there are none without one."""
     line = results.table(CLOSEST).iloc[0]
     names = listed(label_cells(results.model.matched.closest_variables))
     text = TEXT("premise.distance", variables=names)

@@ -1,4 +1,4 @@
-"""What several sections show alike: classes of sizes, row accounts, and limits in figures (METHODS §1)."""
+"""Elements of several sections: classes of sizes, row accounts, and limits in figures (METHODS §1)."""
 
 from __future__ import annotations
 

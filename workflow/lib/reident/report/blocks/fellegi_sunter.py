@@ -30,7 +30,7 @@ def bits(weight: float) -> str:
 
 @block(MODEL)
 def weights_premise(results: Results) -> str:
-    """Explain the weights, and on what this intruder bases them."""
+    """Explain the weights, and the knowledge of this intruder."""
     model, how = results.table(MODEL).iloc[0], knowledge(results)
     texts = [
         TEXT(f"premise.{how}", pairs=some(int(model["n_pairs"]), "pair")),
@@ -48,7 +48,7 @@ def weights_premise(results: Results) -> str:
 
 
 def knowledge(results: Results) -> str:
-    """Return what the intruder knows of the links: ``blind`` or ``informed``."""
+    """Return the intruder's knowledge of the links: ``blind`` or ``informed``."""
     return str(results.options(METRIC).m)
 
 

@@ -288,7 +288,7 @@ def numeric_variables(results: Results) -> set[str]:
 
 
 def _level(results: Results, variable: str, level: str) -> str:
-    """Return what the report shows for a level of a key variable: its label, or the name of its bin."""
+    """Return the label that the report shows for a level of a key variable: its label, or the name of its bin."""
     label = results.label(variable, level)
     binned = level == MISSING_LABEL or variable in numeric_variables(results)
     return bin_in_words(label) if label == level and binned else label

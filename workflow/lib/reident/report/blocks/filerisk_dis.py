@@ -81,7 +81,7 @@ def risk_dis(results: Results) -> str:
 
 
 def _assumptions(results: Results) -> str:
-    """State what DIS assumes: no divergence, equal inclusion probabilities, values missing at random."""
+    """State the assumptions of DIS: no divergence, equal inclusion probabilities, values missing at random."""
     inside, records = quantity(results, "records_in_cells"), quantity(results, "records")
     text = TEXT("dis.assumptions", missing=TEXT("dis.missing") if 0 < inside < records else "")
     return text if results.model.risk.weight else f"{text} {TEXT('dis.not_checked')}"
@@ -182,7 +182,7 @@ def risk_definitions(results: Results) -> str:
 
 @block(HAZARDS)
 def risk_hazards(results: Results) -> str | None:
-    """Warn of what makes values of DIS-SUDA doubtful."""
+    """Warn of causes of doubtful values of DIS-SUDA."""
     lines = results.table(HAZARDS)
     if lines.empty:
         return None

@@ -1,4 +1,4 @@
-"""Models of the population: what each estimates, beside the truth where it is known (METHODS §7.1)."""
+"""Models of the population: the estimates of each, beside the truth where it is known (METHODS §7.1)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _line(lines: pd.DataFrame, kind: str, quantity: str) -> pd.Series | None:
 
 @block(MODELS, SUMMARY)
 def models_findings(results: Results) -> str:
-    """Explain the models, and say what the recommended ones find and how far to trust them."""
+    """Explain the models, and report the estimates of the recommended ones and their reliability."""
     lines, assumption = results.table(MODELS), _given(results)
     return paragraphs(
         TEXT("premise", file=file_name(results)),
@@ -137,7 +137,7 @@ def _without_estimate(lines: pd.DataFrame) -> str | None:
 
 @block(MODELS, SUMMARY)
 def models_table(results: Results) -> str:
-    """Show what each model estimates, in a table for each kind of model, and which quantities are contradictory."""
+    """Show the estimates of each model, in a table for each kind of model, and the contradictory quantities."""
     lines = results.table(MODELS)
     small = quantity(results, "f_cells") <= SMALL_FRACTION
     ordered = in_order(lines, "quantity", QUANTITIES)

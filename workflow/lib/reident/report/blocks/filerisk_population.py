@@ -161,7 +161,7 @@ def _ends(lines: pd.DataFrame, column: str, prefix: str = "") -> dict[str, str]:
 
 @block(SUMMARY)
 def risk_choices(results: Results) -> str:
-    """Show what the sources leave open, with the option in force."""
+    """Show the open points of the sources, with the option in force."""
     risk = results.model.risk
     special = TEXT("choices.special.chosen", target=declared(risk.special.standard_error), seed=str(risk.special.seed))
     if outcome := unreached(results):
@@ -195,7 +195,7 @@ def risk_choices(results: Results) -> str:
 
 
 def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
-    """Return what the sources of the models of the population leave open, if the study has these."""
+    """Return the open points of the sources of the models of the population, if the study has these."""
     if risk.population_models is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Several keys at once: the risk of the file by what an intruder knows, and how diverse targets are (METHODS §7.5)."""
+"""Several keys at once: the risk by an intruder's knowledge, and the diversity of targets (METHODS §7.5)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def all_sets(results: Results) -> pd.DataFrame:
 
 @block(SCENARIOS, SET_VARIABLES)
 def scenarios_findings(results: Results) -> str:
-    """Say what is compared, which scenario and set make most records unique, and which variable adds most."""
+    """Introduce the keys; name the scenario and set with most uniques, and the variable that adds most."""
     scenarios, sets = named(results), all_sets(results)
     texts = [TEXT("premise", file=file_name(results))]
     if len(scenarios):
@@ -68,7 +68,7 @@ def scenarios_findings(results: Results) -> str:
 
 
 def _intruders(results: Results) -> list[str]:
-    """Name each intruder with what it knows, and what the study says about it."""
+    """Name each intruder with its known variables, and the study's description of it."""
     texts = []
     for scenario in results.model.risk.scenarios:
         keys = listed(label_cells(scenario.known))
@@ -79,7 +79,7 @@ def _intruders(results: Results) -> list[str]:
 
 
 def _highest(lines: pd.DataFrame, kind: str, column: str) -> str:
-    """Say which line has the largest share of sample uniques, or that none has a unique."""
+    """Name the line with the largest share of sample uniques, or say that none has a unique."""
     if not lines["n_unique"].any():
         return TEXT(f"{kind}.highest.none", n=len(lines))
     line = lines.loc[lines["unique_share"].idxmax()]
@@ -95,7 +95,7 @@ def _highest(lines: pd.DataFrame, kind: str, column: str) -> str:
 
 
 def _most_added(results: Results) -> str | None:
-    """Say which variable adds most sample uniques to the sets without it."""
+    """Name the variable that adds most sample uniques to the sets without it."""
     lines = results.table(SET_VARIABLES)
     if not lines["n_unique"].any() or len(lines) < 2:
         return None
@@ -168,7 +168,7 @@ def scenarios_sets(results: Results) -> str | None:
 
 @block(SET_VARIABLES)
 def scenarios_variables(results: Results) -> str | None:
-    """Show what each variable adds to the sets without it."""
+    """Show the uniques that each variable adds to the sets without it."""
     lines = results.table(SET_VARIABLES)
     if lines.empty:
         return None

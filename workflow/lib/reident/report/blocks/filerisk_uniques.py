@@ -35,7 +35,7 @@ def risk_conventions(results: Results) -> str | None:
 
 @block(COARSER, VARIABLES, SUMMARY)
 def risk_coarser(results: Results) -> str | None:
-    """Show which sample uniques survive a coarser key, or nothing without a sample unique or a coarser key."""
+    """Show the sample uniques that survive a coarser key, or nothing without a sample unique or a coarser key."""
     lines = results.table(COARSER)
     if lines.empty or not quantity(results, "U"):
         return None

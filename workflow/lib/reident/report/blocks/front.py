@@ -70,7 +70,7 @@ def overall(results: Results) -> str:
 
 
 def what(results: Results, limit: str) -> str:
-    """Return what a limit is about, in words."""
+    """Return the subject of a limit, in words."""
     if limit == "conditional_rate_at_most" and results.decision.get("by") == "upper":
         return TEXT("limits.conditional_rate_upper")
     return TEXT(f"limits.{limit}")
@@ -121,7 +121,7 @@ WHOLES = {
 
 
 def _value(results: Results, limit: str, metric: str, value: float, bound: float) -> str:
-    """Return what is compared with a limit: a number of records, or a share with the number of records it is of."""
+    """Return the value that is compared with a limit: a number of records, or a share with its number of records."""
     if limit == "confirmed_at_most":
         return count(value)
     line = results.whole.loc[metric]
@@ -158,7 +158,7 @@ def unconfirmable(results: Results) -> str:
 
 @block("rates.csv")
 def findings(results: Results) -> str:
-    """Return what the intruder has, who could be found, who is, and how sure the intruder can be."""
+    """Describe the intruder, the records that could be found and those that are, and the intruder's certainty."""
     lead = "lead" if results.named else "unnamed"
     texts = [
         f"{TEXT('intruder.lead')} {_intruder(results)}",
@@ -175,7 +175,7 @@ def _puf(results: Results) -> str:
 
 
 def _intruder(results: Results) -> str:
-    """Return which intruder the study is about: the size of the file and the variables."""
+    """Describe the intruder of the study: the size of the file and the variables."""
     names = [escape(variable["name"]) for variable in results.study["linking_variables"]]
     labels = names[:MAX_NAMES]
     if len(names) > len(labels):
@@ -196,7 +196,7 @@ def _of_puf(results: Results, n: int) -> str:
 
 
 def _findable(results: Results) -> str:
-    """Return how many persons the intruder holds, and what is estimated for an intruder with a larger file."""
+    """Return the number of persons in the intruder's file, and the estimate for an intruder with a larger file."""
     n = round(results.whole["n_findable"].iloc[0])
     where = "in_stratum" if results.strata_names else "in_file"
     text = TEXT(f"findable.{where}", n=n, puf=_puf(results), portion=_of_puf(results, n))

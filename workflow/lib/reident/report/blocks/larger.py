@@ -1,4 +1,4 @@
-"""What an intruder with a larger file would confirm (METHODS §6.5)."""
+"""Records that an intruder with a larger file would confirm (METHODS §6.5)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def multiple(times: float) -> str:
 
 @block(LARGER)
 def larger_findings(results: Results) -> str:
-    """Say what each metric confirms now, what it would confirm with the largest file, and what that assumes."""
+    """Report the records that each metric confirms now and with the largest file, and the assumptions."""
     findings = [TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics]
     population = results.study["larger_intruder"]["population"]
     people = TEXT("estimated") if population is None else TEXT("declared", people=count(population))

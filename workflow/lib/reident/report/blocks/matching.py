@@ -1,4 +1,4 @@
-"""Matching-based risk of synthetic data: what is matched, the three summaries, and the verdict (METHODS §8)."""
+"""Matching-based risk of synthetic data: the matching, the three summaries, and the verdict (METHODS §8)."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def _effect(synthetic: float, confidential: float, m: int) -> str:
 
 @block(SUMMARY, VARIABLES, CORRESPONDENCE)
 def matching_premise(results: Results) -> str:
-    """Introduce what is matched, and how."""
+    """Introduce the records and the rule of matching."""
     warning = box("warning", reason) if (reason := invalid(results)) else None
     m, targets = len(synthetic_files(results)), round(results.table(SUMMARY)["targets"].iloc[0])
     total = round(results.table(VARIABLES)["n_records"].iloc[0])

@@ -1,4 +1,4 @@
-"""Matching-based risk by what an intruder knows and by number of matches; choices and row account (METHODS §8)."""
+"""Matching-based risk by an intruder's knowledge and by number of matches; choices and row account (METHODS §8)."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def by_class(results: Results) -> pd.DataFrame:
 
 @block(SUMMARY)
 def matching_choices(results: Results) -> str:
-    """Show what the source leaves open, with the option in force."""
+    """Show the open points of the source, with the option in force."""
     matching = results.model.matched
     by_key, targets = bool(matching.key()), "some" if matching.targets else "all"
     options = {

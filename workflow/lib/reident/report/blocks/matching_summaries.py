@@ -46,7 +46,7 @@ HEADING = Sentences("headings")
 
 @block(SUMMARY)
 def matching_summaries(results: Results) -> str:
-    """Show the three summaries of the synthetic files beside the confidential file, and what they mean."""
+    """Show the three summaries of the synthetic files beside the confidential file, and their meaning."""
     summary, m = results.table(SUMMARY), len(synthetic_files(results))
     targets = some(round(summary["targets"].iloc[0]), "target")
     caption = TEXT("summaries.caption", targets=targets)

@@ -1,4 +1,4 @@
-"""Micro-aggregation: what was masked, and its attack beside the paper's claim (METHODS §4.5, §9)."""
+"""Micro-aggregation: the masking, and its attack beside the paper's claim (METHODS §4.5, §9)."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def rates_by_agreement(results: Results) -> pd.DataFrame:
 
 
 def varied_columns(lines: pd.DataFrame) -> list[str]:
-    """Return the columns with the labels of what the variants vary."""
+    """Return the columns with the labels of the varied keys."""
     return [str(column) for column in lines.columns if str(column).startswith("set_")]
 
 
 def varied_name(column: str) -> str:
-    """Return the name of what varies, as in ``set_name``."""
+    """Return the name of a varied key, as in ``set_name``."""
     return column.removeprefix("set_").replace("_", " ")
 
 
 def setting_name(results: Results, labels: dict[str, str]) -> str:
-    """Return a variant by what it sets, and a study without variants by its agreement rule."""
+    """Return a variant by its values, and a study without variants by its agreement rule."""
     if not labels:
         return rule_name(results.options(METRIC).model_dump()["agreement"])
     return ", ".join(
@@ -78,7 +78,7 @@ def setting_name(results: Results, labels: dict[str, str]) -> str:
 
 @block(VARIABLES, ACCOUNT)
 def masked_premise(results: Results) -> str:
-    """Introduce what was masked, what is released, and what the intruder holds."""
+    """Introduce the masked records, the released file, and the intruder's file."""
     masking, account = results.study["microaggregate"], results.table(ACCOUNT)
     rows = dict(zip(account["cause"], account["rows"], strict=True))
     variables, records = some(len(results.table(VARIABLES)), "variable"), some(round(rows["in"]), "record")
@@ -127,7 +127,7 @@ def masked_variables(results: Results) -> str:
 
 @block(AGREEMENTS, ACCOUNT)
 def claim(results: Results) -> str:
-    """Set what the paper claims beside what is observed under each reading of its metric."""
+    """Compare the claim of the paper with the observed rates under each reading of its metric."""
     lines = rates_by_agreement(results)
     readings = lines.drop_duplicates("setting", ignore_index=True)
     alone, few = readings["alone_rate"], readings["among_three_rate"]
@@ -263,7 +263,7 @@ DASHES = ((None, None), (4, 1.5), (1.2, 1.2))
 
 @block(AGREEMENTS)
 def masked_agreements_figure(results: Results) -> Figure | None:
-    """Draw the confirmed rate for every `min_agree`, with a panel for each value of what varies first."""
+    """Draw the confirmed rate for every `min_agree`, with a panel for each value of the first varied key."""
     lines = rates_by_agreement(results).dropna(subset="min_agree").astype({"min_agree": int})
     if lines["min_agree"].nunique() < 2:
         return None

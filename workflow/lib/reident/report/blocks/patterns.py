@@ -1,4 +1,4 @@
-"""How pairs become suspected: ranks, ambiguous records, overlap, the rank limit (METHODS §5, §6)."""
+"""From pairs to suspected pairs: ranks, ambiguous records, overlap, the rank limit (METHODS §5, §6)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ CHECKS, EXACT, WITHOUT = "plausibility.csv", "description/exact.csv", "descripti
 
 @block(CHECKS)
 def plausibility_text(results: Results) -> str:
-    """Explain what the checks compare, and say what could not be checked."""
+    """Explain the comparisons of the checks, and name those that could not be made."""
     checks = results.table(CHECKS)
     few = (checks["check"] == "few_links") & (checks["scope"] == "iuf")
     return TEXT("few") if few.any() else TEXT("text")
@@ -55,7 +55,7 @@ def plausibility_table(results: Results) -> str:
 
 @block(EXACT)
 def exact_text(results: Results) -> str:
-    """Say which two variables name most people by exact values."""
+    """Name the two variables that identify most people by exact values."""
     pairs = results.table(EXACT)
     pairs = pairs[pairs["n_variables"] == 2]
     if pairs.empty or not pairs["n_confirmed"].max():

@@ -50,7 +50,7 @@ def whole_of(results: Results) -> pd.DataFrame:
 
 @block(PROTECTION)
 def protection_front(results: Results) -> str:
-    """Say for the front page what protection achieved against the metric that confirmed most before it."""
+    """Report for the front page the effect of protection on the metric that confirmed most before it."""
     whole = whole_of(results)
     metric = str(whole["n_confirmed_before"].astype(float).idxmax())
     return box(
@@ -78,7 +78,7 @@ def protection_findings(results: Results) -> str:
 
 
 def _change(before: int, after: int) -> str:
-    """Return by what share a number of records changes; empty where it does not, or where there was none."""
+    """Return the relative change of a number of records; empty where it does not change, or where there was none."""
     if before in {0, after}:
         return ""
     return TEXT("fewer" if after < before else "more", share=percent(abs(after - before) / before))

@@ -61,7 +61,7 @@ def _claims(results: Results, whole: pd.DataFrame) -> str:
 
 
 def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
-    """Return what is known of metrics without a suspected or a confirmed record, or with few clusters that have one."""
+    """Return notes on metrics without a suspected or a confirmed record, or with few clusters that have one."""
     level, clusters = declared(results.level), _confirmed_clusters(results)
     texts = [] if results.confirmable else [unconfirmable(results)]
     for metric, line in whole.iterrows():

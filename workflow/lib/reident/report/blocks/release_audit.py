@@ -1,4 +1,4 @@
-"""Show what the releasable edition publishes, and what its audit found (METHODS §11)."""
+"""Show the contents of the releasable edition, and the findings of its audit (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_LISTED = 20
 
 @block(AUDIT)
 def release_audit(results: Results) -> str:
-    """Say what is published, and what the audit rests on."""
+    """Describe the published numbers, and the basis of the audit."""
     lines, release = results.table(AUDIT), results.study["release"]
     policy = escape(PurePath(release["policy"]).stem)
     counted = TEXT("counted") if "puf" in release["known"] else ""

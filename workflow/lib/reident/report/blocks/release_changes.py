@@ -1,4 +1,4 @@
-"""The comparison of two releases: what changed beside the rates (METHODS §10)."""
+"""The comparison of two releases: the changes beside the rates (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _limited(caption: str, lines: Sequence[Any], *columns: ReportColumn) -> str:
 def _sides(
     lines: Sequence[Change], show: Callable[[Any], str], align: str = "r", width: str = "auto"
 ) -> list[ReportColumn]:
-    """Return the columns of what was before and what is after."""
+    """Return the columns of the values before and after."""
     return [
         ReportColumn(TEXT(f"columns.value_{side}"), [show(getattr(line, side)) for line in lines], align, width)
         for side in SIDES
@@ -107,7 +107,7 @@ def _digest(value: str) -> str:
 
 
 def variables(comparison: Comparison) -> str:
-    """Return the variables that were added or dropped, and what is declared differently."""
+    """Return the variables that were added or dropped, and the changed declarations."""
     lines = comparison.lines("variables")
     if not lines:
         return TEXT("nothing")

@@ -1,4 +1,4 @@
-"""The comparison of two releases: what may be concluded, the rates before and after, and by group (METHODS §10)."""
+"""The comparison of two releases: the conclusion, the rates before and after, and by group (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _few(lines: Sequence[Difference]) -> str:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """Return what may be concluded, set apart."""
+    """Return the conclusion, set apart."""
     kind = comparison.conclusion
     return box(f"verdict {KINDS.get(kind, 'open')}", TEXT(f"conclusion.{kind}"), " ".join(_because(comparison, kind)))
 
@@ -141,7 +141,7 @@ def _measure(name: str, before: float | None, after: float | None) -> str:
 
 
 def findings(comparison: Comparison) -> str | None:
-    """Return where the risk grew, the verdicts, where the difference may come from, and what is not compared."""
+    """Return the groups with a higher risk, the verdicts, possible causes of the difference, and its limits."""
     if comparison.is_identical:
         return None
     notes = [
@@ -159,7 +159,7 @@ def findings(comparison: Comparison) -> str | None:
 
 
 def _where(comparison: Comparison) -> str:
-    """Return which group's risk grew most, or why there are no groups."""
+    """Name the group whose risk grew most, or explain why there are no groups."""
     if comparison.reason is not None:
         return ""
     if comparison.ungrouped:

@@ -38,7 +38,7 @@ HEADING = Sentences("headings")
 
 @block("rates.csv", "strata/manifest.csv")
 def rates_by_stratum(results: Results) -> str | None:
-    """Return three tables by stratum and metric: what is right of suspected records, guesses and single candidates.
+    """Return three tables by stratum and metric: correct suspected records, guesses and single candidates.
 
     Where not all strata are shown, the distribution of the rates of all strata comes first.
     """

@@ -1,4 +1,4 @@
-"""Show what an intruder finds who holds several files (METHODS §6.6)."""
+"""Show the results of an intruder who holds several files (METHODS §6.6)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def together_overall(results: Results) -> str | None:
 
 
 def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:
-    """Return a limit with what each metric has in its place."""
+    """Return a limit with the value of each metric."""
     limit, bound = of
     values = []
     for line in lines.itertuples():
@@ -121,7 +121,7 @@ def together_front(results: Results) -> str | None:
 
 @block("rates.csv", RATES)
 def together_findings(results: Results) -> str:
-    """Say what any and all of the files find, how often a guess is right, and what files corroborate."""
+    """Report the records that any and all of the files find, the share of correct guesses, and corroboration."""
     names = labels(results)
     text = TEXT("text", n=len(names), number=word(len(names)), names=listed(label_cells(names)))
     findings = [TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics]

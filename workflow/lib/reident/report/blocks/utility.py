@@ -1,4 +1,4 @@
-"""What protection does to the data, and the risk of each variant beside its loss (METHODS §13)."""
+"""The effect of protection on the data, and the risk of each variant beside its loss (METHODS §13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show the variants of a study side by side: what varies, the results of each, and the verdict on each."""
+"""Show the variants of a study side by side: the varied keys, the results, and the verdict on each."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ COUNTS = ["n_suspected", "n_confirmed", "n_pairs", "n_confirmed_pairs", "n_ambig
 
 
 def any_comparison(results: Results) -> str | None:
-    """Return the name of a comparison of the study, if it has one; each of them names what varies."""
+    """Return the name of a comparison of the study, if it has one; each of them names the varied keys."""
     return next((name for name in (RATES, MATCHING, RISK) if results.has(name)), None)
 
 
 def setting_names(results: Results) -> list[str]:
-    """Return the names of what varies, as in the columns ``set_…`` of a comparison."""
+    """Return the names of the varied keys, as in the columns ``set_…`` of a comparison."""
     columns = results.table(any_comparison(results) or RATES)
     return [column.removeprefix("set_") for column in columns if column.startswith("set_")]
 
 
 def heading(name: str) -> str:
-    """Return the name of what varies as a heading or an axis label."""
+    """Return the name of a varied key as a heading or an axis label."""
     return name.replace("_", " ")
 
 
@@ -95,7 +95,7 @@ def changed_metrics(results: Results) -> list[str]:
 
 
 def relevant_settings(results: Results, metric: str) -> list[str]:
-    """Return the names of what varies that change the results of a metric; all of them where none does."""
+    """Return the names of the varied keys that change the results of a metric; all of them where none does."""
     lines, names = lines_of(results, metric), setting_names(results)
     settings = list(names)
     for name in names:
@@ -117,7 +117,7 @@ def distinct_lines(results: Results, metric: str) -> pd.DataFrame:
 
 
 def is_reference(lines: pd.DataFrame) -> pd.Series:
-    """Return which lines are of the study as declared."""
+    """Return whether lines are of the study as declared."""
     return lines["reference"] == "yes"
 
 
@@ -128,7 +128,7 @@ def label_of(label: object) -> str:
 
 @block("study.json")
 def variants_text(results: Results) -> str | None:
-    """Say what varies and which metrics do not change."""
+    """Name the varied keys, and the metrics that do not change."""
     name = any_comparison(results)
     if name is None:
         return None
@@ -206,7 +206,7 @@ def _caption(lines: pd.DataFrame, file: str, *texts: str) -> str:
 
 
 def set_columns(lines: pd.DataFrame, names: list[str]) -> list[ReportColumn]:
-    """Return the columns of what each variant sets, with the study as declared in bold."""
+    """Return the columns of the values of each variant, with the study as declared in bold."""
     columns = []
     for name in names:
         labels = [escape(label_of(label)) for label in lines[f"set_{name}"]]

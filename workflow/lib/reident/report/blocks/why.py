@@ -1,4 +1,4 @@
-"""Which variables carry the confirmed claims, and what would have prevented them (METHODS §6.3)."""
+"""The variables that carry the confirmed claims, and the changes that would have prevented them (METHODS §6.3)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _number(text: str) -> str:
 
 @block("rates.csv")
 def why_premise(results: Results) -> str | None:
-    """Explain what carrying a claim means, and what was tried."""
+    """Explain the term "carry a claim", and the changes that were tried."""
     lines = of_metrics(results, "recodings")
     if lines is None:
         return None
@@ -204,7 +204,7 @@ KINDS = ("left_out", "coarser")
 
 @block("rates.csv")
 def why_carried_figure(results: Results) -> Figure | None:
-    """Draw what leaving out each variable, and its most effective coarser values, would have prevented."""
+    """Draw the share of claims prevented without each variable, and with its most effective coarser values."""
     lines = of_metrics(results, "recodings")
     if lines is None or not lines["n_confirmed"].any():
         return None

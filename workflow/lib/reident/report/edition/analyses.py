@@ -1,4 +1,4 @@
-"""Show what an edition has of the file on its own, matching, cut points and limits (METHODS §11)."""
+"""Blocks of an edition on the file on its own, matching, cut points and limits (METHODS §11)."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _counts(policy: Policy, what: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _checked(edition: Edition) -> Iterator[str]:
-    """Yield what the check of the edition counted, took as known and joined."""
+    """Yield the counts, the known values and the joins of the check of the edition."""
     counts = edition.record["counts"]
     n = {name: int(counts.get(name, 0)) for name in ("exact", "rounded", "small", "suppressed")}
     rounded = n["exact"] + n["rounded"]

@@ -16,7 +16,7 @@ TEXT = Sentences("edition-front")
 
 @block(RECORD)
 def findings(edition: Edition) -> str:
-    """Return what was studied and what each metric finds, in sentences with rounded numbers."""
+    """Describe the study and the results of each metric, in sentences with rounded numbers."""
     texts = [f"{TEXT('studied.lead')} {' '.join(_studied(edition))}"]
     for metric, line in edition.whole.items():
         lead = TEXT("metric.lead", metric=escape(edition.metrics[metric]))

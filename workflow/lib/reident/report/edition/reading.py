@@ -59,7 +59,7 @@ class Line:
 
 
 class Form(NamedTuple):
-    """The columns of a table by what they hold."""
+    """The columns of a table by their kind."""
 
     labels: tuple[str, ...]
     counts: tuple[str, ...] = ()

@@ -59,7 +59,7 @@ def _metrics(edition: Edition, metrics: Iterable[str]) -> list[str]:
 
 @block("attack.csv")
 def meaning(edition: Edition) -> str:
-    """Return what the rates and the metrics mean, a line each."""
+    """Return the meanings of the rates and the metrics, a line each."""
     lines = edition.whole.values()
     has_interval = any(line.shares["conditional_low"].text for line in lines)
     note = "dependent" if edition.has_dependent_records else "interval" if has_interval else None
@@ -140,7 +140,7 @@ def by_rank_limit(edition: Edition) -> str | None:
 
 @block("attack.csv")
 def rank_limit(edition: Edition) -> str | None:
-    """Say what the rank limit is."""
+    """Name the rank limit."""
     return TEXT("rank_limit.text", limit=int(edition.record["rank_limit"])) if edition.rank_limits else None
 
 
