@@ -44,6 +44,8 @@ def of(limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int]
         rate, outcome, metric = _RATES.get(line["limit"]), _WORDS.get(line["outcome"]), line["metric"]
         if rate is None or outcome is None or (line["limit"] == "conditional_rate_at_most" and not by_estimate):
             continue
+        if metric not in rank_limits:  # the join on exact values, of which no count is published
+            continue
         part = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
         whole = None if rate[1] is None else _whole(rate[1], part)
         if part in cells and (whole is None or whole in cells):
