@@ -49,8 +49,8 @@ class Outcome(NamedTuple):
     limit : str
         The key of the study file.
     metric : str
-        The metric, for matching and several keys the scenario, for attribute disclosure the target; empty for the
-        risk of the whole key of one file.
+        The metric, or :data:`reident.verdict.stronger.EXACT`; for matching and several keys the scenario, for attribute
+        disclosure the target; empty for the risk of the whole key of one file.
     value : float
         NaN where it is not defined.
     bound : float
@@ -83,7 +83,7 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
         :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
         ``summary`` and ``known``, its scenarios, of ``file_risk``, ``closest`` of distances to the closest record, and
-        ``learnt`` of attribute disclosure.
+        ``learnt`` of attribute disclosure; ``exact`` and ``without`` of stronger intruders.
 
     Returns
     -------
@@ -118,6 +118,8 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             outcomes += [
                 judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
+        if "exact" in tables:
+            outcomes += _of_exact_values(decision, tables["exact"], sorted(set(rates["metric"])))
     if "together" in tables:
         outcomes += _of_joint(decision, tables["together"], tables["rates"])
     if "cells" in tables:
@@ -162,6 +164,14 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
     else:
         outcome = UNSURE if has_interval and line["conditional_high"] > bound else PASSES
     return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
+
+
+def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]) -> Iterator[Outcome]:
+    """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
+    for limit, bound in stronger.bounds(decision, metrics).items():
+        line = stronger.judged_set(exact, limit, bound)
+        outcome = judge_metric(line, limit, bound, decision.by)
+        yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
@@ -261,7 +271,10 @@ def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     if BREAKS in outcomes:
         return ABOVE
     unsure = limits[limits["outcome"] == UNSURE]
-    if outcomes <= {NONE} or (unsure["value"] > unsure["bound"]).any():
+    if (
+        set(limits.loc[limits["metric"] != stronger.EXACT, "outcome"]) <= {NONE}
+        or (unsure["value"] > unsure["bound"]).any()
+    ):
         return UNKNOWN
     reasons = NONE in outcomes, FILE in set(unsure["about"]), UNDERSTATES in set(warning_lines["severity"])
     return RESERVED if any(reasons) else WITHIN
