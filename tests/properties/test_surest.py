@@ -15,9 +15,9 @@ from oracles.study import run as judge
 from reident.linkage import agreement_of_metrics, attack, batches, surest
 from reident.linkage.attack import Attack, AttackFiles
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Claiming
 from reident.linkage.ranking import ranks
-from reident.pipeline import parts
+from reident.linkage.settings import ClaimSettings
+from reident.pipeline import step_settings
 from reident.sections.linkage import Rates
 from workflow.library_run import run
 
@@ -74,7 +74,7 @@ def test_claims_are_ordered_as_the_oracle_orders_them(
     monkeypatch_rows(rows)
     pairs = ranked(records, low_is_best=low_is_best)
     rates = {"interval": method, "level": "0.9"}
-    found = surest.order(Claiming(low_is_best, max_pairs, Rates.model_validate(rates)), pairs, links_of(truth))
+    found = surest.order(ClaimSettings(low_is_best, max_pairs, Rates.model_validate(rates)), pairs, links_of(truth))
     scored = [
         row
         for row in zip(*(pairs[name].to_pylist() for name in ("puf", "eif", "score")), strict=True)
@@ -123,7 +123,9 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
     study, *rows = drawn
     tables, expected = run(study, *rows), judge(study, *rows)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
-    claims, made = attack.claim(parts.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates))
+    claims, made = attack.claim(
+        step_settings.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates)
+    )
     suspected = {name: metric.suspected for name, metric in expected.metrics.items()}
     for name, lines in claims.items():
         whole = tables.rates[(tables.rates["metric"] == name) & (tables.rates["stratum"] == "ALL")].iloc[0]
@@ -159,7 +161,7 @@ def test_links_decide_which_claims_are_right_and_not_their_order(drawn, seed):
     draw = np.random.default_rng(seed)
     permuted = pa.table({"puf": tables.links["puf"], "eif": pa.array(draw.permutation(tables.links["eif"].to_numpy()))})
     for name, metric in tables.metrics.items():
-        part = parts.claiming(tables.study, name)
+        part = step_settings.claiming(tables.study, name)
         before, after = (surest.order(part, metric.suspected, links) for links in (tables.links, permuted))
         columns = ["score", "next_score", "n_claims"]
         assert before[columns].equals(after[columns])
@@ -168,7 +170,7 @@ def test_links_decide_which_claims_are_right_and_not_their_order(drawn, seed):
 
 def test_equally_sure_claims_add_their_mean():
     pairs = ranked([[0.0, 0.5], [0.0, 0.0, 0.5], [0.25], [0.0, 2.0]], low_is_best=True)
-    found = surest.order(Claiming(True, 5, Rates()), pairs, links_of({(0, 0), (1, 1)}))
+    found = surest.order(ClaimSettings(True, 5, Rates()), pairs, links_of({(0, 0), (1, 1)}))
     assert found["next_score"].fillna(-1).tolist() == [2.0, 0.5, -1]
     assert found["n_claims"].tolist() == [1, 3, 4]
     assert found["n_right"].tolist() == [0.0, 1.5, 1.5]
@@ -177,7 +179,7 @@ def test_equally_sure_claims_add_their_mean():
 
 def test_without_a_suspected_record_nothing_is_claimed():
     nothing = ranked([[]], low_is_best=True)
-    found = surest.order(Claiming(True, 5, Rates()), nothing, links_of(set()))
+    found = surest.order(ClaimSettings(True, 5, Rates()), nothing, links_of(set()))
     assert found.empty
     line = surest.summarize({"taxicab": found}, 0.95).iloc[0]
     assert (line["n_claims"], line["n_at_95_percent"], line["n_at_limit"]) == (0, 0, 0)

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, rates, surest
-from reident.linkage.parts import AGREEMENT, Agreeing, Claiming, Rating
+from reident.linkage.settings import AGREEMENT, ClaimSettings, MetricComparisonSettings, RatingSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    part: Agreeing,
+    settings: MetricComparisonSettings,
     iuf: Source,
     strata: Mapping[str, Source],
     manifest: pd.DataFrame,
@@ -57,10 +57,10 @@ def compare(
     """
     several = len(pairs) > 1
     agreeing = count(pairs) if several else _NONE
-    ordered = surest.order(Claiming(False, part.rating.max_pairs, part.rating.rates), agreeing, iuf)
+    ordered = surest.order(ClaimSettings(False, settings.rating.max_pairs, settings.rating.rates), agreeing, iuf)
     every = {**claims, AGREEMENT: ordered} if several else claims
-    lines = rate(part.rating, iuf, strata, manifest, agreeing, clusters)
-    return Comparison(lines, ordered, surest.summarize(every, part.right), surest.curves(every))
+    lines = rate(settings.rating, iuf, strata, manifest, agreeing, clusters)
+    return Comparison(lines, ordered, surest.summarize(every, settings.right), surest.curves(every))
 
 
 def count(pairs: Mapping[str, Source]) -> pa.Table:
@@ -94,7 +94,7 @@ def count(pairs: Mapping[str, Source]) -> pa.Table:
 
 
 def rate(
-    part: Rating,
+    settings: RatingSettings,
     iuf: Source,
     strata: Mapping[str, Source],
     manifest: pd.DataFrame,
@@ -105,7 +105,7 @@ def rate(
 
     Parameters
     ----------
-    part : Rating
+    settings : RatingSettings
         That of the rates.
     pairs : pyarrow.Table
         Those of :func:`count`.
@@ -115,12 +115,12 @@ def rate(
     pandas.DataFrame
         The columns of `agreement/rates.csv`; no line for a study of one metric.
     """
-    numbers = range(1, len(part.metrics) + 1) if len(part.metrics) > 1 else range(0)
+    numbers = range(1, len(settings.metrics) + 1) if len(settings.metrics) > 1 else range(0)
     score = pairs["score"].to_numpy()
     tables = {str(number): pairs.filter(pa.array(score >= number)) for number in numbers}
     limits = dict.fromkeys(tables, pd.DataFrame())
-    settings = replace(part, metrics=tuple(tables), tolerances=dict.fromkeys(tables, (0, 0)))
-    lines = rates.rate(settings, {}, iuf, strata, manifest, tables, limits, clusters) if tables else pd.DataFrame()
+    by_number = replace(settings, metrics=tuple(tables), tolerances=dict.fromkeys(tables, (0, 0)))
+    lines = rates.rate(by_number, {}, iuf, strata, manifest, tables, limits, clusters) if tables else pd.DataFrame()
     if not len(lines):
         return lines
     return lines.assign(metrics=lines["metric"].astype(np.int64)).drop(columns=OF_ONE_METRIC)

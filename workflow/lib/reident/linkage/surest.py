@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from reident.linkage import batches, intervals, sums
 from reident.linkage.links import SortedLinks
-from reident.linkage.parts import Claiming
-from reident.linkage.ranking import WHOLE, within
+from reident.linkage.ranking import within
+from reident.linkage.settings import WHOLE, ClaimSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -33,7 +33,7 @@ DECIMALS = 12
 """Decimals to which a share of right claims, a sum of fractions, is compared with a limit."""
 
 
-def order(part: Claiming, pairs: Source, iuf: Source) -> pd.DataFrame:
+def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
     """Count the right claims of a metric in the order in which an intruder makes them.
 
     A claim names one of the candidates of a suspected record at its best rank. The best score comes first, and among
@@ -53,16 +53,16 @@ def order(part: Claiming, pairs: Source, iuf: Source) -> pd.DataFrame:
     pandas.DataFrame
         The columns of `surest/{metric}.csv`, one line for each certainty; counts are of all claims up to the line.
     """
-    score, following, candidates, links = _claims(pairs, iuf, part.max_pairs)
-    direction = 1 if part.low_is_best else -1
+    score, following, candidates, links = _claims(pairs, iuf, settings.max_pairs)
+    direction = 1 if settings.low_is_best else -1
     level, gap = score * direction, np.where(np.isnan(following), np.inf, following * direction)
     by_certainty = np.lexsort((-gap, level))
     level, gap = level[by_certainty], gap[by_certainty]
     ends = np.flatnonzero(np.append((batches.is_new(level) | batches.is_new(gap))[1:], True)[: len(level)])
     right = _right(candidates[by_certainty], links[by_certainty], ends)
     low, high = np.full((2, len(ends)), np.nan)
-    if intervals.are_independent(part.rates.interval):
-        low, high = intervals.ends(right, ends + 1, part.rates.interval, part.rates.level)
+    if intervals.are_independent(settings.rates.interval):
+        low, high = intervals.ends(right, ends + 1, settings.rates.interval, settings.rates.level)
     line = by_certainty[ends]
     return pd.DataFrame(
         {

@@ -29,7 +29,7 @@ _CONSTANT = 0.02
 
 
 class Conversion(NamedTuple):
-    """How numbers of the EIF become those of the PUF: `times` and `plus`."""
+    """The conversion of numbers of the EIF to those of the PUF: `times` and `plus`."""
 
     times: float
     plus: float
@@ -83,7 +83,7 @@ def check(
     name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, fifths: tuple[np.ndarray, np.ndarray],
     chance: np.ndarray,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Yield what the numbers of linked records show; NaN is missing.
+    """Yield the findings from the numbers of linked records; NaN is missing.
 
     `fifths` are the classes of the numbers of both records as the PUF cuts them, `chance` is for each link the share of
     strangers in the same fifth; `half` tells the links from which a conversion is learnt.
@@ -206,23 +206,20 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 def spread_values(own: np.ndarray, other: np.ndarray) -> float:
     """Return the share of links with a value whose partners are spread as everyone's, while those of others are not.
 
-    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count.
+    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; they
+    are taken out together before the others are looked at, since two codes would hide each other.
     """
     _, place, n = np.unique(own, return_inverse=True, return_counts=True)
-    total = 0
-    for value in np.argsort(-n, kind="stable")[:3]:
-        if n[value] < max(8, 0.05 * len(own)):
-            break
+    frequent = [value for value in np.argsort(-n, kind="stable")[:3] if n[value] >= max(8, 0.05 * len(own))]
+    total, others = 0, ~np.isin(place, frequent)
+    for value in frequent:
         mine = place == value
-        if (~mine).sum() < MIN_LINKS:
+        rest = others if others.sum() >= MIN_LINKS else ~mine
+        if rest.sum() < MIN_LINKS:
             continue
-        partners, residuals = other[mine], (other - own)[~mine]
-        wide, usual = (
-            np.subtract(*np.quantile(partners, [0.75, 0.25])),
-            np.subtract(*np.quantile(residuals, [0.75, 0.25])),
-        )
+        wide, usual = (np.subtract(*np.quantile(ranks, [0.75, 0.25])) for ranks in (other[mine], (other - own)[rest]))
         value_rank = own[mine][0]
-        same, by_chance = (float((np.abs(ranks - value_rank) < 0.05).mean()) for ranks in (partners, other))
+        same, by_chance = (float((np.abs(ranks - value_rank) < 0.05).mean()) for ranks in (other[mine], other))
         if wide > 0.33 and wide > 1.7 * usual and same < by_chance + 0.2:
             total += int(n[value])
     return total / len(own)

@@ -23,7 +23,7 @@ WITHIN, ABOVE, OPEN = "within", "above", "none"
 
 
 class Outcome(NamedTuple):
-    """Tables: the sets with what they lose; their rates by metric. Text: the variants to paste."""
+    """Tables: the sets with their losses; their rates by metric. Text: the variants to paste."""
 
     suggestions: pd.DataFrame
     rates: pd.DataFrame
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], decision: Decision) -> Outcome:
-    """Return what came of the search: `tried`, the best first, of the changes of each variable from fine to coarse."""
+    """Return the outcome of the search: `tried`, best first, of the changes of each variable from fine to coarse."""
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
     worse = dominated([(math.inf if one.n_open else rate, one.loss) for one, rate in zip(tried, risks, strict=True)])
@@ -98,13 +98,13 @@ def settings(one: Tried, changes: Mapping[str, Sequence[Change]]) -> dict[str, A
 
 
 def sentence(suggestions: pd.DataFrame) -> str:
-    """Return what the search found, in one sentence for the terminal."""
+    """Return the outcome of the search, in one sentence for the terminal."""
     changed = suggestions[suggestions["recodings"] != NONE]
     meeting = suggestions[suggestions["verdict"] == WITHIN]
     n = len(changed)
     runs = f"{n} run" if n == 1 else f"{n} runs"
     if NONE in set(meeting["recodings"]):
-        return "the study meets its limits on the rates without coarser values"
+        return "every metric meets its limits without coarser values"
     if meeting.empty:
         end = f" within {MAX_RUNS} runs" if n >= MAX_RUNS else f", after {runs}"
         best = suggestions.iloc[0]

@@ -1,4 +1,4 @@
-"""The verdict: each limit of the study, and what all of them and the warnings come to (METHODS §6)."""
+"""The verdict: each limit of the study, and the conclusion from all of them and the warnings (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
-from reident.linkage.parts import ANY
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
 COLUMNS = {
@@ -34,14 +33,14 @@ ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "non
 """Verdicts, see :data:`VERDICTS`."""
 
 VERDICTS = (ABOVE, UNKNOWN, RESERVED, WITHIN, OPEN)
-"""Every verdict; that of a study is the first of those about its parts."""
+"""Every verdict; that of a study is the first of those on its analyses."""
 
 DECIMALS = 12
 """Decimals to which a sum of fractions is compared; rates of counts are compared as they are, which is exact."""
 
 
 class Outcome(NamedTuple):
-    """A limit and what was compared with it.
+    """A limit and the value that was compared with it.
 
     Attributes
     ----------
@@ -50,8 +49,8 @@ class Outcome(NamedTuple):
     limit : str
         The key of the study file.
     metric : str
-        The metric, for matching and several keys the scenario, for attribute disclosure the target; empty for the
-        risk of the whole key of one file.
+        The metric, or :data:`reident.verdict.stronger.EXACT`; for matching and several keys the scenario, for attribute
+        disclosure the target; empty for the risk of the whole key of one file.
     value : float
         NaN where it is not defined.
     bound : float
@@ -74,24 +73,25 @@ class Judged(NamedTuple):
     verdict: pd.DataFrame
 
 
-def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
+def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judged:
     """Collect the warnings, compare every limit, and pass the verdict.
 
     Parameters
     ----------
-    part : Judging
+    settings : VerdictSettings
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
         :func:`reident.verdict.warnings.collect`, ``agreement`` and ``surest`` of the metrics, ``together``,
         ``scenarios`` and ``pooled`` of matching, and ``cells``, ``summary`` and ``known``, its scenarios, of
-        ``file_risk``, ``closest`` of distances to the closest record, and ``learnt`` of attribute disclosure.
+        ``file_risk``, ``closest`` of distances to the closest record, and ``learnt`` of attribute disclosure; ``exact``
+        and ``without`` of stronger intruders.
 
     Returns
     -------
     Judged
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
-    decision, lines = part.decision, warnings.collect(part, tables)
+    decision, lines = settings.decision, warnings.collect(settings, tables)
     judged = decide(decision, tables, lines)
     if decision is None or "rates" not in tables:
         return judged
@@ -119,6 +119,8 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             outcomes += [
                 judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
+        if "exact" in tables:
+            outcomes += _of_exact_values(decision, tables["exact"], sorted(set(rates["metric"])))
     if "surest" in tables and decision.surest is not None:
         outcomes += _of_surest(decision.surest.at_most, tables["surest"], tables["rates"])
     if "together" in tables:
@@ -176,8 +178,16 @@ def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterato
         yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
 
 
+def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]) -> Iterator[Outcome]:
+    """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
+    for limit, bound in stronger.bounds(decision, metrics).items():
+        line = stronger.judged_set(exact, limit, bound)
+        outcome = judge_metric(line, limit, bound, decision.by)
+        yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
+
+
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for an intruder with several files, by what any of them finds in the whole study."""
+    """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
     for line in lines.to_dict("records"):
@@ -255,16 +265,16 @@ def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
 def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on the whole study and on each thing that a limit is about."""
     abouts = [about for about in ABOUT if about in set(limits["about"])]
-    parts = []
+    lines = []
     for about in abouts:
-        part_limits, part_warnings = (
+        own_limits, own_warnings = (
             limits[limits["about"] == about],
             warning_lines[warning_lines["about"] == WARNED.get(about, about)],
         )
-        parts.append(_line(about, _verdict(part_limits, part_warnings), part_limits, part_warnings))
-    kinds = {part["verdict"] for part in parts}
+        lines.append(_line(about, _verdict(own_limits, own_warnings), own_limits, own_warnings))
+    kinds = {line["verdict"] for line in lines}
     whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
-    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *parts])
+    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *lines])
 
 
 def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
@@ -273,7 +283,10 @@ def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     if BREAKS in outcomes:
         return ABOVE
     unsure = limits[limits["outcome"] == UNSURE]
-    if outcomes <= {NONE} or (unsure["value"] > unsure["bound"]).any():
+    if (
+        set(limits.loc[limits["metric"] != stronger.EXACT, "outcome"]) <= {NONE}
+        or (unsure["value"] > unsure["bound"]).any()
+    ):
         return UNKNOWN
     reasons = NONE in outcomes, FILE in set(unsure["about"]), UNDERSTATES in set(warning_lines["severity"])
     return RESERVED if any(reasons) else WITHIN
