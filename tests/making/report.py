@@ -24,6 +24,8 @@ from making.warnings import Sentence, warning_table
 from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
 from reident.ledger.stored import arranged, encoded, read_csv
+from reident.linkage import surest
+from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
 from reident.pipeline.tables import TABLES
@@ -169,6 +171,8 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/agreement.csv", agreement)
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
     for path, table in _plausibility(shape, rates, variables).items():
+        write_table(folder / path, table)
+    for path, table in _surest(shape, rates).items():
         write_table(folder / path, table)
     lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
@@ -519,6 +523,32 @@ def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) ->
         "description/exact.csv": pd.DataFrame(exact, columns=exact_columns),
         "description/without.csv": pd.DataFrame(without, columns=columns),
     }
+
+
+def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The surest claims, more of them right the surer; agreement of k metrics has the rates of the k-th."""
+    whole = rates[rates["stratum"] == "ALL"].set_index("metric")
+    claims = {metric: _ordered(*whole.loc[metric, ["n_suspected", "best_rank_correct"]]) for metric in shape.metrics}
+    agreeing = [rates[rates["metric"] == metric].assign(metrics=k) for k, metric in enumerate(shape.metrics, start=1)]
+    if len(shape.metrics) > 1:
+        claims["agreement"] = claims[shape.metrics[0]]
+    else:
+        agreeing = [agreeing[0].iloc[:0]]
+    limit = (shape.decision or {}).get("surest", {}).get("right")
+    return {
+        "surest/summary.csv": surest.summarize(claims, limit),
+        "surest/curve.csv": surest.curves(claims),
+        "agreement/rates.csv": pd.concat(agreeing).drop(columns=OF_ONE_METRIC),
+    }
+
+
+def _ordered(n: float, right: float) -> pd.DataFrame:
+    """The lines of a metric with n claims in ten certainties."""
+    at = np.unique(np.ceil(n * np.arange(1, 11) / 10).astype(int))
+    at = at[at > 0]
+    correct = np.minimum(at, right * (1 - (1 - at / max(n, 1)) ** 2))
+    low, high = beta.ppf(0.025, correct + 0.001, at - correct + 1), beta.ppf(0.975, correct + 1, at - correct + 0.001)
+    return pd.DataFrame({"n_claims": at, "n_right": correct, "right_rate": correct / at, "low": low, "high": high})
 
 
 def _agreement(

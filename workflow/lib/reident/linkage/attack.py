@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage import bins, confirmation, ranking, rates, weights
+from reident.linkage import agreement_of_metrics, bins, confirmation, ranking, rates, surest, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, progress_of_share
 from reident.linkage.scoring import score_shard
+from reident.linkage.settings import MetricAgreementSettings
 from reident.linkage.strata import pack, stratum_of_records
 
 PAIRS_PER_SHARD = 2 * 10**9
@@ -77,6 +78,13 @@ class Attack(NamedTuple):
     rates: pd.DataFrame
 
 
+class Claims(NamedTuple):
+    """The claims of an attack: those of each metric by its name, and the agreement of the metrics."""
+
+    claims: dict[str, pd.DataFrame]
+    agreement: agreement_of_metrics.Comparison
+
+
 def attack(
     settings: AttackSettings, files: AttackFiles, context: ScoringContext, budget: int = PAIRS_PER_SHARD
 ) -> Attack:
@@ -107,6 +115,24 @@ def attack(
         None if compared.weights is None else compared.weights.model,
     )
     return Attack(compared.weights, metrics, lines)
+
+
+def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: float | None = None) -> Claims:
+    """Return the claims of an attack, the surest first, and those of the agreement of its metrics.
+
+    Parameters
+    ----------
+    right : float, optional
+        The share of right claims of `decision.surest`.
+    """
+    claims = {
+        name: surest.order(settings.claiming(name), tables.suspected, files.iuf)
+        for name, tables in made.metrics.items()
+    }
+    pairs = {name: tables.positions for name, tables in made.metrics.items()}
+    truth = files.iuf, files.strata, files.manifest
+    agreement = MetricAgreementSettings(settings.rating, right)
+    return Claims(claims, agreement_of_metrics.compare(agreement, *truth, pairs, claims, files.clusters))
 
 
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:

@@ -11,6 +11,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import (
     AssignmentSettings,
     BinningSettings,
+    ClaimSettings,
     ConfirmationSettings,
     OrderedVariable,
     RatingSettings,
@@ -96,6 +97,10 @@ class AttackSettings(SearchSettings):
     def confirming(self) -> ConfirmationSettings:
         """The slice of confirmation."""
         return ConfirmationSettings(self.keys, self.max_pairs, self.keep)
+
+    def claiming(self, metric: str) -> ClaimSettings:
+        """Return the slice of the order of the claims of a metric."""
+        return ClaimSettings(REGISTRY[metric].low_is_best(self.metrics[metric]), self.max_pairs, self.rates)
 
     @property
     def rating(self) -> RatingSettings:

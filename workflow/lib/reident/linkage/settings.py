@@ -26,6 +26,10 @@ ANY, ALL, EXACTLY, ONE = "any", "all", "exactly", "file"
 the file of its label alone."""
 
 
+AGREEMENT = "agreement"
+"""Stands for the agreement of the metrics where tables have a metric."""
+
+
 @dataclass(frozen=True)
 class Variable:
     """A linking variable as the metrics know it: its values are typed, its codes are the study's."""
@@ -171,6 +175,28 @@ class JoiningSettings:
     released: tuple[str, ...]
     person: bool
     rates: Rates
+
+
+@dataclass(frozen=True)
+class ClaimSettings:
+    """The settings of the step `order_claims`: which scores are best, the rank limit, the intervals."""
+
+    low_is_best: bool
+    max_pairs: int
+    rates: Rates
+
+
+@dataclass(frozen=True)
+class MetricAgreementSettings:
+    """The settings of the step `compare_metrics`.
+
+    Attributes
+    ----------
+    right : the share of right claims of `decision.surest`, where the study has it
+    """
+
+    rating: RatingSettings
+    right: float | None
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,8 @@ JUDGED = {
     "exact": "description/exact.csv",
     "without": "description/without.csv",
     "rates": "rates.csv",
+    "agreement": "agreement/rates.csv",
+    "surest": "surest/summary.csv",
     "weighed": "weights/calibration.csv",
     "together": "together/rates.csv",
     "matched": "matching/warnings.csv",
