@@ -9,6 +9,8 @@ import math
 from itertools import product
 
 import numpy as np
+from oracles import evidence
+from oracles.preparing import by_stratum, coarser, code_of, is_numeric
 
 UNIT = 10**12
 SHARES = [0.0025, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4]
@@ -24,17 +26,17 @@ def pairs_of(strata):
 
 
 def on_scale(strata, j, limits):
-    """A function that takes a number to a whole one, and back: how many of them are one unit of the scale."""
+    """A function that takes a number to a whole one."""
     sizes = sorted(
         abs(r[j]) for puf, eif in strata if puf and eif for r in [*puf, *eif] if r[j] is not None and r[j] != 0
     )
     if not sizes:
-        return (lambda x: 0), 1
+        return lambda _: 0
     if limits is None and sizes[-1] > 8 * sizes[math.ceil(len(sizes) / 2) - 1]:
         unit = sizes[math.ceil(len(sizes) / 50) - 1]
-        return (lambda x: round(float(np.arcsinh(x / unit)) * 10**9)), 10**9
-    digits = len(str(int(sizes[-1]))) if sizes[-1] >= 1 else -int(f"{sizes[-1]:e}".partition("e")[2]) * -1 + 1
-    return (lambda x: round(x * 10 ** (12 - digits))), 10 ** (12 - digits)
+        return lambda x: round(float(np.arcsinh(x / unit)) * 10**9)
+    digits = 1 + int(f"{sizes[-1]:.17e}".partition("e")[2])
+    return lambda x: round(x * 10.0 ** (12 - digits))
 
 
 def level_rules(strata, variables):
@@ -44,7 +46,7 @@ def level_rules(strata, variables):
         if kind == "category":
             rules.append((category_rule(more), ["agree", "partial", "differ"] if more else ["agree", "differ"]))
             continue
-        whole, one = on_scale(strata, j, more)
+        whole = on_scale(strata, j, more)
         if more is None:
             apart = sorted(
                 abs(whole(e[j]) - whole(p[j]))
@@ -87,9 +89,7 @@ def number_rule(whole, cuts):
 def found_levels(strata, rules):
     """{pair: the level of each variable, None where it is missing}."""
     return {
-        pair: [
-            None if a is None or b is None else rule(a, b) for (rule, _), a, b in zip(rules, *values, strict=True)
-        ]
+        pair: [None if a is None or b is None else rule(a, b) for (rule, _), a, b in zip(rules, *values, strict=True)]
         for pair, values in pairs_of(strata).items()
     }
 
@@ -119,8 +119,10 @@ def posterior(found, weights, prior, competition):
     """{pair: probability of being a link}, from the factor of each level."""
     odds = {}
     for pair, levels in found.items():
-        odds[pair] = prior / (1 - prior) * math.prod(
-            own[level] for own, level in zip(weights, levels, strict=True) if level is not None
+        odds[pair] = (
+            prior
+            / (1 - prior)
+            * math.prod(own[level] for own, level in zip(weights, levels, strict=True) if level is not None)
         )
     if not competition:
         return {pair: o / (1 + o) for pair, o in odds.items()}
@@ -128,9 +130,7 @@ def posterior(found, weights, prior, competition):
     for (s, i, k), o in odds.items():
         rows.setdefault((s, i), []).append(o)
         columns.setdefault((s, k), []).append(o)
-    return {
-        (s, i, k): o / (1 + others(rows[s, i], o) + others(columns[s, k], o) + o) for (s, i, k), o in odds.items()
-    }
+    return {(s, i, k): o / (1 + others(rows[s, i], o) + others(columns[s, k], o) + o) for (s, i, k), o in odds.items()}
 
 
 def others(odds, own):
@@ -180,19 +180,77 @@ def shares_of_others(pairs, links):
 
 
 def score(found, weights, prior, competition):
-    """{pair: weight in bits, less what its rivals take}, from the weights of the levels in bits."""
+    """{pair: weight, less what its rivals take}, from the weights of the levels, all in units of 10^-12 bits."""
     bits = {
         pair: sum(own[level] for own, level in zip(weights, levels, strict=True) if level is not None)
         for pair, levels in found.items()
     }
     if not competition:
         return bits
-    odds = {pair: 2.0**w * prior / (1 - prior) for pair, w in bits.items()}
+    odds = {pair: 2.0 ** (w / UNIT) * prior / (1 - prior) for pair, w in bits.items()}
     rows, columns = {}, {}
     for (s, i, k), o in odds.items():
         rows.setdefault((s, i), []).append(o)
         columns.setdefault((s, k), []).append(o)
     return {
-        (s, i, k): bits[s, i, k] - math.log2(1 + others(rows[s, i], o) + others(columns[s, k], o))
+        (s, i, k): bits[s, i, k] - round(10**9 * math.log2(1 + others(rows[s, i], o) + others(columns[s, k], o))) * 1000
         for (s, i, k), o in odds.items()
     }
+
+
+def of_study(study, options, puf, eif, links):
+    """Return (the pairs of a study with their weights, an :class:`evidence.Evidence`).
+
+    Records are as `preparing.prepare` makes them, or in bins if the options ask for these.
+    """
+    bins, known = options.get("levels") == "bins", study["linking_variables"]
+    partial, bands = options.get("partial") or [], options.get("bands") or {}
+    variables = [
+        ("number", [float(limit) for limit in bands[x["name"]]] if x["name"] in bands else None)
+        if is_numeric(x) and not bins
+        else ("category", x["name"] in partial)
+        for x in known
+    ]
+    sides = list(by_stratum(puf, eif).values())
+    places = [place_of(x, j, [*puf, *eif], bins) for j, x in enumerate(known)]
+    strata = [
+        tuple([tuple(map(lambda place, v: place(v), places, r.values)) for r in side] for side in both)
+        for both in sides
+    ]
+    competition = options.get("competition") != "false"
+    true = {
+        (s, i, k)
+        for s, (p, e) in enumerate(sides)
+        for (i, a), (k, b) in product(enumerate(p), enumerate(e))
+        if (a.key, b.key) in links
+    }
+    found, m, u, prior, _ = estimate(strata, variables, competition, true if options.get("m") == "informed" else None)
+    prior = evidence.twelve(prior)
+    weights = [
+        {x: evidence.units(math.log2(evidence.twelve(a[x])) - math.log2(evidence.twelve(b[x]))) for x in a}
+        for a, b in zip(m, u, strict=True)
+    ]
+    least = evidence.least_of(options, prior)
+    scored = {
+        (sides[s][0][i], sides[s][1][k]): weight
+        for (s, i, k), weight in score(found, weights, prior, competition).items()
+        if weight >= least
+    }
+    for own in weights:
+        last = max((int(x.split("_")[1]) for x in own if "_" in x), default=0)
+        if last:
+            own["differ"] = max(own[f"lower_{last}"], own[f"higher_{last}"])
+        own["missing"] = 0
+    return scored, evidence.Evidence(weights, least)
+
+
+def place_of(variable, j, records, bins):
+    """What takes a value of a variable to the number that levels are about."""
+    if is_numeric(variable):
+        return lambda value: None if value is None else int(value) if bins else float(value)
+    order = variable.get("order") or []
+    order = list(dict.fromkeys(coarser(variable, code_of(variable, code)) for code in order))
+    others = sorted({r.values[j] for r in records} - {None, *order})
+    place = {code: at for at, code in enumerate(order)}
+    place |= {code: 2 * (len(order) + at) + 1 for at, code in enumerate(others)}
+    return lambda value: None if value is None else place[value]

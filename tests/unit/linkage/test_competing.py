@@ -66,7 +66,9 @@ def tables(strata, variables):
 
 def settings(variables, *, competition, informed, threshold):
     names = [
-        OrderedVariable(f"x{j}", "numeric" if kind == "number" else "categorical", order=() if kind == "number" else ORDER)
+        OrderedVariable(
+            f"x{j}", "numeric" if kind == "number" else "categorical", order=() if kind == "number" else ORDER
+        )
         for j, (kind, _) in enumerate(variables)
     ]
     partial = tuple(f"x{j}" for j, (kind, more) in enumerate(variables) if kind == "category" and more)
@@ -119,22 +121,21 @@ def test_weights_and_scores_equal_those_pair_by_pair(seed):
         assert lines_of["level"].tolist() == list(own_m)
         assert lines_of["m"].tolist() == pytest.approx(list(own_m.values()), rel=1e-6)
         assert lines_of["u"].tolist() == pytest.approx(list(own_u.values()), rel=1e-6)
-        assert lines_of["n_pairs"].tolist() == [
-            sum(own[j] == name for own in levels.values()) for name in own_m
-        ]
+        assert lines_of["n_pairs"].tolist() == [sum(own[j] == name for own in levels.values()) for name in own_m]
         assert of_table(lines_of).distinct == list(own_m)
-        bits.append(dict(zip(lines_of["level"], lines_of["weight"], strict=True)))
+        units = [round(weight * oracle.UNIT) for weight in lines_of["weight"]]
+        bits.append(dict(zip(lines_of["level"], units, strict=True)))
     expected = oracle.score(levels, bits, found.model["prior"].iloc[0], competition)
     least = log_odds(threshold) - log_odds(found.model["prior"].iloc[0])
     firsts = [(sum(len(s[0]) for s in strata[:at]), sum(len(s[1]) for s in strata[:at])) for at in range(len(strata))]
     by_record = {}
     for (s, i, k), weight in expected.items():
-        if weight >= least - 1e-9:
-            by_record.setdefault(firsts[s][0] + i, []).append((round(weight, 7), firsts[s][1] + k))
+        if weight >= round(least * oracle.UNIT):
+            by_record.setdefault(firsts[s][0] + i, []).append((weight, firsts[s][1] + k))
     rows = scored(scoring_part, files, lines, table, found)
     ours = {}
     for puf, eif, score in zip(*(rows[name].to_pylist() for name in ("puf", "eif", "score")), strict=True):
-        ours.setdefault(puf, []).append(None if eif is None else (round(score, 7), eif))
+        ours.setdefault(puf, []).append(None if eif is None else (round(score * oracle.UNIT), eif))
     assert set(ours) == set(by_record)
     for puf, candidates in by_record.items():
         candidates.sort(key=lambda one: (-one[0], one[1]))

@@ -26,6 +26,9 @@ MOST = 2.0**900
 LEAST = 2.0**-50
 """Pairs of a smaller probability add nothing to the expected links."""
 
+TAKEN = 10**9
+"""What rivals take from a weight is rounded to nine decimals, so that pairs that lose the same are ties."""
+
 MAX_PIECES, PIECE = 16, 2.0**20
 """The pieces of rows that are added up by themselves: how many at most, and how many pairs one has at least."""
 
@@ -358,7 +361,8 @@ def _list_best(
                 continue
             level = -_weight(files, intervals, weights, s, i, r)
             if competition:
-                level += int(round(scale * np.log2(1 + _others(rows, i, o) + _others(columns, r, o))))
+                taken = np.log2(1 + _others(rows, i, o) + _others(columns, r, o))
+                level += round(taken * TAKEN) * (scale // TAKEN)
             for a in range(files.eif.first[r], files.eif.first[r + 1]):
                 if level < bound:
                     count = offer(levels, eifs, count, level, files.eif.members[a])

@@ -115,9 +115,7 @@ def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> C
     tables, estimates = {"prepared": files.prepared, "binned": binned or {}}, None
     if settings.weighing is not None:
         (records,) = (tables[table] for name, table in settings.tables.items() if REGISTRY[name].weighs)
-        estimates = weights.estimate(
-            settings.weighing, records, files.strata, files.manifest, files.iuf, threads
-        )
+        estimates = weights.estimate(settings.weighing, records, files.strata, files.manifest, files.iuf, threads)
     return Compared(tables, estimates)
 
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.kernels import evidence, patterns
 from reident.kernels.evidence import Differences
-from reident.linkage.metrics import fellegi_sunter
+from reident.linkage.metrics import candidates, fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Progress, progress_of_part
-from reident.linkage.metrics.fellegi_sunter import Compared
+from reident.linkage.metrics.fellegi_sunter import Compared, candidate_weight
 from reident.linkage.metrics.levels import (
     ABSENT,
     AGREE,
@@ -150,13 +150,24 @@ def _by_pair(
     n_pairs = int(np.diff(starts[0]) @ np.diff(starts[1]))
     if known is not None:
         return levels, counts, _informed(levels, _links_at(comparison, levels, known), len(known[0]), n_pairs)
-    files = evidence.compare(*values, starts)
+    how = {"competition": part.competition}
+    if n_pairs <= candidates.MAX_PAIRS:
+        files = evidence.compare(*values, starts)
 
-    def expect(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
-        job = {"competition": part.competition, "threads": threads}
-        return evidence.Evidence(files, intervals(levels), factors, prior / (1 - prior), **job).expected()
+        def expect(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
+            every = evidence.Evidence(files, intervals(levels), factors, prior / (1 - prior), **how, threads=threads)
+            return every.expected()
 
-    return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect, progress)
+        return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect, progress)
+    m, prior = _start(levels), (most / 2 + 0.5) / (n_pairs + 1)
+    factors = m / _shares_of(levels, counts + 0.5)
+    weights, least = np.rint(np.log2(factors) * SCALE).astype(np.int64), candidate_weight(prior / (1 - prior))
+    found = candidates.candidates(values, starts, levels, weights, least, threads, progress)
+
+    def expect_listed(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
+        return candidates.Listed(found, levels, factors, prior / (1 - prior), **how).expected()
+
+    return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect_listed)
 
 
 def _pairs_at(levels: Levels, differences: Differences) -> np.ndarray:
@@ -206,7 +217,7 @@ def maximise_pairs(
     expect : callable
         ``expect(factors, prior)`` returns the links that are expected at each level, and in all.
     """
-    start = np.concatenate([_start_of(found) for found in levels])
+    start = _start(levels)
     even = np.concatenate([np.full(len(found.distinct), 1 / len(found.distinct)) for found in levels])
     before = BEFORE * (0.9 * start + 0.1 * even)
     m, links, prior = start, np.zeros(len(counts)), (most / 2 + 0.5) / (n_pairs + 1)
@@ -222,6 +233,11 @@ def maximise_pairs(
         if progress is not None:
             progress(1 - min(1.0, math.log(max(change, CLOSE) / CLOSE) / math.log(1 / CLOSE)))
     return LinkModel(links, m, prior, (most + 0.5) / (n_pairs + 1), rounds, converged)
+
+
+def _start(levels: Sequence[Levels]) -> np.ndarray:
+    """Return the probabilities of all levels among links with which EM over pairs starts."""
+    return np.concatenate([_start_of(found) for found in levels])
 
 
 def _start_of(levels: Levels) -> np.ndarray:
@@ -273,7 +289,9 @@ def _by_pattern(
 
 def _of_levels(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
     """Return the amounts of the levels that each variable has, from those of all of :data:`LEVELS`, (v, 4)."""
-    return np.concatenate([row[[LEVELS.index(name) for name in found.distinct]] for found, row in zip(levels, amounts, strict=True)])
+    return np.concatenate(
+        [row[[LEVELS.index(name) for name in found.distinct]] for found, row in zip(levels, amounts, strict=True)]
+    )
 
 
 def _tally(
@@ -335,7 +353,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
     """
     pairs, level = _occurring(counts, near, incomplete)
     n_pairs = math.fsum(pairs.tolist())
-    m, u, prior = _start(near), _shares(level, pairs, None), most / 2
+    m, u, prior = _start_of_levels(near), _shares(level, pairs, None), most / 2
     links, converged, rounds = np.zeros_like(pairs), False, 0
     while rounds < MAX_ROUNDS and not converged:
         rounds += 1
@@ -360,7 +378,7 @@ def _occurring(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bo
     return counts.ravel()[pattern].astype(np.float64), level
 
 
-def _start(near: Sequence[bool]) -> np.ndarray:
+def _start_of_levels(near: Sequence[bool]) -> np.ndarray:
     """Return the probabilities among links with which EM starts; float64 (v, 4)."""
     m = np.ones((len(near), len(LEVELS)))
     for at, partly in enumerate(near):
@@ -417,7 +435,9 @@ def _estimates(
             rows.append((*line, unit, decimals, *found.bounds(name)))
             present, at = present + int(counts[at]), at + 1
         if partly:
-            rows.append((variable.name, MISSING, n_pairs - present, None, None, 0.0, math.nan, pd.NA, math.nan, math.nan))
+            rows.append(
+                (variable.name, MISSING, n_pairs - present, None, None, 0.0, math.nan, pd.NA, math.nan, math.nan)
+            )
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"decimals": "Int64"})
     prior = _rounded(max(model.prior, 0.5 / (n_pairs + 1)))
     least = fellegi_sunter.least_weight(part.probability, part.weight, prior)

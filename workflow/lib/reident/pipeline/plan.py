@@ -220,7 +220,9 @@ class Plan:
         """Give the table that the metric of a job compares, or that which weighs."""
 
         def ask(wildcards: Any) -> str:
-            metric = wildcards.get("metric") or next(name for name in self.study(wildcards).chosen if REGISTRY[name].weighs)
+            metric = wildcards.get("metric") or next(
+                name for name in self.study(wildcards).chosen if REGISTRY[name].weighs
+            )
             reads = REGISTRY[metric].table(self.study(wildcards).chosen[metric])
             rule = "bin" if reads == "binned" else "prepare"
             return self.path(wildcards, rule, f"{reads}/{side}.parquet", wildcards.get("metric"))

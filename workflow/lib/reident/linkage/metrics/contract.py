@@ -202,7 +202,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
         ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
         metric of which the audit of an edition then knows no relation to others.
     by_value : callable
-        ``by_value(options)`` tells whether the numbers themselves are compared by a metric that compares bins otherwise.
+        ``by_value(options)`` tells whether a metric that compares bins otherwise compares the numbers themselves.
     """
 
     name: str

@@ -11,17 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments
-from reident.linkage.metrics.levels import (
-    DIFFER,
-    LEVELS,
-    MISSING,
-    Rules,
-    intervals,
-    of_table,
-    places,
-    starts_of,
-    whole_values,
-)
+from reident.linkage.metrics.levels import DIFFER, LEVELS, Rules, intervals, of_table, places, starts_of, whole_values
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.exact import SCALE
 
@@ -126,9 +116,7 @@ def check(options: Options, variables: Variables) -> None:
                 "its `order`, or remove it."
             )
     if options.bands and options.levels == "bins":
-        raise ValueError(
-            "`.metrics.fellegi_sunter` must not have `bands` with `levels: bins`. Remove one of the two."
-        )
+        raise ValueError("`.metrics.fellegi_sunter` must not have `bands` with `levels: bins`. Remove one of the two.")
     for name, limits in options.bands.items():
         if name not in by_name or by_name[name].type != "numeric":
             raise ValueError(
@@ -238,6 +226,7 @@ def _by_pattern(pairing: Pairing, options: Options, setting: Setting) -> Pairs:
 def _by_pair(pairing: Pairing, options: Options, setting: Setting) -> Pairs:
     """Return the suspected pairs where the weight depends on differences, or on the other pairs of both records."""
     from reident.kernels import evidence  # compiled code: loaded only where pairs are scored
+    from reident.linkage.metrics import candidates
 
     table, model = setting.weights.levels, setting.weights.model.iloc[0]
     lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
@@ -250,16 +239,23 @@ def _by_pair(pairing: Pairing, options: Options, setting: Setting) -> Pairs:
         ],
         np.int64,
     )
-    files = evidence.compare(*whole_values(pairing, levels), starts_of(pairing))
-    pairs = evidence.Evidence(
-        files,
-        intervals(levels),
-        np.exp2(weights / SCALE),
-        model["prior"] / (1 - model["prior"]),
-        competition=options.competition,
-        threads=setting.threads,
-    )
-    return pairs.best(weights, scaled(model["least_weight"]), SCALE, setting.keep, setting.progress)
+    values, starts, least = whole_values(pairing, levels), starts_of(pairing), scaled(model["least_weight"])
+    factors, prior_odds = np.exp2(weights / SCALE), model["prior"] / (1 - model["prior"])
+    how = {"competition": options.competition}
+    if model["n_pairs"] <= candidates.MAX_PAIRS or pairing.starts is not None:
+        files = evidence.compare(*values, starts)
+        every = evidence.Evidence(files, intervals(levels), factors, prior_odds, **how, threads=setting.threads)
+        return every.best(weights, least, SCALE, setting.keep, setting.progress)
+    bound = min(least, candidate_weight(prior_odds))
+    found = candidates.candidates(values, starts, levels, weights, bound, setting.threads, setting.progress)
+    return candidates.Listed(found, levels, factors, prior_odds, **how).best(weights, least, SCALE, setting.keep)
+
+
+def candidate_weight(prior_odds: float) -> int:
+    """Return the least scaled weight of a candidate."""
+    from reident.linkage.metrics import candidates  # loaded where there are too many pairs
+
+    return scaled(-math.log2(prior_odds) - candidates.BITS)
 
 
 def tolerance(_: Options, variables: Variables, __: bool) -> int:

@@ -121,7 +121,7 @@ def of_table(lines: pd.DataFrame) -> Levels:
 
 
 def scale_of(values: np.ndarray, *, skewed: bool = True) -> Scale:
-    """Return the scale of a variable from the numbers of both files; ``skewed`` says whether it may be that of asinh."""
+    """Return the scale of a variable from the numbers of both files, that of asinh only if it may be ``skewed``."""
     sizes = np.sort(np.abs(values[~np.isnan(values) & (values != 0)]))
     if not len(sizes):
         return Scale(math.nan, 0)
@@ -136,7 +136,7 @@ def levels_of(pairing: Pairing, rules: Rules) -> list[Levels]:
 
     found = []
     for at, variable in enumerate(pairing.variables):
-        columns = pairing.puf.values[:, at], pairing.eif.values[:, at]
+        columns = [numbers[:, at] for _, numbers in (pairing.puf, pairing.eif)]
         if not rules.by_difference(variable):
             found.append(of_categories(near=variable.name in rules.partial))
         elif variable.name in rules.bands:
@@ -182,9 +182,10 @@ def whole_values(pairing: Pairing, found: Sequence[Levels]) -> tuple[np.ndarray,
     puf, eif = (side.codes.astype(np.int64) for side in (pairing.puf, pairing.eif))
     for at, (levels, labels) in enumerate(zip(found, pairing.labels, strict=True)):
         if levels.scale is not None:
-            puf[:, at], eif[:, at] = (levels.scale.whole(side.values[:, at]) for side in (pairing.puf, pairing.eif))
+            for whole, (_, numbers) in ((puf, pairing.puf), (eif, pairing.eif)):
+                whole[:, at] = levels.scale.whole(numbers[:, at])
             continue
-        for codes in (puf[:, at], eif[:, at]):
+        for codes in (puf[:, at], eif[:, at]):  # views
             if PARTIAL in levels.names and labels is not None:
                 place = places(pairing.variables[at], labels)
                 codes[:] = np.where(codes < 0, codes, place[codes])
