@@ -449,8 +449,11 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
         m = {"agree": 0.9, "partial": 0.05} if at == 0 else {"agree": 0.95}
         for own in (m, u):
             own["differ"] = 1 - sum(own.values())
-        lines += [(name, level, round(n * u[level]), m[level], u[level], np.log2(m[level] / u[level])) for level in m]
-        lines.append((name, "missing", n // 50, None, None, 0.0))
+        lines += [
+            (name, level, round(n * u[level]), m[level], u[level], np.log2(m[level] / u[level]), *[None] * 4)
+            for level in m
+        ]
+        lines.append((name, "missing", n // 50, None, None, 0.0, *[None] * 4))
     edges = np.linspace(0.5, 1, len(shape.calibration) + 1)
     classes = [
         (low, high, n_pairs, right, mean, right / n_pairs)
