@@ -53,7 +53,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     metrics = {
         name: tables._replace(
             distribution=through_csv(tables.distribution, f"suspected/{name}.distribution.csv"),
-            limits=through_csv(tables.rank_curve, f"confirmed/{name}.limits.csv"),
+            rank_curve=through_csv(tables.rank_curve, f"confirmed/{name}.limits.csv"),
         )
         for name, tables in made.metrics.items()
     }
