@@ -33,7 +33,7 @@ def test_a_small_study_is_what_the_oracle_says(tmp_path):
     assert list(ours.confirmed) == sorted(results.confirmed, key=list(ours.confirmed).index)
     for metric, pairs in ours.confirmed.items():
         assert_frame_equal(pairs, results.confirmed[metric], check_exact=True)
-        assert_frame_equal(ours.limits[metric], results[f"confirmed/{metric}.limits.csv"], check_exact=True)
+        assert_frame_equal(ours.rank_curves[metric], results[f"confirmed/{metric}.limits.csv"], check_exact=True)
     assert_frame_equal(ours.warnings, results["prepared/warnings.csv"])
 
 

@@ -71,7 +71,7 @@ class MetricTables(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """The tables of an attack: those of each metric by its name, and the rates of all."""
+    """The tables of an attack: the tables of each metric by its name, and the rates of all."""
 
     weights: Estimates | None
     metrics: dict[str, MetricTables]

@@ -178,7 +178,7 @@ class Plan:
     # Results
 
     def path(self, wildcards: Any, rule: str, path: str, metric: str | None = None, place: str | None = None) -> str:
-        """Return a result of a step, with the study or with that of which a variant shares it.
+        """Return a result of a step, in the folder of the study or of the variant that shares it.
 
         ``path`` is from the study's results folder; ``place`` is another study of the family than that of the job.
         """

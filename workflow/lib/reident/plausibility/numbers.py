@@ -177,7 +177,7 @@ def monotone_gain(x: np.ndarray, y: np.ndarray, half: np.ndarray) -> float:
 
 
 def one_sided(x: np.ndarray, y: np.ndarray) -> float | None:
-    """Return the share of different numbers of which the EIF has the larger one, if most of them are on one side."""
+    """Return the share of different numbers with the larger one in the EIF, if most of them are on one side."""
     difference = (y - x)[x != y]
     if len(difference) < 2 * MIN_LINKS or abs(np.median(y - x)) <= 0.04 * _spread(x):
         return None
@@ -204,7 +204,7 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
 
 def spread_values(own: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of links with a value whose partners are spread as everyone's, while those of others are not.
+    """Return the share of links with a value whose partners are spread as everyone's, unlike the partners of others.
 
     Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; they
     are taken out together before the others are looked at, since two codes would hide each other.

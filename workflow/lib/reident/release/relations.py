@@ -255,7 +255,7 @@ class _Edition:
             )
 
     def _shortest(self) -> Iterator[Contained]:
-        """Yield the containments that do not follow from others, through an attack of which as much is published."""
+        """Yield the containments that do not follow from others, through an equally published attack."""
         counts = defaultdict(set)
         for cell in self.cells:
             if cell.file == RELEASED:
