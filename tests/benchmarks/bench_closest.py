@@ -70,12 +70,12 @@ def draw(work: Work, folder: Path) -> None:
 def process(folder: str, threads: str) -> None:
     """What is timed: prepared tables in, tables out."""
     from reident.matching import closest
-    from reident.matching.parts import ClosestRules
+    from reident.matching.settings import ClosestSettings
 
     names = tuple(f"v{at}" for at in range(10))
     at = Path(folder)
     tables = [pq.read_table(at / f"{name}.parquet") for name in ("confidential", "synthetic", "holdout")]
-    found = closest.measure(ClosestRules(names, frozenset(names[:5]), (), 0.95), *tables, threads=int(threads))
+    found = closest.measure(ClosestSettings(names, frozenset(names[:5]), (), 0.95), *tables, threads=int(threads))
     pq.write_table(found.records, at / "closest.parquet")
     found.closest.to_csv(at / "closest.csv", index=False)
     line = found.closest.iloc[0]

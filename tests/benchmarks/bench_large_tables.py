@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 from reident.ledger.stored import Sink
 from reident.linkage import bins, clusters, confirmation, ranking, rates
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Assigning
-from reident.pipeline import parts
+from reident.linkage.settings import AssignmentSettings
+from reident.pipeline import step_settings
 from reident.study.model import Study
 
 RECORDS, PAIRS = 10_000_000, 2
@@ -127,24 +127,24 @@ def run(folder: Path, step: str) -> None:
     files = {side: _open(folder / f"{side}.parquet") for side in SIDES}
     metric = REGISTRY["taxicab"]
     if step == "bin":
-        part = parts.cutting(of)
-        cuts = bins.cut(part, files, strata, manifest)
+        settings = step_settings.cutting(of)
+        cuts = bins.cut(settings, files, strata, manifest)
         for side in SIDES:
             _sink(folder, f"binned_{side}", cuts.binned(side, files[side], strata[side]))
         cuts.cutpoints()
     elif step in ("rank", "assign"):
-        name, assigning = ("pairs", None) if step == "rank" else ("local", Assigning(PAIRS))
+        name, assigning = ("pairs", None) if step == "rank" else ("local", AssignmentSettings(PAIRS))
         shards = [_open(folder / f"{name}_{shard}.parquet") for shard in range(SHARDS)]
         suspected = Sink(folder / "suspected.parquet")
         ranking.rank(metric, shards, strata["puf"], manifest, suspected, assigning)
         made = suspected.close().path
         made.replace(folder / "suspected.parquet") if assigning is None else made.unlink()
     elif step == "confirm":
-        part = parts.confirming(of)
+        settings = step_settings.confirming(of)
         suspected, iuf = (_open(folder / f"{name}.parquet") for name in ("suspected", "iuf"))
         sinks = [Sink(folder / f"{name}.parquet") for name in ("confirmed", "positions")]
         tables = suspected, files, iuf, strata["puf"], manifest, *sinks
-        limits = confirmation.confirm(part, metric, *tables, folder)
+        limits = confirmation.confirm(settings, metric, *tables, folder)
         limits.to_csv(folder / "limits.csv", index=False)
         for sink, name in zip(sinks, ("confirmed", "positions"), strict=True):
             sink.close().path.replace(folder / f"{name}.parquet")
@@ -152,9 +152,9 @@ def run(folder: Path, step: str) -> None:
         pairs = {"taxicab": _open(folder / "positions.parquet")}
         limits = {"taxicab": pd.read_csv(folder / "limits.csv", usecols=rates.LIMITS)}
         iuf, numbers = (_open(folder / f"{name}.parquet") for name in ("iuf", "clusters"))
-        rates.rate(parts.rating(of), files, iuf, strata, manifest, pairs, limits, numbers)
+        rates.rate(step_settings.rating(of), files, iuf, strata, manifest, pairs, limits, numbers)
         if step == "clusters":
-            clusters.rate(parts.rating(of), numbers, strata["puf"], manifest, pairs)
+            clusters.rate(step_settings.rating(of), numbers, strata["puf"], manifest, pairs)
     peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     print(f"{step:8} {time.process_time() - begin:8.1f} s {int(peak.split()[1]) / 1e3:8,.0f} MB", flush=True)
 

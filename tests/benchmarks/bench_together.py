@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from reident.linkage import together
-from reident.linkage.parts import Joining
+from reident.linkage.settings import JoiningSettings
 from reident.sections.linkage import Rates
 
 STRATA = 50
@@ -40,10 +40,10 @@ def main(n: int = 1_000_000, files: int = 2) -> None:
     own = [drawn(n, seed) for seed in range(files)]
     stratum = np.sort(np.random.default_rng(9).integers(0, STRATA, n)).astype(np.int32)
     manifest = pd.DataFrame({"stratum": [f"s{at:04d}" for at in range(STRATA)], "n_puf": np.bincount(stratum)})
-    part = Joining(tuple(map(str, range(files))), {"adhoc": False}, (), person=True, rates=Rates())
+    settings = JoiningSettings(tuple(map(str, range(files))), {"adhoc": False}, (), person=True, rates=Rates())
     before = time.perf_counter()
     table = together.join(
-        part,
+        settings,
         [pa.table({})] * (1 + files),
         pa.table({"stratum": stratum}),
         manifest,

@@ -18,10 +18,10 @@ import pandas as pd
 import pyarrow as pa
 from reident.linkage import weights
 from reident.linkage.metrics import fellegi_sunter
-from reident.linkage.metrics.contract import Estimates, Scored, Setting
+from reident.linkage.metrics.contract import Estimates, Scored, ScoringContext
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
 from reident.linkage.pairing import Comparison
-from reident.linkage.parts import OrderedVariable, Weighing
+from reident.linkage.settings import OrderedVariable, WeighingSettings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 OUT = CHECKOUT / "results" / "benchmarks"
@@ -45,11 +45,11 @@ def weighed(data: dict[str, np.ndarray], options: Options, keep: int, threads: i
     manifest = pd.DataFrame({"stratum": ["s0001"], "n_puf": n[:1], "n_eif": n[1:], "pairs": [n[0] * n[1]]})
     variables = tuple(OrderedVariable(name, "numeric") for name in names)
     limit = options.threshold
-    part = Weighing(variables, options.partial, limit.probability, limit.weight, False)
-    estimates = weights.estimate(part, tables, strata, manifest, threads=threads)
+    settings = WeighingSettings(variables, options.partial, limit.probability, limit.weight, False)
+    estimates = weights.estimate(settings, tables, strata, manifest, threads=threads)
     pairing = Comparison(variables, tables, strata, 1).pairing(0)
-    setting = Setting(keep, threads, weights=estimates)
-    return estimates, fellegi_sunter.score(pairing, options, setting)
+    context = ScoringContext(keep, threads, weights=estimates)
+    return estimates, fellegi_sunter.score(pairing, options, context)
 
 
 def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray]:

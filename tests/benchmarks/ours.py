@@ -36,7 +36,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
         records = np.flatnonzero(found.msus.order)
         answer(work, records, found.msus.order[records], found.msus.counts[records].sum(axis=1))
     elif work.metric == "winkler":
-        from reident.linkage.metrics.contract import Setting
+        from reident.linkage.metrics.contract import ScoringContext
         from reident.linkage.metrics.winkler import METRIC, Closest, Nearest, Options
         from reident.linkage.pairing import Pairing, Records, Scope
         from reident.sections.linkage import LinkingVariable
@@ -47,7 +47,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
         pairing = Pairing(variables, *sides, (None,) * work.numeric, spread, scope)
         rules = {"half_gap": "half_gap", "nearest": Nearest(nearest=NEAREST)}
         rule = rules.get(work.norm) or Closest(closest=CLOSEST[work.numeric])
-        pairs = METRIC.score(pairing, Options(agreement=rule), Setting(KEEP, int(threads)))
+        pairs = METRIC.score(pairing, Options(agreement=rule), ScoringContext(KEEP, int(threads)))
         answer(work, pairs.puf, pairs.eif, pairs.score if work.norm not in rules else -pairs.score)
     elif work.metric == "fellegi_sunter":
         weigh(work, dict(data), int(threads))
@@ -107,7 +107,7 @@ def table(at: int, *codes: np.ndarray) -> Table:
 def by_functions(work: Work, data: dict[str, np.ndarray], threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Score by a function of the study where a numeric variable has few values, and by the default bands elsewhere."""
     from reident.linkage.metrics.adhoc import METRIC, Options
-    from reident.linkage.metrics.contract import Setting
+    from reident.linkage.metrics.contract import ScoringContext
     from reident.linkage.pairing import Pairing, Records, Scope
     from reident.sections.exact import SCALE
     from reident.sections.linkage import LinkingVariable
@@ -132,7 +132,7 @@ def by_functions(work: Work, data: dict[str, np.ndarray], threads: int) -> tuple
             ]
         )
         pairing = Pairing(variables, *sides, tuple(labels), spread, Scope(*(side.values for side in sides)))
-        pairs = METRIC.score(pairing, Options(scores=own), Setting(KEEP, threads, functions=(file,)))
+        pairs = METRIC.score(pairing, Options(scores=own), ScoringContext(KEEP, threads, functions=(file,)))
     return pairs.puf, pairs.eif, np.rint(-pairs.score * SCALE)
 
 

@@ -13,16 +13,16 @@ from making.studies import in_strata
 from reident.intake.severity import table as warnings_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
-from reident.larger.parts import Extrapolating
+from reident.larger.settings import ExtrapolationSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Joining, Variable
+from reident.linkage.settings import JoiningSettings, Variable
 from reident.linkage.together import join
 from reident.pipeline.tables import TABLES
 from reident.sections.larger import LargerIntruder
 from reident.sections.linkage import Rates
 from reident.sections.utility import Utility
 from reident.utility.measure import Measured, measure
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
 RIVALS = (120, 40, 20, 10, 8, 6, 4, 3, 2, 2)
 """Records with 0, 1, … rivals among those whose person the whole file holds."""
@@ -55,8 +55,8 @@ def write_larger(
     """Add a larger intruder to the results in a folder, all metrics alike; sizes change the rule of `fixed` ones."""
     section, metrics = LargerIntruder.model_validate(options), metrics_of(folder)
     limits = {name: 5 if REGISTRY[name].ranked else None for name in metrics}
-    part = Extrapolating(metrics, limits, fixed, 20, section.times, section.population, 0.95)
-    table = extrapolate(part, {name: counts(rivals, limit=limits[name] or 1) for name in metrics})
+    settings = ExtrapolationSettings(metrics, limits, fixed, 20, section.times, section.population, 0.95)
+    table = extrapolate(settings, {name: counts(rivals, limit=limits[name] or 1) for name in metrics})
     write_table(folder / "larger/rates.csv", table)
     return amend(folder, larger_intruder=section.model_dump(mode="json"))
 
@@ -92,11 +92,11 @@ def write_together(
     `persons`, the first candidates of all files are the same people.
     """
     files, metrics = FILES if files is None else files, metrics_of(folder)
-    part = Joining(tuple(files), dict.fromkeys(metrics, False), (), persons, Rates())
+    settings = JoiningSettings(tuple(files), dict.fromkeys(metrics, False), (), persons, Rates())
     names = [pa.chunked_array([pa.array(map(str, range(N_PUF)), pa.string())])] * len(files)
     pairs = [claims(confirmed, suspected) for confirmed in files.values()]
     table = join(
-        part,
+        settings,
         [pa.table({})] * (1 + len(files)),
         in_strata(*[0] * N_PUF),
         pd.DataFrame({"stratum": ["s0001"], "n_puf": [N_PUF]}),
@@ -140,7 +140,7 @@ def measured(variables: tuple[Variable, ...], utility: Utility, changed: float, 
         for side, column in (("o", values[0]), ("r", released)):
             typed = column.astype(float) if variable.type == "numeric" else column.astype(str)
             files[side][variable.name] = pa.array(typed, mask=column == 0)
-    return measure(Measuring(("pufid",), variables, 5, None, 0.95, utility), *map(pa.table, files.values()))
+    return measure(UtilitySettings(("pufid",), variables, 5, None, 0.95, utility), *map(pa.table, files.values()))
 
 
 def write_why(

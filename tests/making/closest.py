@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from reident.matching import closest
-from reident.matching.parts import ClosestRules
+from reident.matching.settings import ClosestSettings
 
 LEVEL = 0.95
 PEOPLE = [True] * 3 + [False] * 3
 """Which variables of :func:`people` are numbers."""
 
 
-def rules_of(numeric: Sequence[bool]) -> ClosestRules:
+def rules_of(numeric: Sequence[bool]) -> ClosestSettings:
     names = tuple(f"v{at}" for at in range(len(numeric)))
-    return ClosestRules(names, frozenset(n for n, own in zip(names, numeric, strict=True) if own), (), LEVEL)
+    return ClosestSettings(names, frozenset(n for n, own in zip(names, numeric, strict=True) if own), (), LEVEL)
 
 
 def table(numeric: Sequence[bool], rows: Sequence[Sequence[Any]]) -> pa.Table:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.plausibility.check import Checked, check
-from reident.plausibility.parts import Checking
+from reident.plausibility.settings import DescriptionCheckSettings
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Described:
     types: dict[str, str]
     extra: dict[str, pd.DataFrame] = field(default_factory=dict)  # columns that are not linking variables, by side
 
-    def of(self, kind: str) -> list[str]:
+    def select(self, kind: str) -> list[str]:
         """The linking variables of a type."""
         return [name for name, type_ in self.types.items() if type_ == kind]
 
@@ -134,8 +134,10 @@ def checked(described: Described) -> Checked:
     )
     iuf = pa.table({"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)})
     variables = tuple(Variable(name, kind) for name, kind in described.types.items())  # type: ignore[arg-type]
-    part = Checking(variables, {"puf": ("key",), "eif": ("key",)})
-    return check(part, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account)
+    settings = DescriptionCheckSettings(variables, {"puf": ("key",), "eif": ("key",)})
+    return check(
+        settings, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account
+    )
 
 
 def warned(described: Described) -> list[tuple[str, str]]:
@@ -195,7 +197,7 @@ def _numbers(convert: Callable[[np.random.Generator, np.ndarray], np.ndarray], s
     """A mistake in a number of one file: the one that tells most people apart."""
 
     def make(rng: np.random.Generator, study: Described) -> Described:
-        names = study.of("numeric")
+        names = study.select("numeric")
         name = names[int(rng.integers(len(names)))]
         return _other(study, name, convert(rng, getattr(study, side)[name].to_numpy().copy()), side)
 
@@ -204,7 +206,7 @@ def _numbers(convert: Callable[[np.random.Generator, np.ndarray], np.ndarray], s
 
 def _codes(convert: Callable[[np.random.Generator, np.ndarray], np.ndarray], side: str = "eif") -> Mistake:
     def make(rng: np.random.Generator, study: Described) -> Described:
-        names = study.of("categorical")
+        names = study.select("categorical")
         if not names:
             return study
         name = names[int(rng.integers(len(names)))]
@@ -265,7 +267,7 @@ def _strata_exchanged(_: np.random.Generator, study: Described) -> Described:
 
 def _crossed(rng: np.random.Generator, study: Described) -> Described:
     for kind in ("categorical", "numeric"):
-        names = study.of(kind)
+        names = study.select(kind)
         if len(names) > 1:
             a, b = rng.permutation(names)[:2]
             return replace(study, eif=study.eif.assign(**{a: study.eif[b], b: study.eif[a]}))
@@ -274,7 +276,7 @@ def _crossed(rng: np.random.Generator, study: Described) -> Described:
 
 def _another_column(kind: str, column: str) -> Mistake:
     def make(rng: np.random.Generator, study: Described) -> Described:
-        names = study.of(kind)
+        names = study.select(kind)
         return _other(study, names[-1], study.extra["eif"][column].to_numpy()) if names else study
 
     return make

@@ -10,7 +10,7 @@ from making.report import write_computed
 from making.studies import as_text
 from reident.filerisk import assessment, modelling, numerical_study, scenarios
 from reident.filerisk import prepare as intake
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.study import model as study
 
 FILE_RISK = {
@@ -78,13 +78,13 @@ def prepared(
     original: pd.DataFrame | None = None,
     n: int = 300,
     **keys: Any,
-) -> tuple[study.Study, intake.Prepared]:
+) -> tuple[study.Study, intake.PreparedRisk]:
     """Return a study and its prepared files; the population has ten times the records of the file."""
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)
     sample = people.sample(n, random_state=1) if file is None else file
     return spec, intake.prepare(
-        parts.risk_files(spec),
+        step_settings.risk_files(spec),
         as_text(sample),
         as_text(people) if spec.risk.population else None,
         None if original is None else as_text(original),
@@ -94,16 +94,18 @@ def prepared(
 def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: Any) -> Path:
     """Write the results of a study of `file_risk` alone, computed by the library, and return their folder."""
     spec, files = prepared(section, **keys)
-    assessed = assessment.assess(parts.assessment(spec), files.file, files.population, files.original, files.categories)
+    assessed = assessment.assess(
+        step_settings.assessment(spec), files.file, files.population, files.original, files.categories
+    )
     tables = {**assessed._asdict(), "categories": files.categories}
     tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
-        tables |= numerical_study.run(parts.sampling(spec), files.population)._asdict()
+        tables |= numerical_study.run(step_settings.sampling(spec), files.population)._asdict()
     if spec.risk.population_models:
-        modelled = modelling.model(parts.modelling(spec), files.file, files.population)
+        modelled = modelling.model(step_settings.modelling(spec), files.file, files.population)
         tables |= {"population": modelled.population_models, "individual_classes": modelled.individual_classes}
     if spec.risk.scenarios or spec.risk.key_sets:
-        tables |= scenarios.assess(parts.intruder_rules(spec), files.file, files.population)._asdict()
+        tables |= scenarios.assess(step_settings.intruder_rules(spec), files.file, files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     return write_computed(folder, "filerisk", "assess_file", study.canonical_json(spec), tables, risk=files.warnings)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from reident.ledger.spreadsheets import guarded
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline.parts import Heading
-from reident.pipeline.releasing import Alike, Attack, Releasing
+from reident.pipeline.releasing import Alike, Attack, ReleaseSettings
+from reident.pipeline.step_settings import Heading
 from reident.pipeline.tables import TABLES
 from reident.release import gate
 from reident.sections.linkage import Binning, LinkingVariable
@@ -221,10 +221,10 @@ def conventions(records: Records) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["convention", "n_records", "below_2", "below_3", "below_5"])
 
 
-def part(records: Records, seed: str = "") -> Releasing:
-    """Return what the step takes from such a study."""
+def settings_of(records: Records, seed: str = "") -> ReleaseSettings:
+    """Return the settings of the step for such a study."""
     metrics = records.metrics[: records.suspected.shape[1]]
-    return Releasing(
+    return ReleaseSettings(
         study="s",
         heading=Heading("A study", "", None, "en"),
         seed=seed,
@@ -260,7 +260,7 @@ def passed(
 ) -> gate.Passed:
     """Let a study pass by a bundled policy, with other values of what describes it."""
     chosen = policy(name)
-    described = part(records, SEED if chosen.rounding == "random" else "")
+    described = settings_of(records, SEED if chosen.rounding == "random" else "")
     tables_ = tables(records) if results is None else results
     return gate.approve(dataclasses.replace(described, **changes), chosen, tables_, after)
 

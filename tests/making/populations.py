@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from reident.larger import thinning
-from reident.larger.parts import Extrapolating, Thinning
+from reident.larger.settings import ExtrapolationSettings, ThinningSettings
 from reident.linkage import attack, strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Setting
-from reident.linkage.parts import OrderedVariable, Stratifying
+from reident.linkage.metrics.contract import ScoringContext
+from reident.linkage.settings import OrderedVariable, StratificationSettings
 from reident.sections.linkage import Binning
 from scipy.special import ndtr
 
@@ -42,7 +42,7 @@ class Population(NamedTuple):
 
     study: AttackFiles
     larger: AttackFiles
-    part: Thinning
+    settings: ThinningSettings
     kind: Kind
 
 
@@ -59,7 +59,7 @@ def draw(kind: Kind, seed: int, times: int = TIMES) -> Population:
     types = ["categorical" if values[name].dtype == object else "numeric" for name in names]
     variables = tuple(OrderedVariable(*pair) for pair in zip(names, types, strict=True))
     metrics = {kind.metric: REGISTRY[kind.metric].options.model_validate(kind.options)}
-    return Population(study, larger, Thinning(SearchSettings(variables, Binning(), metrics, 5, 20), 1), kind)
+    return Population(study, larger, ThinningSettings(SearchSettings(variables, Binning(), metrics, 5, 20), 1), kind)
 
 
 def _values(kind: Kind, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -100,33 +100,33 @@ def _tables(released: dict[str, pa.Array], known: dict[str, pa.Array], puf: np.n
     }
     _, *places = np.intersect1d(puf, eif, return_indices=True)
     iuf = pa.table({side: at.astype(np.int32) for side, at in zip(("puf", "eif"), places, strict=True)})
-    made = strata.stratify(Stratifying(("region",), ("puf", "eif")), files["puf"], files["eif"], iuf)
+    made = strata.stratify(StratificationSettings(("region",), ("puf", "eif")), files["puf"], files["eif"], iuf)
     return AttackFiles(files, iuf, {"puf": made.puf, "eif": made.eif}, made.manifest)
 
 
 def ranked_pairs(population: Population) -> pa.Table:
     """Return the ranked pairs of the study."""
-    settings, files = population.part.attack, population.study
+    settings, files = population.settings.attack, population.study
     compared = attack.compare(settings, files)
-    return pa.concat_tables(attack.suspect(settings, population.kind.metric, files, compared, Setting()))
+    return pa.concat_tables(attack.suspect(settings, population.kind.metric, files, compared, ScoringContext()))
 
 
 def counted(population: Population) -> pd.DataFrame:
     """Return the counts of the study and of parts of its intruder's file."""
     metric = population.kind.metric
-    return thinning.thin(population.part, metric, population.study, ranked_pairs(population), Setting())
+    return thinning.thin(population.settings, metric, population.study, ranked_pairs(population), ScoringContext())
 
 
 def truth(population: Population) -> dict[str, float]:
     """Return the rates of the intruder with the larger file, by quantity."""
     metric = population.kind.metric
-    states = thinning.attacked(population.part, metric, population.larger, Setting())
+    states = thinning.attacked(population.settings, metric, population.larger, ScoringContext())
     best = np.where(states.better == 0, states.own / np.maximum(states.rivals + states.own, 1), 0.0)
     return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}
 
 
-def extrapolating(kind: Kind, *, declared: bool = True, times: int = TIMES) -> Extrapolating:
+def extrapolating(kind: Kind, *, declared: bool = True, times: int = TIMES) -> ExtrapolationSettings:
     """Return what the extrapolation takes."""
     limits = {kind.metric: 5 if REGISTRY[kind.metric].ranked else None}
     people = kind.people if declared else None
-    return Extrapolating((kind.metric,), limits, (), 20, (float(times),), people, 0.95)
+    return ExtrapolationSettings((kind.metric,), limits, (), 20, (float(times),), people, 0.95)

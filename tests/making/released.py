@@ -16,7 +16,7 @@ import nbformat
 from reident.release import policies
 from reident.release.cells import Published
 from reident.report import layout
-from reident.report.edition import annex, figures, front, parts, tables
+from reident.report.edition import analyses, annex, figures, front, tables
 from reident.report.edition.reading import FORMS, Edition
 from reident.sections.release import Policy
 from reident.study import rounding
@@ -141,7 +141,7 @@ def executed(edition: Edition) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source.startswith("display("):
             space = {"study": edition, "section": layout.section, "annex": annex, "figures": figures}
-            space |= {"front": front, "parts": parts, "tables": tables}
+            space |= {"front": front, "analyses": analyses, "tables": tables}
             space["display"] = lambda *shown, cell=cell: cell.outputs.extend(map(_output, shown))
             exec(cell.source, space)  # noqa: S102 - the project's own notebook
     return notebook

@@ -9,8 +9,8 @@ import pandas as pd
 from making.report import Shape, write_entry, write_results
 from reident.archive.releases import Release, complete
 from reident.linkage.intervals import interval
+from reident.linkage.settings import WHOLE
 from reident.pipeline import steps
-from reident.pipeline.tables import WHOLE
 
 SIDES = {"puf": "prepare", "eif": "prepare", "iuf": "prepare", "confidential": "prepare_matching"}
 """The sources of a study, with the step that reads each."""

@@ -31,27 +31,27 @@ from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
 from reident.plausibility.findings import Finding
 from reident.plausibility.without import COUNTS
-from reident.report import parts
-from reident.report.layout import Part, section
+from reident.report import blocks
+from reident.report.layout import Block, section
 from reident.report.results import Results
 from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
 from reident.study import checklists
 from reident.verdict import limits
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
 
-MODULES = {module.name: import_module(f"{parts.__name__}.{module.name}") for module in iter_modules(parts.__path__)}
-"""The modules of the parts of the report."""
+MODULES = {module.name: import_module(f"{blocks.__name__}.{module.name}") for module in iter_modules(blocks.__path__)}
+"""The modules of the blocks of the report."""
 
-PARTS = {
-    f"{name}.{part}": value
+BLOCKS = {
+    f"{name}.{block}": value
     for name, module in MODULES.items()
-    for part, value in vars(module).items()
-    if isinstance(value, Part) and value.make.__module__ == module.__name__
+    for block, value in vars(module).items()
+    if isinstance(value, Block) and value.make.__module__ == module.__name__
 }
-"""The parts of the report as the notebook names them."""
+"""The blocks of the report as the notebook names them."""
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 
@@ -206,7 +206,7 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
         for name, path in JUDGED.items()
         if name not in SOURCES.values() and (folder / path).is_file()
     }
-    judged = limits.judge(Judging(decision, len(names), default), tables | warnings)
+    judged = limits.judge(VerdictSettings(decision, len(names), default), tables | warnings)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
         write_table(folder / f"verdict/{name}.csv", table)
 
@@ -225,7 +225,7 @@ def cells(results: Results, *names: str) -> dict[str, list[Any]]:
         if wanted and cell.cell_type == "code" and cell.source.startswith("display("):
             output: list[Any] = []
             space = {"study": results, "section": section, **MODULES}
-            space["display"] = lambda *parts, output=output: output.extend(parts)
+            space["display"] = lambda *blocks, output=output: output.extend(blocks)
             exec(cell.source, space)  # noqa: S102 - the project's own notebook
             shown[cell["id"]] = output
     return shown

@@ -12,11 +12,11 @@ import pytest
 import yaml
 from reident import reading
 from reident.errors import InputError
-from reident.intake.parts import Preparing
+from reident.intake.settings import PreparationSettings
 from reident.linkage.intervals import Spread
 from reident.pipeline import family
 from reident.pipeline.canonical import digest
-from reident.pipeline.parts import part
+from reident.pipeline.step_settings import settings_of
 from reident.pipeline.steps import STEPS, wanted
 from reident.study import model as studies
 from reident.study.model import Study
@@ -45,9 +45,9 @@ def plain(**sections: Any) -> dict[str, Any]:
     return {**copy.deepcopy(PLAIN), **sections}
 
 
-def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
+def read_source(settings: PreparationSettings, side: str, path: Path) -> pa.Table:
     """Return the text of what a study needs of a source file."""
-    return reading.read(path, part.file(side), part.columns_of(side), part.keys_of(side))
+    return reading.read(path, settings.file(side), settings.columns_of(side), settings.keys_of(side))
 
 
 def files(**sides: Any) -> dict[str, Any]:
@@ -86,15 +86,15 @@ def study(**sections: Any) -> Study:
     return Study.model_validate(plain(**sections))
 
 
-def parts(study: Study, *rules: str, metric: str = "taxicab") -> dict[str, str]:
+def settings_digests(study: Study, *rules: str, metric: str = "taxicab") -> dict[str, str]:
     """Return the digests of what the steps of a study take from it: all steps that it asks for, or the given ones."""
     steps = [STEPS[rule] for rule in rules] or wanted(study)
-    return {step.rule: digest(part(study, step.rule, metric)) for step in steps}
+    return {step.rule: digest(settings_of(study, step.rule, metric)) for step in steps}
 
 
 def changed(before: Study, after: Study) -> set[str]:
     """Return the steps of a study that take something else from another study."""
-    old, new = parts(before), parts(after)
+    old, new = settings_digests(before), settings_digests(after)
     return {rule for rule in old if new.get(rule) != old[rule]}
 
 

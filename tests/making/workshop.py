@@ -32,8 +32,8 @@ class Workshop:
         self.file.write_text(yaml.safe_dump(plain(**sections)), encoding="utf-8")
 
     @property
-    def part_digest(self):
-        """The digest of what a rule takes from the study as it is now, by rule and metric."""
+    def settings_digest(self):
+        """The digest of the settings of a rule in the study as it is now, by rule and metric."""
         return partial(Family(self.file).known_digest, "")
 
     def job(self, rule, inputs, outputs, metric=None):
@@ -46,8 +46,8 @@ class Workshop:
             input={"study": str(self.file), **{key: str(path) for key, path in inputs.items()}},
             output={**made, "ledger": str(self.root / "ledger" / f"{name}.json")},
             params={
-                "part": steps.Handed("what the step takes"),
-                "study": self.part_digest(rule, metric),
+                "settings": steps.Handed("the settings"),
+                "study": self.settings_digest(rule, metric),
                 "library": digests.library_digest(rule, metric),
             },
             log=[str(self.root / "logs" / f"{name}.log")],

@@ -4,43 +4,43 @@ import numpy as np
 from oracles import pairs
 
 
-def half_gap(x, y, masked):
+def half_gap(x, y, puf_values):
     """Within half the distance from y to the nearer of its neighbours among the masked values."""
-    gaps = [abs(y - other) for other in masked if other != y]
+    gaps = [abs(y - other) for other in puf_values if other != y]
     return not gaps or 2 * abs(x - y) <= min(gaps)
 
 
-def printed(x, y, masked):
+def printed(x, y, puf_values):
     """Within the distance to the next masked value below, and half the distance to the next one above."""
-    below = [y - other for other in masked if other < y]
-    above = [other - y for other in masked if other > y]
+    below = [y - other for other in puf_values if other < y]
+    above = [other - y for other in puf_values if other > y]
     return all(abs(x - y) <= gap for gap in below) and all(2 * abs(x - y) <= gap for gap in above)
 
 
-def midpoint(x, y, masked):
+def midpoint(x, y, puf_values):
     """No masked value is nearer to x than y."""
-    return all(abs(x - y) <= abs(x - other) for other in masked)
+    return all(abs(x - y) <= abs(x - other) for other in puf_values)
 
 
-def nearest(x, y, held, g):
+def nearest(x, y, eif_values, g):
     """Fewer than g of the values held are nearer to y than x."""
-    return sum(abs(other - y) < abs(x - y) for other in held) < g
+    return sum(abs(other - y) < abs(x - y) for other in eif_values) < g
 
 
-def rank_distance(x, y, held):
+def rank_distance(x, y, eif_values):
     """The smallest g for which x is among the g values held that are nearest to y."""
-    return next(g for g in range(1, len(held) + 1) if nearest(x, y, held, g))
+    return next(g for g in range(1, len(eif_values) + 1) if nearest(x, y, eif_values, g))
 
 
-def agrees(x, y, masked, held, agreement):
-    """`masked` are the PUF's values, `held` the EIF's, missing ones left out."""
+def agrees(x, y, puf_values, eif_values, agreement):
+    """`puf_values` and `eif_values` are those of the files, missing ones left out."""
     if agreement == "half_gap":
-        return half_gap(x, y, masked)
+        return half_gap(x, y, puf_values)
     if agreement == "printed":
-        return printed(x, y, masked)
+        return printed(x, y, puf_values)
     if agreement == "midpoint":
-        return midpoint(x, y, masked)
-    return nearest(x, y, held, int(agreement["nearest"]))
+        return midpoint(x, y, puf_values)
+    return nearest(x, y, eif_values, int(agreement["nearest"]))
 
 
 def agreements(puf, eif, numeric, scope, agreement):
@@ -49,7 +49,7 @@ def agreements(puf, eif, numeric, scope, agreement):
     `scope` holds the records of both files from which masked and held values are taken.
     """
     columns = [[{r[j] for r in scope[0]} - {None}, [r[j] for r in scope[1]]] for j in range(len(numeric))]
-    columns = [(masked, [x for x in held if x is not None]) for masked, held in columns]
+    columns = [(puf_values, [x for x in eif_values if x is not None]) for puf_values, eif_values in columns]
     known = {}
 
     def agree(j, y, x):
@@ -70,14 +70,14 @@ def agreements(puf, eif, numeric, scope, agreement):
 
 def distances(puf, eif, numeric, scope, m):
     """For every pair of positions with at least m rank distances the m-th smallest; None is missing."""
-    held = [[r[j] for r in scope[1] if r[j] is not None] for j in range(len(numeric))]
+    eif_values = [[r[j] for r in scope[1] if r[j] is not None] for j in range(len(numeric))]
     known = {}
 
     def distance(j, y, x):
         if not numeric[j]:
             return 1 if x == y else None
         if (j, y, x) not in known:
-            known[j, y, x] = rank_distance(x, y, held[j])
+            known[j, y, x] = rank_distance(x, y, eif_values[j])
         return known[j, y, x]
 
     found = {}

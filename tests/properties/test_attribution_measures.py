@@ -43,7 +43,7 @@ def computed(reach, original, released, holdout, linked, values):
     numeric = reach is not None
     guess = attributes.best_guess(np.sort(ranks[1][ranks[1] >= 0]), *windows, numeric)
     told = attributes.tell(*files, *own, *windows, guess, numeric, linked, 0, 0)
-    return measures.of(told, linked=linked)
+    return measures.measure(told, linked=linked)
 
 
 records = st.lists(st.tuples(st.integers(MISSING, 3), st.integers(MISSING, 3)), max_size=9)

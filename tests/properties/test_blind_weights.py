@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from making.examples import examples
 from oracles import blind as oracle
 from reident.linkage import weights
-from reident.linkage.parts import OrderedVariable, Weighing
+from reident.linkage.settings import OrderedVariable, WeighingSettings
 
 
 @st.composite
@@ -33,7 +33,7 @@ def drawn(draw):
 def computed(strata, near):
     names = [f"x{j}" for j in range(len(near))]
     variables = tuple(OrderedVariable(name, "numeric") for name in names)
-    part = Weighing(variables, tuple(np.array(names)[near].tolist()), 0.5, None, False)
+    settings = WeighingSettings(variables, tuple(np.array(names)[near].tolist()), 0.5, None, False)
     files, stratum = {}, {}
     for at, side in enumerate(("puf", "eif")):
         codes = np.concatenate([pair[at] for pair in strata])
@@ -44,7 +44,7 @@ def computed(strata, near):
     sizes = np.array([[len(puf), len(eif)] for puf, eif in strata])
     manifest = pd.DataFrame({"stratum": [f"s{at}" for at in range(len(strata))], "n_puf": sizes[:, 0]})
     manifest = manifest.assign(n_eif=sizes[:, 1], pairs=sizes.prod(axis=1))
-    return weights.estimate(part, files, stratum, manifest)
+    return weights.estimate(settings, files, stratum, manifest)
 
 
 @examples(60)

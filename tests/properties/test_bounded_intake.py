@@ -11,7 +11,7 @@ from making.studies import study
 from reident.errors import InputError
 from reident.intake import columns, ordering, spool
 from reident.intake import prepare as intake
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 
 KEY = st.sampled_from(["", "1", "01", "1 ", "10", "2", "é", "e\u0301", "𝄞", "\uffff", "a\0", "a"])
 CODE = st.sampled_from(["1", "2", "", "-9", "x", "99"])
@@ -43,11 +43,13 @@ def table(names, rows):
     return pa.table({name: pa.array(own, pa.string()) for name, own in zip(names, cells, strict=True)})
 
 
-def outcome(part, sources, folder=None, threads=1):
+def outcome(settings, sources, folder=None, threads=1):
     """The prepared tables, or the message of the error."""
     tables = {name: [] for name in PREPARED}
     try:
-        lines = intake.prepare_files(part, sources, {name: own.append for name, own in tables.items()}, folder, threads)
+        lines = intake.prepare_files(
+            settings, sources, {name: own.append for name, own in tables.items()}, folder, threads
+        )
     except InputError as error:
         return str(error), error.args[1:]
     found = {name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}
@@ -96,9 +98,9 @@ def test_bounded_memory_and_threads_give_what_one_batch_gives(
     model = study(
         files=described, linking_variables=linking, **({"rates": {"cluster": list(cluster)}} if cluster else {})
     )
-    part = parts.preparing(model)
+    settings = step_settings.preparing(model)
     tables = {side: table(names[side], own) for side, own in known.items()}
-    whole = outcome(part, {side: [own] for side, own in tables.items()})
+    whole = outcome(settings, {side: [own] for side, own in tables.items()})
     small = [
         (spool, "MAX_ROWS", bucket),
         (ordering, "BUCKET", bucket),
@@ -110,6 +112,6 @@ def test_bounded_memory_and_threads_give_what_one_batch_gives(
             stack.enter_context(patch.object(module, name, value))
         pieces = {side: [pa.Table.from_batches([one]) for one in own.to_batches(batch)] for side, own in tables.items()}
         folder = tmp_path_factory.mktemp("scratch", numbered=True)
-        bounded = outcome(part, pieces, folder, threads)
+        bounded = outcome(settings, pieces, folder, threads)
         assert not list(folder.iterdir())
     assert bounded == whole

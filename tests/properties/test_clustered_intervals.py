@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from making.studies import in_clusters, in_strata, manifest, pairs, spread, study
 from oracles import rating as oracle
 from reident.linkage import batches, cluster_sums, intervals, rates
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 
 RECORDS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)).map(
@@ -88,7 +88,7 @@ def coverage(studies, households, correlation, seed):
     """The share of simulated studies whose interval has the rate: clustered, and Clopper–Pearson."""
     rng = np.random.default_rng(seed)
     methods = {
-        method: parts.rating(study(metrics={"unicity": {}}, rates={"interval": method, "cluster": "hh"}))
+        method: step_settings.rating(study(metrics={"unicity": {}}, rates={"interval": method, "cluster": "hh"}))
         for method in ("clustered", "clopper-pearson")
     }
     covered = dict.fromkeys(methods, 0)
@@ -105,8 +105,8 @@ def coverage(studies, households, correlation, seed):
         )
         tables = pairs(), {"puf": in_strata(*[0] * n), "eif": in_strata(0)}, manifest(("s1", n, 1, 0))
         limit = {"unicity": pd.DataFrame()}
-        for method, part in methods.items():
-            line = rates.rate(part, {}, *tables, {"unicity": suspected}, limit, in_clusters(*household)).iloc[0]
+        for method, settings in methods.items():
+            line = rates.rate(settings, {}, *tables, {"unicity": suspected}, limit, in_clusters(*household)).iloc[0]
             covered[method] += line["conditional_low"] <= RATE <= line["conditional_high"]
     return {method: count / studies for method, count in covered.items()}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import winkler as oracle
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.metrics.winkler import METRIC, Closest, Nearest, Options
 from reident.linkage.pairing import Pairing, Records, Scope
 from reident.sections.linkage import LinkingVariable
@@ -66,7 +66,7 @@ def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
 
 def score(pairing, agreement, min_agree, keep, threads=1):
     options = Options(agreement=agreement, min_agree=min_agree)
-    puf, eif, score, ambiguous, _ = METRIC.score(pairing, options, Setting(keep, threads))
+    puf, eif, score, ambiguous, _ = METRIC.score(pairing, options, ScoringContext(keep, threads))
     return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), ambiguous.tolist()
 
 

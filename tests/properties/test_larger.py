@@ -15,9 +15,9 @@ from reident.errors import InputError
 from reident.larger import curves, thinning
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.metrics.unicity import sets_in_force
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from workflow.library_run import run
 
 
@@ -64,7 +64,7 @@ def test_a_part_is_attacked_as_a_study_with_that_part(drawn, share, draw):
     assume(not rounding_splits_a_tie(oracle, smaller))
     pufids = keys_of(tables, "puf")
     for name, result in oracle.metrics.items():
-        states = thinning.attacked(parts.thinning(tables.study, name), name, own, Setting())
+        states = thinning.attacked(step_settings.thinning(tables.study, name), name, own, ScoringContext())
         expected = larger.claims(result, pufids)
         assert list(zip(states.candidates, states.links, strict=True)) == [expected[key] for key in pufids]
         assert states.held.sum() == result.rates["ALL"]["n_findable"]
@@ -83,9 +83,9 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
     links = distinct_links(content, prepare(content, "puf", puf), prepare(content, "eif", eif), iuf)
     pufids, own = keys_of(tables, "puf"), whole(tables, links)
     for name, result in oracle.metrics.items():
-        part = parts.thinning(tables.study, name)
-        options = part.attack.metrics[name]
-        if part.attack.assigning(name) is not None or getattr(options, "max_order", None) is not None:
+        settings = step_settings.thinning(tables.study, name)
+        options = settings.attack.metrics[name]
+        if settings.attack.assigning(name) is not None or getattr(options, "max_order", None) is not None:
             continue
         if name == "unicity":
             missing = any(
@@ -99,7 +99,7 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
             expected = {pufid: min(rivals, keep) for pufid, rivals in expected.items()}
         else:
             expected = larger.ranked_rivals(result, links, pufids, keep)
-        states = thinning.whole(part, name, own, tables.metrics[name].suspected)
+        states = thinning.whole(settings, name, own, tables.metrics[name].suspected)
         assert states.rivals.tolist() == [expected[key] for key in pufids]
         if name != "unicity":
             places = larger.ranked_places(result, links, pufids)
@@ -108,6 +108,6 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
         observed = curves.observed(table, ranked=REGISTRY[name].ranked)["best_guess_rate"].item()
         guesses = larger.best_guesses(result, links, pufids, REGISTRY[name].ranked)
         assert observed == pytest.approx(float(sum(guesses.values()) / len(pufids)), abs=1e-12)
-        shards = thinning.attacked(part, name, own, Setting(), budget)
+        shards = thinning.attacked(settings, name, own, ScoringContext(), budget)
         for field in ("held", "better", "own", "first", "candidates", "links"):
             assert np.array_equal(getattr(shards, field), getattr(states, field))

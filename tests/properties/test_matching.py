@@ -16,7 +16,7 @@ from reident.kernels.matching import count
 from reident.matching import prepare as intake
 from reident.matching.counting import pack
 from reident.matching.summary import CLASSES, match_files
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.sections.matching import Matching
 
 CODES = [["1", "2"], ["1", "2", "3"], ["a", " a", "A", "é", "e\u0301"], ["x"]]
@@ -103,7 +103,7 @@ def table(rows):
 def refused(options, confidential, synthetic):
     """The sentence with which the files are refused, or an empty one."""
     try:
-        intake.prepare(parts.matched_files(options), confidential, synthetic)
+        intake.prepare(step_settings.matched_files(options), confidential, synthetic)
     except InputError as error:
         return str(error)
     return ""
@@ -119,8 +119,8 @@ def test_every_record_scenario_and_summary(drawn):
         # Only what the oracle sees too: nobody is a target, or a category without a code in common.
         assert not targets if "target" in refusal else "no code" in refusal
         return
-    prepared = intake.prepare(parts.matched_files(options), *files)
-    found = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(step_settings.matched_files(options), *files)
+    found = match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
     files = [*map(str, range(1, len(synthetic) + 1)), "confidential"]
     lines = found.scenarios.set_index(["scenario", "file"])
     records = found.records.to_pandas()
@@ -223,8 +223,8 @@ def pooled_lines(study, confidential, synthetic):
     options = Matching.model_validate(study)
     files = table(confidential), [table(file) for file in synthetic]
     assume(not refused(options, *files))
-    prepared = intake.prepare(parts.matched_files(options), *files)
-    found = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(step_settings.matched_files(options), *files)
+    found = match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
     return found.pooled.set_index(["scenario", "membership"])
 
 
@@ -318,7 +318,9 @@ def test_the_order_of_rows_changes_no_number(drawn, shuffle):
     )
     assume(not refused(options, *first))
     before, after = (
-        match_files(parts.match_rules(options), *intake.prepare(parts.matched_files(options), *files)[:2])
+        match_files(
+            step_settings.match_rules(options), *intake.prepare(step_settings.matched_files(options), *files)[:2]
+        )
         for files in (first, second)
     )
     assert before.scenarios.equals(after.scenarios)

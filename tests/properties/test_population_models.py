@@ -9,7 +9,7 @@ from making.examples import examples
 from making.kernels import uniform_files
 from oracles import population as oracle
 from reident.filerisk import individual, log_linear, modelling, superpopulation, uniques
-from reident.filerisk.parts import Modelling
+from reident.filerisk.settings import ModellingSettings
 
 CODES = uniform_files((0, 40), 4, 4, [0.0, 0.15, 1.0])
 SIZES = st.lists(st.integers(1, 6), min_size=1, max_size=30)
@@ -142,7 +142,9 @@ def test_the_slide_negative_binomial_has_the_expected_uniques_and_pairs(alpha, b
 def test_no_file_is_too_odd_and_the_order_of_its_records_does_not_matter(codes, people, wildcard, seed, weighted):
     assume(len(codes))
     rng, names = np.random.default_rng(seed), [f"x{j}" for j in range(codes.shape[1])]
-    part = Modelling(("id",), tuple(names), None if weighted else 0.2, wildcard, ("main", "two-way"), True, 1)
+    settings = ModellingSettings(
+        ("id",), tuple(names), None if weighted else 0.2, wildcard, ("main", "two-way"), True, 1
+    )
     columns = {
         "id": pa.array([f"{at:03d}" for at in range(len(codes))]),
         ".household": pa.array(rng.integers(0, 3, len(codes)).astype(np.int32)),
@@ -154,8 +156,8 @@ def test_no_file_is_too_odd_and_the_order_of_its_records_does_not_matter(codes, 
     of_people = {name: pa.array(same[:, j], mask=same[:, j] < 0) for j, name in enumerate(names)}
     file, population = pa.table({**columns, **key}), pa.table(of_people)
     order = pa.array(rng.permutation(len(codes)))
-    first = modelling.model(part, file, population)
-    second = modelling.model(part, file.take(order), population)
+    first = modelling.model(settings, file, population)
+    second = modelling.model(settings, file.take(order), population)
     assert first.population_models.to_csv() == second.population_models.to_csv()
     assert first.individual_classes.to_csv() == second.individual_classes.to_csv()
     assert first.individual.take(order).equals(second.individual)

@@ -9,8 +9,8 @@ import pytest
 from making.dependent_keys import LEVELS, populations
 from oracles import population as oracle
 from reident.filerisk import log_linear, modelling, superpopulation
-from reident.filerisk.parts import Modelling
-from reident.report.parts.filerisk_models import contradictions
+from reident.filerisk.settings import ModellingSettings
+from reident.report.blocks.filerisk_models import contradictions
 
 MAX_RATIO = 2
 """An estimate is bad if it is off by more than this factor."""
@@ -34,7 +34,7 @@ def sampled(population: np.ndarray, fraction: float, seed: int) -> Sample:
     """Model a sample that has each person with the same probability."""
     names = [f"x{at}" for at in range(population.shape[1])]
     file = population[np.random.default_rng(seed).random(len(population)) < fraction]
-    options = Modelling(("id",), tuple(names), fraction, False, ("main", "two-way"), False, 1)
+    options = ModellingSettings(("id",), tuple(names), fraction, False, ("main", "two-way"), False, 1)
     people, records = ({name: pa.array(codes[:, at]) for at, name in enumerate(names)} for codes in (population, file))
     found = modelling.model(options, pa.table({"id": np.arange(len(file)), **records}), pa.table(people))
     sizes = np.unique(file, axis=0, return_counts=True)[1]

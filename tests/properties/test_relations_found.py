@@ -35,7 +35,7 @@ def facts(studies, *, complete):
         puf_in_strata=True,
         same_files=same,
         same_records=frozenset(attacks),
-        containments=containment.of(attacks, complete=complete),
+        containments=containment.find(attacks, complete=complete),
     )
 
 

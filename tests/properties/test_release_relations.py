@@ -13,9 +13,9 @@ from reident.filerisk.uniques import conventions
 from reident.linkage import clusters, confirmation, ranking, rates
 from reident.linkage.metrics import REGISTRY
 from reident.matching.summary import CLASSES
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.release.cells import Cell, Published
-from reident.release.facts import Facts, Limit
+from reident.release.facts import Facts, LimitOutcome
 from reident.release.relations import relations
 
 KEEP = 6
@@ -80,7 +80,7 @@ def counted(case, max_pairs):
     }
     _, positions, limits = gathered(
         confirmation.confirm,
-        parts.confirming(options),
+        step_settings.confirming(options),
         REGISTRY["taxicab"],
         suspected,
         keys,
@@ -89,7 +89,7 @@ def counted(case, max_pairs):
         lines,
         sinks=2,
     )
-    rating = parts.rating(options)
+    rating = step_settings.rating(options)
     table = rates.rate(rating, {}, iuf, strata, lines, {"taxicab": positions}, {"taxicab": limits})
     groups = clusters.rate(rating, in_clusters(*cluster), strata["puf"], lines, {"taxicab": positions})
     counts = {}
@@ -127,9 +127,9 @@ def test_relations_of_the_attack_hold(case, one, other, percent):
         same_files=frozenset({"v"}),
         same_attack=frozenset({("v", "taxicab")}),
         nested_clusters=all(len(own) == 1 for own in places),
-        limits=(
-            Limit(part, whole, percent / 100, "passes" if passes else "breaks"),
-            Limit(part, None, 2, "passes" if counts[part] <= 2 else "breaks"),
+        outcomes=(
+            LimitOutcome(part, whole, percent / 100, "passes" if passes else "breaks"),
+            LimitOutcome(part, None, 2, "passes" if counts[part] <= 2 else "breaks"),
         ),
     )
     assert not broken(counts, facts)

@@ -12,9 +12,9 @@ from making.examples import examples
 from making.filerisk import prepared
 from oracles import scenarios as oracle
 from reident.filerisk import scenarios
-from reident.filerisk.parts import PLACE, IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, STRATUM, WEIGHT
-from reident.pipeline import parts
+from reident.filerisk.settings import PLACE, ScenarioSettings
+from reident.pipeline import step_settings
 from reident.sections.keys import sets_up_to
 
 NAMES = ("a", "b", "c")
@@ -41,7 +41,7 @@ def studies(draw):
         targets[PLACE + "c"] = file["c"]
     households = rng.integers(0, 5, n) if draw(st.booleans()) else None
     weights = rng.integers(4, 40, n) / 4 if weighted else None
-    rules = IntruderRules(
+    rules = ScenarioSettings(
         (("Neighbour", ("b", "a")), ("Everyone", NAMES)),
         tuple(sets_up_to(NAMES, draw(st.integers(1, 3)))),
         ("c", *TARGETS) if targets else (),
@@ -153,7 +153,7 @@ def test_the_ordered_distance_of_the_salaries_of_li_et_al():
             "scenarios": [{"name": "N", "known": ["q"]}], "sensitive": [target],
         }  # fmt: skip
         spec, found = prepared(section, file=people)
-        line = scenarios.assess(parts.intruder_rules(spec), found.file, found.population).diversity.iloc[0]
+        line = scenarios.assess(step_settings.intruder_rules(spec), found.file, found.population).diversity.iloc[0]
         assert line["distance"] == distance
         assert line["t"] == pytest.approx(expected, rel=1e-8)
 
@@ -162,7 +162,7 @@ def test_the_diversity_of_a_table_by_hand():
     """Three cells: {x: 3, y: 1}, {x: 1, y: 1, z: 1}, {z: 2}."""
     keys, values = [0, 0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 0, 1, 0, 1, 2, 2, 2]
     table = pa.table({"q": pa.array(keys, pa.int32()), "s": pa.array(values, pa.int32())})
-    rules = IntruderRules((("Neighbour", ("q",)),), (), ("s",), 0.5, False, False)
+    rules = ScenarioSettings((("Neighbour", ("q",)),), (), ("s",), 0.5, False, False)
     nobody = pa.table({"q": pa.array([], pa.int32())})
     line = scenarios.assess(rules, table, nobody).diversity.iloc[0]
     assert (line["distinct_l"], line["n_one_value"], line["n_shared_value"]) == (1, 2, 2)

@@ -11,9 +11,9 @@ from oracles import pairs as oracle
 from oracles import unicity as unicity_oracle
 from reident.kernels import strata, taxicab, unicity
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import MAX_SMALL, Estimates, Setting
+from reident.linkage.metrics.contract import MAX_SMALL, Estimates, ScoringContext
 from reident.linkage.pairing import Comparison, spread, spreads
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 
 ALPHAS = st.sampled_from(["0.5", "1", "1/3"])
 BANDS = {"bands": [{"within": 0.5, "score": "4"}, {"within": 2, "score": "1.5"}], "beyond": "0.5"}
@@ -118,18 +118,18 @@ def test_the_pairs_of_many_strata_are_those_of_each_alone(name, data):
     metric = REGISTRY[name]
     comparison, chosen = data.draw(comparisons(metric.reads))
     options = metric.options.model_validate(data.draw(OPTIONS[name]))
-    setting = Setting(
+    context = ScoringContext(
         keep=data.draw(st.sampled_from([1, 2, 3, 20, 100])),
         threads=data.draw(st.sampled_from([1, 2])),
         any_missing=comparison.any_missing,
         weights=data.draw(weights(comparison.variables)) if metric.weighs else None,
     )
-    found = metric.score_small(comparison.pairings(chosen), options, setting)
+    found = metric.score_small(comparison.pairings(chosen), options, context)
     n_puf = n_eif = 0
     expected = {field: [] for field in ("puf", "eif", "score", "ambiguous", "variables")}
     for stratum in chosen.tolist():
         pairing = comparison.pairing(stratum)
-        alone = metric.score(pairing, options, setting)
+        alone = metric.score(pairing, options, context)
         alone = alone._replace(puf=alone.puf + n_puf, eif=alone.eif + n_eif)
         for field, values in expected.items():
             values.extend([] if getattr(alone, field) is None else getattr(alone, field).tolist())

@@ -13,7 +13,7 @@ from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import batches, quantiles, record_keys
 from reident.linkage.agreements import METRIC, agreements
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from workflow.library_run import run
 
 # One shard, a few, more than there are pairs: the packing must not show.
@@ -57,7 +57,7 @@ def test_the_range_is_that_of_studies_of_their_own(drawn, agreement):
         return run(own, *rows)
 
     whole = made(1)
-    found = agreements(parts.counting(whole.study), whole.metrics[METRIC].positions, whole.rates)
+    found = agreements(step_settings.counting(whole.study), whole.metrics[METRIC].positions, whole.rates)
     assert found["min_agree"].tolist() == [*range(1, len(study["linking_variables"]) + 1)]
     for row in found.to_dict("records"):
         rates = made(row["min_agree"]).rates.set_index("stratum").loc["ALL"]

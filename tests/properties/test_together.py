@@ -13,8 +13,8 @@ from oracles.study import high_is_best
 from reident.errors import InputError
 from reident.linkage import together
 from reident.linkage.intervals import interval, one_sided
-from reident.linkage.parts import Joining
-from reident.pipeline import parts
+from reident.linkage.settings import JoiningSettings
+from reident.pipeline import step_settings
 from reident.pipeline.tables import TABLES
 from workflow.library_run import run
 
@@ -65,17 +65,19 @@ def attacked(study, puf, files):
 def joined(tables, labels=None, persons=True):
     """What an intruder finds who holds the files of these attacks; the first is that of the study."""
     first = tables[0]
-    part = Joining(
+    settings = JoiningSettings(
         tuple(labels or (f"file {at}" for at in range(len(tables)))),
-        parts.directions(first.study),
-        (*first.study.keys["puf"], *parts.strata_names(first.study)),
+        step_settings.directions(first.study),
+        (*first.study.keys["puf"], *step_settings.strata_names(first.study)),
         persons,
         first.study.rates,
     )
     pairs = {name: [own.metrics[name].positions for own in tables] for name in first.metrics}
     eifs = [own.prepared["eif"] for own in tables]
     released = [own.prepared["puf"] for own in (first, *tables)]
-    return together.join(part, released, first.strata["puf"], first.manifest, pairs, together.persons(part, eifs))
+    return together.join(
+        settings, released, first.strata["puf"], first.manifest, pairs, together.persons(settings, eifs)
+    )
 
 
 def keyed(table, names):

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import utility as oracle
 from reident.linkage.bins import cut_points
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.sections.utility import Utility
 from reident.utility import estimates
 from reident.utility.measure import measure
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
 CATEGORIES = st.sampled_from(["a", "b", "c", None])
 NUMBERS = st.sampled_from([None, -2.0, -0.5, 0.0, 1.0, 1.5, 30.0])
@@ -47,8 +47,8 @@ def table(keys, variables, side):
 def measured(variables, keys=None, original_keys=None, **options):
     keys = keys or [f"{at:02d}" for at in range(len(variables[0][1]))]
     names = tuple(Variable(f"v{at}", own[0]) for at, own in enumerate(variables))
-    part = Measuring(("pufid",), names, 3, None, 0.95, Utility(**options))
-    return measure(part, table(original_keys or keys, variables, 1), table(keys, variables, 2))
+    settings = UtilitySettings(("pufid",), names, 3, None, 0.95, Utility(**options))
+    return measure(settings, table(original_keys or keys, variables, 1), table(keys, variables, 2))
 
 
 @given(files())

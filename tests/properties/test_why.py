@@ -11,10 +11,10 @@ from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import bins, explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import LEFT_OUT, changes
 from reident.linkage.unique_sets import smallest_sets
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.sections.coarsening import plain
 from workflow.library_run import run
 
@@ -23,14 +23,14 @@ EXACT = ("unicity", "taxicab", "winkler", "fellegi_sunter")
 
 
 def files_of(tables, study):
-    cut = bins.bin_files(parts.cutting(study), tables.prepared, tables.strata, tables.manifest)
+    cut = bins.bin_files(step_settings.cutting(study), tables.prepared, tables.strata, tables.manifest)
     return AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
 
 
 def explained(tables, metric):
     positions = {name: own.positions for name, own in tables.metrics.items()}
-    part = parts.explaining(tables.study, metric)
-    return explanation.explain(part, metric, files_of(tables, tables.study), positions, Setting())
+    settings = step_settings.explaining(tables.study, metric)
+    return explanation.explain(settings, metric, files_of(tables, tables.study), positions, ScoringContext())
 
 
 def keys_of(tables, pairs):
@@ -51,7 +51,7 @@ def test_what_carries_a_pair_is_what_other_studies_confirm(drawn, metric):
     assume(not rounding_splits_a_tie(judge(study, *rows), tables))
     found = explained(tables, metric)
     pairs = keys_of(tables, found.pairs)
-    tried = changes(parts.ordered_variables(tables.study), None, tables.prepared["puf"])
+    tried = changes(step_settings.ordered_variables(tables.study), None, tables.prepared["puf"])
     names = [variable["name"] for variable in study["linking_variables"]]
     lost = {}
     for change in tried:

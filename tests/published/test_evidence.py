@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from reident.linkage.metrics import fellegi_sunter
-from reident.linkage.metrics.contract import Estimates, Setting
+from reident.linkage.metrics.contract import Estimates, ScoringContext
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
 from reident.linkage.pairing import Pairing, Records, Scope
-from reident.linkage.parts import OrderedVariable
+from reident.linkage.settings import OrderedVariable
 from reident.linkage.weights import weight
 
 KEPT = json.loads(Path(__file__).with_name("evidence.json").read_text(encoding="utf-8"))
@@ -38,7 +38,7 @@ def scored():
     records = [Records(*own) for own in zip(sides, numbers, strict=True)]
     pairing = Pairing(variables, *records, (None,) * len(NAMES), np.ones(len(NAMES)), Scope(*numbers))
     options = Options(partial=PARTIAL, threshold={"weight": -1000})
-    found = fellegi_sunter.score(pairing, options, Setting(len(codes), weights=Estimates(levels, model)))
+    found = fellegi_sunter.score(pairing, options, ScoringContext(len(codes), weights=Estimates(levels, model)))
     totals = np.full(len(codes), math.nan)
     totals[found.eif] = found.score
     return totals

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from published.test_suda import IHSN, codes_of
 from reident.filerisk import individual, log_linear, scenarios, uniques
-from reident.filerisk.parts import IntruderRules
+from reident.filerisk.settings import ScenarioSettings
 
 WEIGHTS = [180.0, 180.0, 215.0, 76.0, 186.0, 76.0, 180.0, 215.0, 186.0, 76.0]
 """Of the ten records of the IHSN practice guide. The f and F of its Table 4.1 follow: 1 and 215, 1 and 186, 2 and 360,
@@ -75,7 +75,7 @@ def test_statsmodels_fits_the_same_models(model, expected):
 
 
 HEART, VIRAL, CANCER = range(3)
-RULES = IntruderRules((("Neighbour", ("block",)),), (), ("condition",), 0.1, False, False)
+RULES = ScenarioSettings((("Neighbour", ("block",)),), (), ("condition",), 0.1, False, False)
 
 
 def diversity(*blocks):

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.sections.utility import Utility
 from reident.utility.measure import measure
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
 KEPT = json.loads(Path(__file__).with_name("utility.json").read_text(encoding="utf-8"))
 TYPES = {"age": "numeric", "income": "numeric", "region": "categorical", "sex": "categorical"}
@@ -25,10 +25,10 @@ def measured(names=tuple(TYPES), **options):
         pa.table({"pufid": [f"{at:03d}" for at in range(n)], **{name: KEPT[side][name] for name in names}})
         for side in ("original", "released")
     )
-    part = Measuring(
+    settings = UtilitySettings(
         ("pufid",), tuple(Variable(name, TYPES[name]) for name in names), 5, None, 0.95, Utility(**options)
     )
-    return measure(part, *files)
+    return measure(settings, *files)
 
 
 @pytest.mark.parametrize("order", [1, 2])

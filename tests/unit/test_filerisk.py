@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from reident.filerisk import dis, dis_suda, matches, numerical_study, suda
-from reident.filerisk.parts import Sampling
 from reident.filerisk.prepare import STRATUM
+from reident.filerisk.settings import SamplingSettings
 
 
 def test_sampling_fraction_from_weights():
@@ -99,7 +99,7 @@ def test_numerical_study_on_a_small_population():
     population = (rng.random((3000, 5)) ** 2 * [3, 5, 8, 4, 6]).astype(np.int32)
     strata = np.repeat([0, 1], 1500)
     names = tuple("abcde")
-    options = Sampling(names, 0.1, 4, 3, "elliot", None, wildcard=False)
+    options = SamplingSettings(names, 0.1, 4, 3, "elliot", None, wildcard=False)
     table = pa.table({**dict(zip(names, population.T, strict=True)), STRATUM: strata})
     found = numerical_study.run(options, table)
     assert found.by_sample["n"].tolist() == [300] * 4

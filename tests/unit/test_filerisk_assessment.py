@@ -10,7 +10,7 @@ from oracles import filerisk as pairs
 from oracles import unicity as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 
 
 def assess(section=FILE_RISK, *, threads=1, **keys):
@@ -19,7 +19,12 @@ def assess(section=FILE_RISK, *, threads=1, **keys):
         spec,
         found,
         assessment.assess(
-            parts.assessment(spec), found.file, found.population, found.original, found.categories, threads=threads
+            step_settings.assessment(spec),
+            found.file,
+            found.population,
+            found.original,
+            found.categories,
+            threads=threads,
         ),
     )
 

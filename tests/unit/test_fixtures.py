@@ -19,7 +19,7 @@ from making.studies import read_source
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import bins, strata
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.study import model as study
 from reident.study import named_files
 
@@ -51,11 +51,11 @@ def make(file: Path) -> Made:
     for problem in named_files.problems(model, file):
         raise InputError(problem)
     sources = {side: file.parent / own.path for side, own in model.sources.items()}
-    part = parts.preparing(model)
-    prepared = intake.prepare(part, **{side: read_source(part, side, path) for side, path in sources.items()})
-    found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
+    settings = step_settings.preparing(model)
+    prepared = intake.prepare(settings, **{side: read_source(settings, side, path) for side, path in sources.items()})
+    found = strata.stratify(step_settings.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
     files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
-    binned = bins.bin_files(parts.cutting(model), files, stratum, found.manifest)
+    binned = bins.bin_files(step_settings.cutting(model), files, stratum, found.manifest)
     links = {name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own}
     account: dict[str, int] = {}
     for own in (prepared.account, found.account):

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
 from reident.matching.summary import CLASSES, NamedSet, Risk, danger, mean_of, summarise
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.sections.matching import Matching
 
 STUDY = {
@@ -351,7 +351,7 @@ def test_a_word_where_a_radius_is():
 
 def test_accounts_close():
     prepared = intake.prepare(
-        parts.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]
+        step_settings.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]
     )
     lines = prepared.account.set_index(["file", "cause"])["rows"]
     assert lines["targets", "in"] == lines["targets", "used"] + lines["targets", "not a target"] == 6

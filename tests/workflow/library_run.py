@@ -12,8 +12,8 @@ import pyarrow as pa
 from reident.api.linked import prepared
 from reident.ledger import stored
 from reident.linkage.attack import MetricTables, attack
-from reident.linkage.metrics.contract import Setting
-from reident.pipeline import parts
+from reident.linkage.metrics.contract import ScoringContext
+from reident.pipeline import step_settings
 from reident.study.model import Study, load
 
 SIDES = ("puf", "eif")
@@ -49,11 +49,11 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     manifest = through_csv(files.manifest, "strata/manifest.csv")
     files = files._replace(manifest=manifest)
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
-    made = attack(parts.attacking(model), files, Setting(), budget)
+    made = attack(step_settings.attacking(model), files, ScoringContext(), budget)
     metrics = {
         name: tables._replace(
             distribution=through_csv(tables.distribution, f"suspected/{name}.distribution.csv"),
-            limits=through_csv(tables.limits, f"confirmed/{name}.limits.csv"),
+            rank_curve=through_csv(tables.rank_curve, f"confirmed/{name}.limits.csv"),
         )
         for name, tables in made.metrics.items()
     }
@@ -84,7 +84,7 @@ def read(study: Path, folder: Path) -> Tables:
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
     """The columns that the study needs, as intake reads them."""
-    names = list(dict.fromkeys(parts.preparing(study).columns_of(side)))
+    names = list(dict.fromkeys(step_settings.preparing(study).columns_of(side)))
     return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names})
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from reident.ledger import stored
 from reident.pipeline.steps import STEPS, table_of
-from reident.pipeline.tables import Column, Table
+from reident.pipeline.tables import Table, TableColumn
 from workflow.commands import PRELOADED, made, snakemake
 
 pytestmark = pytest.mark.slow
@@ -251,7 +251,7 @@ def files_of(results: Path) -> list[Path]:
     return [path for path in paths if NOT_TABLES.isdisjoint(path.parts) and path.suffix != ".lock"]
 
 
-def expected(table: Table, path: Path, names: dict[str, list[str]], conditions: frozenset[str]) -> list[Column]:
+def expected(table: Table, path: Path, names: dict[str, list[str]], conditions: frozenset[str]) -> list[TableColumn]:
     """The columns of a file as it is declared, with the names of a study."""
     unicity = "unicity" in path.as_posix()
     conditions |= {"unicity" if unicity else "metrics other than unicity"}

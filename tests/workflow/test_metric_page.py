@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reident.kernels.blocks import nearest_blocks
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Metric, Setting
+from reident.linkage.metrics.contract import Metric, ScoringContext
 from reident.linkage.pairing import Pairing, Records, Scope
 from workflow.commands import CHECKOUT
 
@@ -39,7 +39,7 @@ def test_the_metric_counts_agreements(agreements, at_least, n_eif):
     sides = [Records(codes, np.full(codes.shape, np.nan)) for codes in (puf, eif)]
     scope = Scope(*(np.full((len(side.codes), 3), np.nan) for side in sides))
     pairing = Pairing((), *sides, (None,) * 3, np.full(3, np.nan), scope)
-    found = agreements.METRIC.score(pairing, agreements.Options(at_least=at_least), Setting(keep=50))
+    found = agreements.METRIC.score(pairing, agreements.Options(at_least=at_least), ScoringContext(keep=50))
     count = {
         (p, e): sum(int(a == b >= 0) for a, b in zip(puf[p], eif[e], strict=True))
         for p in range(len(puf))

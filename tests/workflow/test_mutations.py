@@ -320,7 +320,7 @@ CODE = [
         "lost",
     ),
     ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),
-    ("a helper of the notebook", f"{LIBRARY}/report/parts/__init__.py", "\n# edited\n", REPORT, "whole"),
+    ("a helper of the notebook", f"{LIBRARY}/report/blocks/__init__.py", "\n# edited\n", REPORT, "whole"),
     ("the notebook, with the records lost", "workflow/notebooks/disclosure-review.ipynb", "\n", REPORT, "lost"),
 ]
 

@@ -14,9 +14,9 @@ from workflow import small
 pytestmark = pytest.mark.slow
 
 STEP = '    ("households", "Counting households", "linkage.households", _linked, "prepare", ""),\n'
-PART = """
+SETTINGS = """
 
-@_part_of("households")
+@_settings_of("households")
 def counting_households(study: Study) -> str:
     return study.keys["puf"][0]
 """
@@ -62,7 +62,7 @@ from reident import ledger
 from reident.linkage import households
 
 with ledger.step(snakemake) as step:
-    step.write("sizes", households.sizes(step.part, step.read("puf")))
+    step.write("sizes", households.sizes(step.settings, step.read("puf")))
 '''
 
 
@@ -77,7 +77,7 @@ def checkout(tmp_path_factory) -> Path:
     rules = folder / "workflow" / "rules" / "strata.smk"
     for path, more in (
         (rules, RULE),
-        (pipeline / "parts.py", PART),
+        (pipeline / "step_settings.py", SETTINGS),
         (pipeline / "tables.csv", TABLES),
         (pipeline / "columns.csv", COLUMNS),
     ):

@@ -6,7 +6,7 @@ from reident.linkage import bins
 with ledger.step(snakemake) as step:
     files = step.open_sides()
     strata = step.open_sides("strata_")
-    found = bins.cut(step.part, files, strata, step.read("manifest"))
+    found = bins.cut(step.settings, files, strata, step.read("manifest"))
     for side, sink in {side: step.sink(side) for side in files}.items():
         for table in found.binned(side, files[side], strata[side]):
             sink(table)

@@ -7,4 +7,4 @@ with ledger.step(snakemake) as step:
     step.check_chain()
     rates, manifest, rates_before, manifest_before = step.read_all("tables")
     after, before = Attack(rates, manifest), Attack(rates_before, manifest_before)
-    step.write("rates", compare(step.part, after, before))
+    step.write("rates", compare(step.settings, after, before))

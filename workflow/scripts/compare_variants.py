@@ -6,5 +6,5 @@ from reident.pipeline.steps import COMPARED
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    lines = COMPARED[step.wildcards["table"]].compared
-    step.write("comparison", comparison.compare(lines, step.part, step.read_all("tables")))
+    rows = COMPARED[step.wildcards["table"]].compared
+    step.write("comparison", comparison.compare(rows, step.settings, step.read_all("tables")))

@@ -9,4 +9,4 @@ with ledger.step(snakemake) as step:
     truth = files, step.open("iuf"), step.open("strata_puf"), step.read("manifest")
     metric, sinks = REGISTRY[step.metric], (step.sink("confirmed"), step.sink("positions"))
     tables = step.open("suspected"), *truth, *sinks
-    step.write("limits", confirmation.confirm(step.part, metric, *tables, step.scratch))
+    step.write("limits", confirmation.confirm(step.settings, metric, *tables, step.scratch))

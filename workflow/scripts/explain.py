@@ -3,11 +3,11 @@
 from reident import ledger
 from reident.linkage import explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), binned=binned)
-    positions = dict(zip(step.part.metrics, step.open_all("confirmed"), strict=True))
-    setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write_all(explanation.explain(step.part, step.metric, files, positions, setting))
+    positions = dict(zip(step.settings.metrics, step.open_all("confirmed"), strict=True))
+    context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
+    step.write_all(explanation.explain(step.settings, step.metric, files, positions, context))

@@ -4,5 +4,5 @@ from reident import ledger
 from reident.larger import curves
 
 with ledger.step(snakemake) as step:
-    counts = dict(zip(step.part.metrics, step.read_all("counts"), strict=True))
-    step.write("rates", curves.extrapolate(step.part, counts))
+    counts = dict(zip(step.settings.metrics, step.read_all("counts"), strict=True))
+    step.write("rates", curves.extrapolate(step.settings, counts))

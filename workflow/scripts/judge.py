@@ -5,7 +5,7 @@ from reident.verdict import limits, terminal
 
 with ledger.step(snakemake) as step:
     names = set(step.inputs) - {"study"}
-    judged = limits.judge(step.part, {name: step.read(name) for name in sorted(names)})
+    judged = limits.judge(step.settings, {name: step.read(name) for name in sorted(names)})
     for line in terminal.log_lines(judged.warnings):
         step.say(line)
     step.write_all(judged)

@@ -2,11 +2,11 @@
 
 from reident import ledger
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.plausibility.without import leave_out
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned)
-    setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("without", leave_out(step.part, files, setting))
+    context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
+    step.write("without", leave_out(step.settings, files, context))

@@ -4,5 +4,5 @@ from reident import ledger
 from reident.microaggregation import masking as files
 
 with ledger.step(snakemake) as step:
-    original = files.read_original(step.part, step.path("original"))
-    step.write_all(files.make(step.part, original))
+    original = files.read_original(step.settings, step.path("original"))
+    step.write_all(files.make(step.settings, original))

@@ -3,4 +3,4 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    step.write_all(simulation.populate(step.part))
+    step.write_all(simulation.populate(step.settings))

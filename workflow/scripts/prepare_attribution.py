@@ -5,7 +5,7 @@ from reident.attribution import prepare
 from reident.intake.sources import batches, opened
 
 with ledger.step(snakemake) as step:
-    sources = {side: batches(extract, step.path(side)) for side, extract in step.part.extracts.items()}
+    sources = {side: batches(extract, step.path(side)) for side, extract in step.settings.extracts.items()}
     sinks = {name: step.sink(name) for name in ("original", "released", "holdout")}
-    with opened(step.part.extracts, sources, step.scratch) as texts:
-        step.write_all(prepare.prepare_files(step.part, texts, sinks))
+    with opened(step.settings.extracts, sources, step.scratch) as texts:
+        step.write_all(prepare.prepare_files(step.settings, texts, sinks))

@@ -5,7 +5,7 @@ from reident.linkage import clusters, description, rates
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    rating, describing = step.part.rating, step.part.describing
+    rating, describing = step.settings.rating, step.settings.describing
     prepared, binned, strata = (step.open_sides(kind) for kind in ("", "binned_", "strata_"))
     pairs = dict(zip(rating.metrics, step.open_all("pairs"), strict=True))
     limits = dict(zip(rating.metrics, step.read_columns("limits", rates.LIMITS), strict=True))

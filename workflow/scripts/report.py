@@ -15,6 +15,6 @@ with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
     font = next(iter(step.inputs["font"]), None)
     notebook = execute.execute(step.path("notebook"), {"results": step.folder}, font)
     step.write("notebook", nbformat.writes(notebook))
-    page, heading = render.result(), dataclasses.asdict(step.part)
+    page, heading = render.result(), dataclasses.asdict(step.settings)
     about = page.About(study=step.called, live=True, **heading)
     step.write_all(page.render(page.read(notebook), about, font, step.say))

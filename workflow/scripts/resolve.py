@@ -4,4 +4,4 @@ from reident import ledger
 from reident.study import model as study
 
 with ledger.step(snakemake) as step:
-    step.write("study", study.canonical_json(step.part))
+    step.write("study", study.canonical_json(step.settings))

@@ -3,7 +3,7 @@
 from reident import ledger
 from reident.linkage import scoring, strata
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Estimates, Setting
+from reident.linkage.metrics.contract import Estimates, ScoringContext
 
 with ledger.step(snakemake) as step:
     files = step.open_sides()
@@ -12,5 +12,9 @@ with ledger.step(snakemake) as step:
     blocks = strata.pack(manifest, n_shards).query("shard == @shard")
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]
     weights = Estimates(*estimates) if estimates else None
-    setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights)
-    scoring.score_shard(step.part, REGISTRY[step.metric], files, lines, manifest, blocks, setting, step.sink("pairs"))
+    context = ScoringContext(
+        threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights
+    )
+    scoring.score_shard(
+        step.settings, REGISTRY[step.metric], files, lines, manifest, blocks, context, step.sink("pairs")
+    )

@@ -3,4 +3,4 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    step.write_all(simulation.simulate(step.part))
+    step.write_all(simulation.simulate(step.settings))

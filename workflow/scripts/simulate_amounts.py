@@ -3,4 +3,4 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    step.write("original", simulation.draw_skewed(step.part))
+    step.write("original", simulation.draw_skewed(step.settings))

@@ -3,4 +3,4 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    step.write("file", simulation.synthesize(step.part, step.wildcards["side"]))
+    step.write("file", simulation.synthesize(step.settings, step.wildcards["side"]))

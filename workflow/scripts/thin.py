@@ -3,10 +3,10 @@
 from reident import ledger
 from reident.larger import thinning
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 
 with ledger.step(snakemake) as step:
     prepared, strata = step.read_sides(), step.read_sides("strata_")
     files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"))
-    setting = Setting(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("counts", thinning.thin(step.part, step.metric, files, step.open("suspected"), setting))
+    context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
+    step.write("counts", thinning.thin(step.settings, step.metric, files, step.open("suspected"), context))

@@ -2,13 +2,13 @@
 
 from reident import ledger
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.suggestion import suggest
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     tables = prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned
-    positions = dict(zip(step.part.attack.metrics, step.read_all("confirmed"), strict=True))
-    setting = Setting(threads=step.threads, functions=step.inputs["functions"])
-    how = step.checkpoints, setting, step.progress
-    step.write_all(suggest.suggest(step.part, AttackFiles(*tables), positions, *how))
+    positions = dict(zip(step.settings.attack.metrics, step.read_all("confirmed"), strict=True))
+    context = ScoringContext(threads=step.threads, functions=step.inputs["functions"])
+    how = step.checkpoints, context, step.progress
+    step.write_all(suggest.suggest(step.settings, AttackFiles(*tables), positions, *how))

@@ -8,4 +8,4 @@ with ledger.step(snakemake) as step:
     strata = step.read_sides("strata_")
     iuf = step.read("iuf") if step.inputs["iuf"] else None
     manifest, how = step.read("manifest"), (step.threads, step.progress)
-    step.write_all(weights.estimate(step.part, files, strata, manifest, iuf, *how))
+    step.write_all(weights.estimate(step.settings, files, strata, manifest, iuf, *how))

@@ -72,7 +72,7 @@ def test_data_frames_give_what_a_study_file_gives(folder):
     assert_frame_equal(ours.rates, study.rates, check_exact=True)
     for metric, pairs in study.confirmed.items():
         assert_frame_equal(ours.confirmed[metric], pairs, check_exact=True)
-        assert_frame_equal(ours.limits[metric], study.limits[metric], check_exact=True)
+        assert_frame_equal(ours.rank_curves[metric], study.rank_curves[metric], check_exact=True)
     assert "1001" not in repr(ours)
     shuffled = [frame.sample(frac=1, random_state=1) for frame in (puf, eif, links)]
     again = reident.attack(*shuffled, variables=variables, strata=[{"name": "region", "eif": "area"}], threads=1)
@@ -93,7 +93,7 @@ def test_composite_keys_and_options():
         ["1", "1", "u", True],
         ["1", "2", "v", True],
     ]
-    assert set(found.limits["taxicab"]["max_pairs"]) == set(range(1, 21))
+    assert set(found.rank_curves["taxicab"]["max_pairs"]) == set(range(1, 21))
 
 
 FRAMES = {

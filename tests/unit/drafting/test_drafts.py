@@ -9,7 +9,7 @@ import yaml
 from making import drafting, formats, labour
 from reident import reading
 from reident.command import main
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.study.model import Study, load
 from workflow.commands import PRELOADED, made, snakemake
 from workflow.library_run import run
@@ -34,9 +34,11 @@ def drafted(paths: list[Path], out: Path, edits: list[tuple[str, str]]) -> Path:
 def rates(file: Path) -> pd.DataFrame:
     """The rates of a study file, by the library."""
     study: Study = load(file)
-    part = parts.preparing(study)
+    settings = step_settings.preparing(study)
     rows = {
-        side: reading.read(file.parent / part.file(side).path, part.file(side), part.columns_of(side)).to_pylist()
+        side: reading.read(
+            file.parent / settings.file(side).path, settings.file(side), settings.columns_of(side)
+        ).to_pylist()
         for side in ("puf", "eif", "iuf")
     }
     content = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone

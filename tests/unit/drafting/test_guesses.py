@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from making import drafting
 from reident.drafting import codes, counterparts, keys, links, recodes, strata, types
-from reident.drafting.profile import Column, File, profile
+from reident.drafting.profile import DraftColumn, File, profile
 from reident.drafting.source import describe
 
 
@@ -16,7 +16,7 @@ def file(path, columns: dict[str, list]) -> File:
     return profile(describe(saved, saved.with_name("study.yaml")))
 
 
-def column(tmp_path, values: list, name: str = "x") -> Column:
+def column(tmp_path, values: list, name: str = "x") -> DraftColumn:
     padding = [f"k{at}" for at in range(len(values))]
     return file(tmp_path / f"{name}.csv", {"pid": padding, name: values}).columns[name]
 

@@ -11,7 +11,7 @@ from making.studies import study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.intake.values import typed_key
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 
@@ -26,7 +26,7 @@ def prepared(puf, eif, files=None, **fields):
         pa.table({key: [f"{at:03}" for at in range(len(cells))], "v": cells}) for key, cells in (("p", puf), ("e", eif))
     ]
     pairs = (f"{at:03} {at:03}" for at in range(min(len(puf), len(eif))))
-    found = intake.prepare(parts.preparing(model), *sides, table("p e", *pairs))
+    found = intake.prepare(step_settings.preparing(model), *sides, table("p e", *pairs))
     return found.puf["v"].to_pylist(), found.eif["v"].to_pylist(), found.warnings
 
 
@@ -152,7 +152,7 @@ def test_the_separators_must_differ():
 
 
 def test_old_studies_keep_their_digest():
-    """Without the options nothing of them is in the part of a step."""
+    """Without the options nothing of them is in the settings of a step."""
     model = study(linking_variables=[{"name": "v", "type": "numeric"}])
     assert "convert" not in model.model_dump_json()
     assert "thousands" not in model.model_dump_json()

@@ -11,7 +11,7 @@ from making.examples import cases, examples
 from making.studies import study, table
 from reident.intake import prepare as intake
 from reident.intake.undeclared import NumberCounts, look_missing
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 
 LOOKS = [
     ("words in any case", {"": 1, "na": 2, "N/A": 3, ".": 1, "a": 9}, {"", "na", "N/A", "."}),
@@ -56,7 +56,9 @@ def warned(puf, eif, kind="categorical", links=None, **fields):
         pa.table({key: [str(at) for at in range(len(cells))], "v": cells}) for key, cells in (("p", puf), ("e", eif))
     )
     pairs = range(min(len(puf), len(eif))) if links is None else links
-    return intake.prepare(parts.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))).warnings
+    return intake.prepare(
+        step_settings.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))
+    ).warnings
 
 
 A, AB = ["a"] * 98, ["a", "b"] * 49
@@ -122,7 +124,7 @@ def test_a_value_of_fewer_than_three_records_that_looks_missing_is_not_named(puf
 def test_a_warning_about_a_strata_variable_names_the_strata():
     model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
     sides = table("p s v", "1 A 1", "2 B 2"), table("e s v", "1 A 1", "2 A 2")
-    (line,) = intake.prepare(parts.preparing(model), *sides, table("p e", "1 1", "2 2")).warnings.itertuples()
+    (line,) = intake.prepare(step_settings.preparing(model), *sides, table("p e", "1 1", "2 2")).warnings.itertuples()
     assert "are in strata without a record of the other file, which concerns 1 of 2 true links" in line.warning
     assert line.severity == "understates"
 
@@ -153,13 +155,13 @@ def test_of_numbers_only_those_that_may_look_missing_are_counted(batches):
 @given(
     values=st.lists(st.integers(0, 3000), min_size=1, max_size=400),
     heap=st.tuples(st.sampled_from([99.0, 777.0, 999.0, 9999.0]), st.integers(0, 30)),
-    parts=st.integers(1, 5),
+    step_settings=st.integers(1, 5),
 )
-def test_the_number_of_values_that_are_counted_does_not_matter(values, heap, parts):
+def test_the_number_of_values_that_are_counted_does_not_matter(values, heap, step_settings):
     every = [*map(float, values), *[heap[0]] * heap[1]]
     few, all_ = NumberCounts(limit=10), NumberCounts()
-    for at in range(parts):
-        own = np.unique(np.array(every[at::parts]), return_counts=True)
+    for at in range(step_settings):
+        own = np.unique(np.array(every[at::step_settings]), return_counts=True)
         few.add(*own)
         all_.add(*own)
     looks = look_missing(all_.counts())

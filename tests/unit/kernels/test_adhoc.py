@@ -10,7 +10,7 @@ from oracles.mixed import arrays_of, as_rows, records
 from reident.kernels import adhoc, adhoc_rules
 from reident.kernels.adhoc_profiles import SPARE
 from reident.kernels.adhoc_query import empty_query
-from reident.kernels.buffers import Files
+from reident.kernels.buffers import SearchFiles
 
 ONE = 10**12
 HIGHEST = 5 * ONE
@@ -139,7 +139,7 @@ VARIABLES = [
 @pytest.mark.parametrize("variables", VARIABLES)
 def test_bytes_cost_no_more_than_the_pair_and_boxes_no_more_than_their_records(variables, above):
     arrays, rules = drawn(15, 300, variables, 0.1)
-    files, flat = Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules], ONE)
+    files, flat = SearchFiles(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules], ONE)
     total = int(flat.highest.sum())
     threshold = total + 1 if above is None else total // 2
     model, puf_rows, eif_rows, coordinates = adhoc._prepare(files, flat, threshold)

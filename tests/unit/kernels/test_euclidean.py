@@ -9,7 +9,7 @@ from oracles import euclidean as oracle
 from oracles.bounds import bounds
 from oracles.mixed import arrays_of, as_rows, records, spreads
 from reident.kernels import euclidean
-from reident.kernels.buffers import Files, empty_buffers
+from reident.kernels.buffers import SearchFiles, empty_buffers
 from reident.kernels.euclidean_costs import SQUARE_ERROR, UNIT, float32_error
 
 NAN = math.nan
@@ -70,7 +70,7 @@ def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(kinds, alpha):
     puf_codes, puf_values = records(generator, 40, kinds, 0.1)
     eif_codes, eif_values = records(generator, 300, kinds, 0.1)
     numeric, spread = np.array([isinstance(kind, str) for kind in kinds]), spreads(eif_values)
-    files = Files(puf_codes, eif_codes, puf_values, eif_values)
+    files = SearchFiles(puf_codes, eif_codes, puf_values, eif_values)
     spread[[kind == "outlying" for kind in kinds]] = 1.0
     usable = np.where(np.isfinite(spread) & (spread > 0), spread, NAN)
     metric, index, puf = euclidean._prepare(files, numeric, usable, alpha, True, SCALE)
@@ -157,7 +157,7 @@ def test_the_worst_records_use_up_the_error_of_single_precision(n, n_different, 
     codes[0][:, ~numeric], codes[1][:, ~numeric] = 1, 2
     values = [np.full((rows, v), NAN) for rows in (3, 1)]
     values[0][:, numeric], values[1][:, numeric] = [p, -p, 0 * p], e  # the medians are 0
-    files = Files(*codes, *values)
+    files = SearchFiles(*codes, *values)
     metric, index, puf = euclidean._prepare(files, numeric, np.where(numeric, 1.0, NAN), 0.5, False, SCALE)
     assert metric.error == error
     low, high, box = (np.full((2, 3, 1), NAN, np.float32) for _ in range(3))

@@ -9,7 +9,7 @@ from oracles import unicity as oracle
 from reident.errors import InputError
 from reident.kernels.unicity import max_records, shared_uniques
 from reident.linkage.metrics import unicity
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.pairing import Pairing, Records, Scope
 
 
@@ -99,7 +99,7 @@ def test_files_that_exceed_64_bits_are_refused_with_advice():
         sides = [Records(part, np.full(part.shape, np.nan)) for part in codes]
         scope = Scope(*(side.values for side in sides))
         pairing = Pairing((None,) * 61, *sides, (None,) * 61, np.full(61, np.nan), scope)
-        return unicity.score(pairing, unicity.Options(max_order=max_order), Setting(20, 1))
+        return unicity.score(pairing, unicity.Options(max_order=max_order), ScoringContext(20, 1))
 
     assert score(1, 9).score.tolist() == [1]
     with pytest.raises(

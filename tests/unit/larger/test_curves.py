@@ -8,13 +8,13 @@ import pytest
 from making.additions import RIVALS, counts
 from making.populations import Kind, draw, ranked_pairs
 from reident.larger import curves, rarity, thinning
-from reident.larger.parts import Extrapolating
 from reident.larger.rivals import NEVER, _link_rivals
-from reident.linkage.metrics.contract import Setting
+from reident.larger.settings import ExtrapolationSettings
+from reident.linkage.metrics.contract import ScoringContext
 from reident.pipeline.tables import TABLES
 
 
-def part(**changes):
+def settings_of(**changes):
     fields = {
         "metrics": ("taxicab",),
         "limits": {"taxicab": 5},
@@ -24,7 +24,7 @@ def part(**changes):
         "population": 26_000,
         "level": 0.95,
     } | changes
-    return Extrapolating(**fields)
+    return ExtrapolationSettings(**fields)
 
 
 def lines(table, quantity="confirmed_rate"):
@@ -34,7 +34,7 @@ def lines(table, quantity="confirmed_rate"):
 
 def test_observed_rates_are_means_over_the_draws():
     table = counts(RIVALS)
-    found = curves.extrapolate(part(), {"taxicab": table})
+    found = curves.extrapolate(settings_of(), {"taxicab": table})
     quarter = table[table["share"] == 0.25]
     by_draw = [own for _, own in quarter.groupby("draw")]
     suspected = [own.loc[own["candidates"] > 0, "n_records"].sum() for own in by_draw]
@@ -67,7 +67,7 @@ def test_equally_good_pairs_come_in_every_order():
         orders = set(permutations([1] * own + [0] * (rivals - better)))
         for order in orders:
             expected[better + order.index(1)] += n / len(orders)
-    assert curves.describe(part(), "taxicab", table).before == pytest.approx(expected)
+    assert curves.describe(settings_of(), "taxicab", table).before == pytest.approx(expected)
     best = sum(n * own / (rivals + own) for rivals, better, own, n in states if own and not better)
     guess = curves.observed(table.assign(candidates=1), ranked=True)["best_guess_rate"]
     assert guess.item() == pytest.approx(best / 21, abs=1e-12)
@@ -87,7 +87,7 @@ def test_equally_good_pairs_come_in_every_order():
     ids=["a curve", "size", "19", "20", "never", "all", "more than all"],
 )
 def test_without_a_reason_there_is_no_number(rivals, changes, status):
-    found = lines(curves.extrapolate(part(**changes), {"taxicab": counts(rivals)}))
+    found = lines(curves.extrapolate(settings_of(**changes), {"taxicab": counts(rivals)}))
     assert set(found["status"]) == {status}
     assert found["estimate"].notna().all() == (status == "ok")
     assert found["high"].notna().any() == (status == "ok")
@@ -96,7 +96,7 @@ def test_without_a_reason_there_is_no_number(rivals, changes, status):
 
 @pytest.mark.parametrize(("population", "consistent"), [(28_000, True), (26_000, True), (100_000, False)])
 def test_links_that_are_no_sample_grow_in_proportion(population, consistent):
-    held = curves.describe(part(population=population), "taxicab", counts(RIVALS))
+    held = curves.describe(settings_of(population=population), "taxicab", counts(RIVALS))
     share, h = 2000 / population, sum(RIVALS) / 3000
     assert held.consistent == consistent
     expected = h + (1 - h) * share / (1 - share) if consistent else 2 * h
@@ -139,11 +139,11 @@ SMALL = Kind("taxicab", 3, 0, strata=2, missing=0.1, people=400, n_puf=60, n_eif
 def test_counts_add_up_to_the_records_of_the_file():
     population = draw(SMALL, 1)
     study, ranked = population.study, ranked_pairs(population)
-    table = thinning.thin(population.part, "taxicab", study, ranked, Setting())
+    table = thinning.thin(population.settings, "taxicab", study, ranked, ScoringContext())
     assert set(table) == set(TABLES["thin"][0].names)
     assert set(table.groupby(["share", "draw"])["n_records"].sum()) == {60}
     whole = table[table["share"] == 1]
-    own = thinning.attacked(population.part, "taxicab", population.study, Setting())
+    own = thinning.attacked(population.settings, "taxicab", population.study, ScoringContext())
     assert whole.loc[whole["links"] > 0, "n_records"].sum() == (own.links > 0).sum()
     assert whole.loc[whole["held"] == 1, "n_records"].sum() == own.held.sum()
 

@@ -239,7 +239,7 @@ EDITS = [
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),
-    ("a section of the report", "report/parts/front.py", {"report"}),
+    ("a section of the report", "report/blocks/front.py", {"report"}),
     ("the pages of the edition", "report/edition/front.py", {"edition"}),
     ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
     ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "judge", "report"}),

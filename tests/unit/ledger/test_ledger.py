@@ -35,7 +35,7 @@ def test_an_entry_records_what_was_read_and_written(shop):
     assert entry["inputs"]["eif"] == [
         {"path": "source:data.csv", "sha256": digests.sha256(shop.sources["eif"]), "size": len("eif\n")}
     ]
-    assert set(entry["inputs"]) == {"from", "puf", "eif", "iuf"}, "the study by the digest of its part alone"
+    assert set(entry["inputs"]) == {"from", "puf", "eif", "iuf"}, "the study by the digest of its settings alone"
     assert entry["versions"]["numpy"]
     assert (entry["rule"], entry["metric"], shop.entry("score.taxicab")["metric"]) == ("prepare", None, "taxicab")
     assert str(shop.folder) not in json.dumps(entry), "no path of this machine"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from reident.ledger.chain import sealed
-from reident.ledger.withheld import is_held, redacted, withheld
+from reident.ledger.withheld import is_known_to_intruder, redacted, withheld
 
 
 def line(path, digest=None):
@@ -56,9 +56,9 @@ def test_a_file_that_is_the_public_one_in_the_study_and_another_elsewhere_is_not
 
 
 def test_nothing_is_held_by_a_name_that_only_begins_like_one():
-    assert is_held("source_puf")
-    assert not is_held("source_puf_original")
-    assert not is_held("iuf")
+    assert is_known_to_intruder("source_puf")
+    assert not is_known_to_intruder("source_puf_original")
+    assert not is_known_to_intruder("iuf")
 
 
 def test_a_redacted_entry_has_the_digest_of_what_is_left():

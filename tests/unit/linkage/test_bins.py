@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from making.studies import in_strata, manifest, study, table
 from reident.linkage import bins
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 
 
 def binned(puf, eif, strata=("a",), **binning):
     """Bin ``stratum value`` records (``~`` missing) in two bins; a stratum is its value of s."""
-    part = parts.cutting(study(linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning}))
+    settings = step_settings.cutting(
+        study(linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning})
+    )
     line = {value: at for at, value in enumerate(strata)}
     files, stratum = {}, {}
     for side, rows in (("puf", puf), ("eif", eif)):
@@ -17,7 +19,7 @@ def binned(puf, eif, strata=("a",), **binning):
         files[side] = text.select(["v"]).set_column(0, "v", text["v"].cast("float64"))
         stratum[side] = in_strata(*(line.get(value) for value in text["s"].to_pylist()))
     listed = manifest(*((f"s{at:04d}", 0, 0, 0) for at in range(1, len(strata) + 1)))
-    return bins.bin_files(part, files, stratum, listed)
+    return bins.bin_files(settings, files, stratum, listed)
 
 
 def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():

@@ -6,8 +6,8 @@ import pytest
 from making.studies import plain
 from reident.linkage import bins, explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
-from reident.pipeline import parts
+from reident.linkage.metrics.contract import ScoringContext
+from reident.pipeline import step_settings
 from workflow.library_run import run
 
 METRICS = {
@@ -38,11 +38,11 @@ def study(**sections):
 
 def explained(content, puf, eif, iuf, metric):
     tables = run(content, puf, eif, iuf)
-    cut = bins.bin_files(parts.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
+    cut = bins.bin_files(step_settings.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
     positions = {name: own.positions for name, own in tables.metrics.items()}
-    part = parts.explaining(tables.study, metric)
-    return explanation.explain(part, metric, files, positions, Setting())
+    settings = step_settings.explaining(tables.study, metric)
+    return explanation.explain(settings, metric, files, positions, ScoringContext())
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -4,8 +4,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 from making.studies import manifest
-from reident.linkage.parts import COMPARED_RATES
 from reident.linkage.protection import Attack, compare
+from reident.linkage.settings import COMPARED_RATES
 from reident.pipeline.tables import TABLES
 
 

@@ -5,16 +5,16 @@ import pytest
 from making.studies import manifest, pairs, study, table
 from reident.errors import InputError
 from reident.linkage import strata
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 
 LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}
 
 
 def stratified(names, puf, eif, links=()):
     """Stratify records ``key value value …`` with as many strata variables as there are names."""
-    part = parts.stratifying(study(strata=list(names), **LINKING))
+    settings = step_settings.stratifying(study(strata=list(names), **LINKING))
     sides = [table(f"{key} {' '.join(names)}", *rows) for key, rows in (("p", puf), ("e", eif))]
-    return strata.stratify(part, *sides, pairs(*links))
+    return strata.stratify(settings, *sides, pairs(*links))
 
 
 NONE = [

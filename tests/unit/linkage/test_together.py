@@ -7,7 +7,7 @@ from making.studies import in_clusters, in_strata, spread
 from reident.errors import InputError
 from reident.linkage import together
 from reident.linkage.intervals import clustered
-from reident.linkage.parts import Joining
+from reident.linkage.settings import JoiningSettings
 from reident.pipeline.tables import TABLES
 from reident.sections.linkage import Rates
 
@@ -16,8 +16,8 @@ STRATA = in_strata(0, 0, 1, 1, None)
 MANIFEST = pd.DataFrame({"stratum": ["s0001", "s0002"], "n_puf": [2, 2]})
 
 
-def part(*labels, low_is_best=False, person=False, rates=None):
-    return Joining(labels, {"adhoc": low_is_best}, ("p", "region"), person, rates or Rates())
+def settings_of(*labels, low_is_best=False, person=False, rates=None):
+    return JoiningSettings(labels, {"adhoc": low_is_best}, ("p", "region"), person, rates or Rates())
 
 
 def claims(*pairs):
@@ -39,13 +39,13 @@ def joined(own, *pairs, persons=(), clusters=None):
 
 def test_the_table_has_the_columns_that_are_declared():
     people = pa.chunked_array([["p0"] * 10])
-    found = joined(part("one", person=True), FIRST, persons=[people]).reset_index()
+    found = joined(settings_of("one", person=True), FIRST, persons=[people]).reset_index()
     assert set(found) == set(TABLES["join_files"][0].names)
     assert list(found["metric"].unique()) == ["adhoc"]
 
 
 def test_records_are_counted_by_the_files_that_find_them():
-    found = joined(part("one", "two"), FIRST, SECOND)
+    found = joined(settings_of("one", "two"), FIRST, SECOND)
     counts = found[["n_puf", "n_suspected", "n_confirmed"]].astype(int)
     assert counts.loc["ALL"].to_numpy().tolist() == [
         [5, 3, 2], [5, 3, 1], [5, 4, 3], [5, 2, 0], [5, 2, 3], [5, 2, 0],
@@ -67,7 +67,7 @@ def test_a_guess_takes_the_file_with_the_best_score_and_ties_at_random(low_is_be
     second = SECOND
     if low_is_best:  # best first
         second = second.take([0, 2, 1, 3])
-    line = joined(part("one", "two", low_is_best=low_is_best), FIRST, second).loc[("ALL", "any", "")]
+    line = joined(settings_of("one", "two", low_is_best=low_is_best), FIRST, second).loc[("ALL", "any", "")]
     assert line["expected_correct"] == all_of_them
     assert line["best_rank_correct"] == best
     assert line["best_rank_correct_rate"] == best / 4
@@ -76,17 +76,19 @@ def test_a_guess_takes_the_file_with_the_best_score_and_ties_at_random(low_is_be
 def test_two_files_corroborate_a_person_and_two_candidates_of_one_file_do_not():
     first = pa.chunked_array([["p0", "p0", "p2", None, "x"]])
     second = pa.chunked_array([["x"] * 6 + [None, "p0", "p2", "p9"]])
-    line = joined(part("one", "two", person=True), FIRST, SECOND, persons=[first, second]).loc[("ALL", "any", "")]
+    line = joined(settings_of("one", "two", person=True), FIRST, SECOND, persons=[first, second]).loc[
+        ("ALL", "any", "")
+    ]
     assert line[["n_corroborated", "n_corroborated_confirmed"]].tolist() == [2, 2]
     assert line["corroborated_rate"] == 0.4
     nobody = pa.chunked_array([pa.array([None] * 10, pa.string())])
-    line = joined(part("one", "two", person=True), FIRST, SECOND, persons=[nobody] * 2).loc[("ALL", "any", "")]
+    line = joined(settings_of("one", "two", person=True), FIRST, SECOND, persons=[nobody] * 2).loc[("ALL", "any", "")]
     assert line["n_corroborated"] == 0
     assert pd.isna(line["corroborated_confirmed_rate"])
 
 
 def test_no_file_suspects_a_record():
-    found = joined(part("one", "two", person=True), claims(), claims(), persons=[pa.chunked_array([["p"]])] * 2)
+    found = joined(settings_of("one", "two", person=True), claims(), claims(), persons=[pa.chunked_array([["p"]])] * 2)
     assert not found[["n_suspected", "n_confirmed"]].to_numpy().any()
     assert found["conditional_rate"].isna().all()
     line = found.loc[("ALL", "any", "")]
@@ -96,7 +98,7 @@ def test_no_file_suspects_a_record():
 def test_intervals_are_those_of_the_study():
     rates = Rates(interval="clustered", cluster="house")
     numbers = in_clusters(0, 0, 1, 1, 2)
-    found = joined(part("one", "two", rates=rates), FIRST, SECOND, clusters=numbers)
+    found = joined(settings_of("one", "two", rates=rates), FIRST, SECOND, clusters=numbers)
     # Of the four suspected records, three are confirmed: both of the first cluster, one of the second.
     low, high = clustered(spread([(0, 2, 2), (1, 1, 2)]), 0.95)
     assert found.loc[("ALL", "any", ""), ["conditional_low", "conditional_high"]].tolist() == [low, high]
@@ -109,9 +111,9 @@ def test_intervals_are_those_of_the_study():
 )
 def test_other_released_records_are_refused(other):
     with pytest.raises(InputError, match="the variant `two` must have the released records of the study"):
-        together.join(part("one", "two"), [PUF, PUF, other], STRATA, MANIFEST, {"adhoc": [FIRST, SECOND]})
+        together.join(settings_of("one", "two"), [PUF, PUF, other], STRATA, MANIFEST, {"adhoc": [FIRST, SECOND]})
 
 
 def test_equal_released_records_in_other_batches_are_the_same():
     halves = pa.concat_tables([PUF.slice(0, 2), PUF.slice(2)])
-    together.check_released(part("one"), [PUF, halves])
+    together.check_released(settings_of("one"), [PUF, halves])

@@ -12,7 +12,7 @@ from oracles import blind as oracle
 from reident.errors import InputError
 from reident.linkage import weights
 from reident.linkage.metrics.fellegi_sunter import LEVELS
-from reident.linkage.parts import OrderedVariable, Weighing
+from reident.linkage.settings import OrderedVariable, WeighingSettings
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -55,15 +55,15 @@ def one_stratum(tables):
     return strata, manifest(("s0001", tables["puf"].num_rows, tables["eif"].num_rows, 0))
 
 
-def part(v, *, partial=(), informed=False, probability=0.5, weight=None):
+def settings_of(v, *, partial=(), informed=False, probability=0.5, weight=None):
     variables = tuple(OrderedVariable(f"x{j}", "numeric") for j in range(v))
-    return Weighing(variables, partial, probability, weight, informed)
+    return WeighingSettings(variables, partial, probability, weight, informed)
 
 
 def test_no_probability_is_0_or_1_without_links_or_with_levels_that_never_occur():
     tables = files([[1], [1]], [[1], [1], [1]])
     for informed, true in ((True, pairs()), (True, pairs("0 0")), (False, None)):
-        found = weights.estimate(part(1, informed=informed), tables, *one_stratum(tables), true)
+        found = weights.estimate(settings_of(1, informed=informed), tables, *one_stratum(tables), true)
         probabilities = found.levels[["m", "u"]].to_numpy(float)
         assert ((probabilities > 0) & (probabilities < 1)).all()
         assert 0 < found.model["prior"].iloc[0] < 1
@@ -73,6 +73,6 @@ def test_no_probability_is_0_or_1_without_links_or_with_levels_that_never_occur(
 def test_too_many_patterns_are_an_error_with_a_remedy():
     tables = files([[1] * 23], [[1] * 23])
     with pytest.raises(InputError, match=r"at most 4,194,304 .* Use fewer linking variables, or `m: informed`"):
-        weights.estimate(part(23), tables, *one_stratum(tables))
-    found = weights.estimate(part(23, informed=True), tables, *one_stratum(tables), pairs("0 0"))
+        weights.estimate(settings_of(23), tables, *one_stratum(tables))
+    found = weights.estimate(settings_of(23, informed=True), tables, *one_stratum(tables), pairs("0 0"))
     assert len(found.levels) == 46

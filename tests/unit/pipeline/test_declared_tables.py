@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reident.ledger import stored
 from reident.pipeline import tables
 from reident.pipeline.steps import STEPS, table_of
-from reident.pipeline.tables import Column, Table
+from reident.pipeline.tables import Table, TableColumn
 from reident.sections import columns
 
 DECLARED = [table for step in STEPS.values() for table in step.tables]
@@ -68,10 +68,10 @@ TYPED = Table(
     "typed.csv",
     "A table with every type.",
     (
-        Column("t", "text", "text"),
-        Column("i", "integer", "an integer"),
-        Column("n", "number", "a number"),
-        Column("b", "boolean", "a truth value"),
+        TableColumn("t", "text", "text"),
+        TableColumn("i", "integer", "an integer"),
+        TableColumn("n", "number", "a number"),
+        TableColumn("b", "boolean", "a truth value"),
     ),
 )
 

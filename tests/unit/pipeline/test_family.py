@@ -268,7 +268,7 @@ def test_shared_results_take_the_same_from_both_studies_in_every_step(tmp_path, 
         for metric in ("unicity", "taxicab", "euclidean"):
             home = found.home(member.place, step, metric)
             for name in {step, *STEPS[step].before(metric)} & {rule.rule for rule in wanted(member.study)}:
-                assert found.part(home, name, metric) == found.part(member.place, name, metric)
+                assert found.settings(home, name, metric) == found.settings(member.place, name, metric)
 
 
 # The file before protection
@@ -365,7 +365,7 @@ def test_a_variant_that_drops_a_variable_shares_nothing_that_reads_it(tmp_path):
     assert found.home(place, "prepare") == "variants/c-without"
     assert found.home(place, "confirm", "taxicab") == place
     assert found.home(place, "confirm", "euclidean") == "variants/c-without"
-    assert found.part(place, "prepare").columns_of("puf") == ["p", "x"]
+    assert found.settings(place, "prepare").columns_of("puf") == ["p", "x"]
 
 
 def test_a_variant_that_exchanges_a_file_reads_and_shares_its_own(tmp_path):

@@ -11,7 +11,7 @@ from making.examples import cases, examples
 from making.studies import study, table
 from reident import reading
 from reident.intake import prepare as intake
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.reading.declared import NOTHING, Declared, says_missing
 from reident.sections.files import SourceFile
 
@@ -44,17 +44,17 @@ def test_ranges_and_labels_declare_what_a_set_of_numbers_has(ranges, codes, valu
     every = {low + step for low, width in ranges for step in range(width + 1)} | set(codes)
     labels = {float(code): "Refused" for code in codes} | {99.0: "Male"}
     ends = [{"lo": float(low), "hi": float(low + width)} for low, width in ranges]
-    declared = Declared.of(Declared.by(ends, labels, special=False).field("v"))
+    declared = Declared.read(Declared.compose(ends, labels, special=False).field("v"))
     for value in values:
         assert declared(str(value)) == declared(float(value)) == (value in every)
     assert declared.numbers(np.array(values, float)).tolist() == [value in every for value in values]
 
 
 def test_other_texts_declare_nothing():
-    assert Declared.of(pa.field("v", pa.string())) == NOTHING
+    assert Declared.read(pa.field("v", pa.string())) == NOTHING
     assert not NOTHING("98")
-    assert Declared.by((), {}, special=True)(".A")
-    assert not Declared.by((), {}, special=False)(".A")
+    assert Declared.compose((), {}, special=True)(".A")
+    assert not Declared.compose((), {}, special=False)(".A")
 
 
 def test_padding_keeps_what_a_file_declares(tmp_path):
@@ -62,7 +62,7 @@ def test_padding_keeps_what_a_file_declares(tmp_path):
     pyreadstat.write_sav(pd.DataFrame({"a": [1.0, 9.0]}), path, missing_ranges={"a": [9]})
     found = reading.read(path, SourceFile(path="a.sav", pad={"a": 2}), ["a"])
     assert found["a"].to_pylist() == ["01", "09"]
-    assert Declared.of(found.schema.field("a"))("09")
+    assert Declared.read(found.schema.field("a"))("09")
 
 
 @pytest.mark.parametrize("missing", [(), ("98", "-2", "8")])
@@ -83,12 +83,12 @@ def test_a_run_warns_of_what_the_study_does_not_declare(missing, tmp_path):
             {"name": "sex", "type": "categorical", "missing": {"puf": list(missing)}},
         ],
     )
-    part = parts.preparing(model)
-    puf = reading.read(path, part.file("puf"), part.columns_of("puf"), ["p"])
+    settings = step_settings.preparing(model)
+    puf = reading.read(path, settings.file("puf"), settings.columns_of("puf"), ["p"])
     eif = pa.table(
         {"e": frame["p"], "age": [str(30 + at % 40) for at in range(n)], "sex": [str(1 + at % 2) for at in range(n)]}
     )
-    warnings = intake.prepare(part, puf, eif, table("p e", *(f"{at} {at}" for at in range(n)))).warnings
+    warnings = intake.prepare(settings, puf, eif, table("p e", *(f"{at} {at}" for at in range(n)))).warnings
     found = warnings[warnings["code"] == "undeclared_by_study"]
     expected = [("understates", 7, "-2, 98"), ("understates", 10, "8")]
     assert sorted(found[["severity", "affected", "codes"]].itertuples(index=False, name=None)) == (

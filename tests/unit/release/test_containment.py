@@ -14,7 +14,7 @@ def contained(metrics, variables=SIDES, *, complete=True, **variants):
     for name, changes in {"": {}, **variants}.items():
         made = study(**{"linking_variables": variables, "metrics": metrics, **changes})
         attacks[name] = Attack(made.strata, made.linking_variables, made.binning, made.chosen)
-    found = containment.of(attacks, complete=complete)
+    found = containment.find(attacks, complete=complete)
     return {("".join(one.smaller), "".join(one.larger)): one.how for one in found.contained}, found
 
 
@@ -85,7 +85,7 @@ def test_every_pair_can_pass():
 def test_a_record_gives_back_what_it_holds():
     studies = {"": study(metrics={"taxicab": {}, "unicity": {"interactions": "full"}})}
     attacks = {name: Attack(s.strata, s.linking_variables, s.binning, s.chosen) for name, s in studies.items()}
-    made = containment.of(attacks, complete=True)
+    made = containment.find(attacks, complete=True)
     written = {name: [list(one) for one in getattr(made, name)] for name in made._fields}
     assert containment.recorded(written) == made
     assert containment.recorded(None) == containment.Containments()

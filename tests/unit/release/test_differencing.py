@@ -11,7 +11,7 @@ import pytest
 from making import gated
 from oracles.attacker import Attacker
 from reident.errors import InputError
-from reident.linkage.parts import COMPARED_RATES, SIDES
+from reident.linkage.settings import COMPARED_RATES, SIDES
 from reident.matching.summary import CLASSES
 from reident.pipeline.releasing import Alike
 from reident.pipeline.steps import declared

@@ -24,7 +24,7 @@ def system(counts, policy=CENSUS):
 
 def in_parts(monkeypatch, size=30):
     for module in (feasibility, suppression):
-        monkeypatch.setattr(module, "PART", size)
+        monkeypatch.setattr(module, "MAX_CELLS", size)
 
 
 @pytest.mark.parametrize("policy", [CENSUS, SAFELY])

@@ -44,10 +44,10 @@ def test_studies_that_round_alike_are_protected_alike():
 
 def test_a_sharp_limit_is_an_integer_relation():
     part, whole = Cell("n_confirmed", metric="m"), Cell("n_suspected", metric="m")
-    from reident.release.facts import Limit
+    from reident.release.facts import LimitOutcome
 
-    breaks = relations([part, whole], Facts(limits=(Limit(part, whole, 0.05, "breaks"),)))[-1]
+    breaks = relations([part, whole], Facts(outcomes=(LimitOutcome(part, whole, 0.05, "breaks"),)))[-1]
     assert breaks[1:3] == (1, math.inf)
     assert breaks.terms == {part: 20.0, whole: -1.0}
-    loose = relations([part, whole], Facts(limits=(Limit(part, whole, 0.123456, "breaks"),)))[-1]
+    loose = relations([part, whole], Facts(outcomes=(LimitOutcome(part, whole, 0.123456, "breaks"),)))[-1]
     assert loose.low == 0

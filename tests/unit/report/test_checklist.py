@@ -7,8 +7,8 @@ from making.filerisk import write_filerisk
 from making.matching import write_matching
 from making.report import Shape, write_results
 from reident.report import layout
-from reident.report.parts import checklist
-from reident.report.parts.exhibits import EXHIBITS
+from reident.report.blocks import checklist
+from reident.report.blocks.exhibits import EXHIBITS
 from reident.report.results import Results
 from reident.report.wording import NO_BREAK, whole
 from reident.sections.checklist import Exhibit
@@ -97,7 +97,7 @@ def test_an_exhibit_answers_only_where_it_is_defined(results, sentence, shape, e
 
 def test_exhibits_are_the_numbers_of_their_tables(results):
     made = results(original=True)
-    whole_study, text = made.whole, {name: part(made) for name, part in EXHIBITS.items()}
+    whole_study, text = made.whole, {name: block(made) for name, block in EXHIBITS.items()}
     best = whole_study["conditional_rate"].idxmax()
     share = f"{100 * whole_study.at[best, 'conditional_rate']:.1f}{NO_BREAK}%"
     assert text["conditional_rate"] == f"The highest conditional rate is {share} ({best.capitalize()})."
@@ -122,7 +122,7 @@ def test_exhibits_are_the_numbers_of_their_tables(results):
 def test_the_risk_of_a_file_is_shown_as_in_its_section(tmp_path):
     made = Results(write_filerisk(tmp_path / "results"))
     summary = made.table("filerisk/summary.csv").set_index("quantity")["value"]
-    text = {name: part(made) for name, part in EXHIBITS.items()}
+    text = {name: block(made) for name, block in EXHIBITS.items()}
     assert text["uniques"].startswith(f"{int(summary['U']):,} of {int(summary['records']):,} records (")
     share = f"{100 * float(summary['dis']):.1f}{NO_BREAK}%"
     assert text["dis"] == f"A unique match is estimated to be correct with probability {share} (DIS)."

@@ -19,7 +19,7 @@ from making.matching import MATCHING, TRUE, WITH_HOLDOUT, write_matching
 from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
 from making.warnings import Sentence
-from reident.report.parts import (
+from reident.report.blocks import (
     attack,
     attribution,
     closest,
@@ -58,7 +58,7 @@ ATTACK = {
     "reservations below": r"warnings? below says? that the risk may be understated",
     "no true link": r"There are no true links between the files",
     "links outside": r"Not one of the \d+ true links is inside a stratum",
-    "exact above": r"Without any metric, exact values of \w+ and \w+ name .+ by [\d,]+ claims, which is above the limit",
+    "exact above": r"Without any metric, exact values of \w+ and \w+ name .*by [\d,]+ claims, which is above the",
     "exact within": r"A join on exact values of one or two variables meets the limits? too",
     "exact row": r"\*\*Exact values\*\*",
     # The verdict on each metric
@@ -176,8 +176,8 @@ def printed(text: str, sentences: dict[str, str]) -> set[str]:
 
 def front_page(study: Results) -> str:
     """Return the front page as far as it is about an attack."""
-    parts = (front.overall, warnings.grave_warnings, front.findings, front.verdicts)
-    return "\n\n".join(str(part(study)) for part in parts)
+    blocks = (front.overall, warnings.grave_warnings, front.findings, front.verdicts)
+    return "\n\n".join(str(block(study)) for block in blocks)
 
 
 CLAIMS = "of these claims|claims are correct|re-identified|could have been|recognise any|safe|sure of"
@@ -391,8 +391,8 @@ def copying(records, file=1):
 )  # fmt: skip
 def test_a_conclusion_about_nearness(tmp_path, section, change, holdout, decision, expected):
     study = Results(write_matching(tmp_path / "results", section, change=change, holdout=holdout, **decision))
-    parts = (closest.closest_overall, closest.closest_findings, closest.closest_premise, closest.closest_tables)
-    assert printed(" ".join(str(one(study)) for one in parts), NEARNESS) == expected
+    blocks = (closest.closest_overall, closest.closest_findings, closest.closest_premise, closest.closest_tables)
+    assert printed(" ".join(str(one(study)) for one in blocks), NEARNESS) == expected
 
 
 RISK = {
@@ -521,8 +521,8 @@ INFORMED = {"options": {"fellegi_sunter": {"m": "informed"}}}
 )
 def test_a_conclusion_about_match_probabilities(results, shape, expected):
     study = results(**{"metrics": ("taxicab", "fellegi_sunter")} | shape)
-    parts = (fellegi_sunter.weights_premise, fellegi_sunter.weights_table, fellegi_sunter.calibration_text)
-    text = " ".join(str(part(study)) for part in parts)
+    blocks = (fellegi_sunter.weights_premise, fellegi_sunter.weights_table, fellegi_sunter.calibration_text)
+    text = " ".join(str(block(study)) for block in blocks)
     assert printed(text, CALIBRATED) == expected
     drawn = fellegi_sunter.weights_figure(study)
     assert drawn is None or ("estimated" in drawn.caption) == ("estimated weights" in expected)
@@ -602,8 +602,8 @@ ONE_KEY = {"keys": ["sex"], "targets": ["job"]}
 )
 def test_a_conclusion_about_attribute_disclosure(tmp_path, options, common, expected):
     study = Results(write_learnt(tmp_path / "results", options, n=60, common=common))
-    parts = (attribution.attribution_premise, attribution.attribution_targets, attribution.attribution_sets)
-    assert printed(" ".join(str(part(study)) for part in parts), LEARNING) == expected
+    blocks = (attribution.attribution_premise, attribution.attribution_targets, attribution.attribution_sets)
+    assert printed(" ".join(str(block(study)) for block in blocks), LEARNING) == expected
 
 
 UTILITY = {
@@ -742,8 +742,8 @@ BOTH = {"front", "front more", "two files", "any", "more", "joint guess"}
 )  # fmt: skip
 def test_a_conclusion_about_several_files(tmp_path, options, expected):
     study = Results(write_together(write_results(tmp_path / "results", Shape(limit=None)), **options))
-    parts = (together.together_overall, together.together_front, together.together_findings)
-    assert printed("\n".join(str(part(study)) for part in parts), SEVERAL) == expected
+    blocks = (together.together_overall, together.together_front, together.together_findings)
+    assert printed("\n".join(str(block(study)) for block in blocks), SEVERAL) == expected
 
 
 def test_without_a_true_link_the_front_page_says_nothing_of_several_files(tmp_path):

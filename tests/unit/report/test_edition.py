@@ -17,19 +17,19 @@ from making.released import NOTEBOOK, SAMPLES, Sample, executed, write_released
 from pypdf import PdfReader
 from reident.errors import InputError
 from reident.report import sentences
-from reident.report.edition import annex, figures, front, parts, tables
+from reident.report.edition import analyses, annex, figures, front, tables
 from reident.report.edition.make import make, pages
 from reident.report.edition.reading import FORMS, Count, Edition, open_edition
 from reident.report.edition.wording import in_words, precise
-from reident.report.layout import Part
+from reident.report.layout import Block
 from reident.report.render import About, read, to_html
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 EVERY = [
-    part
-    for module in (front, tables, parts, annex, figures)
-    for part in vars(module).values()
-    if isinstance(part, Part)
+    block
+    for module in (front, tables, analyses, annex, figures)
+    for block in vars(module).values()
+    if isinstance(block, Block)
 ]
 
 QUICK = ("example", "redacted", "matching")
@@ -127,23 +127,23 @@ def test_every_picture_has_an_alternative_text_and_no_path_is_shown(page_of, nam
 
 
 @pytest.mark.parametrize(
-    "part", EVERY, ids=lambda part: f"{part.make.__module__.rpartition('.')[2]}.{part.make.__name__}"
+    "block", EVERY, ids=lambda block: f"{block.make.__module__.rpartition('.')[2]}.{block.make.__name__}"
 )
-def test_every_part_is_shown_for_a_sample_and_left_out_without_its_table(samples, part):
+def test_every_block_is_shown_for_a_sample_and_left_out_without_its_table(samples, block):
     some = [samples[name] for name in ("variants", "matching", "internal")]
-    assert any(part(edition) for edition in some)
-    assert all(part(edition) is None for edition in some if not edition.has(*part.reads))
+    assert any(block(edition) for edition in some)
+    assert all(block(edition) is None for edition in some if not edition.has(*block.reads))
 
 
-@pytest.mark.parametrize("part", [figures.by_metric, figures.by_stratum, figures.by_rank_limit])
-def test_a_figure_is_drawn_from_published_texts_alone(tmp_path, part):
+@pytest.mark.parametrize("block", [figures.by_metric, figures.by_stratum, figures.by_rank_limit])
+def test_a_figure_is_drawn_from_published_texts_alone(tmp_path, block):
     sample = replace(SAMPLES["example"], keep=6, strata=SAMPLES["example"].strata[:3])
-    first, second = (part(Edition(write_released(tmp_path / name, sample))) for name in ("first", "second"))
+    first, second = (block(Edition(write_released(tmp_path / name, sample))) for name in ("first", "second"))
     assert first == second
     other = write_released(tmp_path / "other", sample)
     table = (other / "attack.csv").read_text(encoding="utf-8")
     (other / "attack.csv").write_text(re.sub(r"0\.\d{3}", "0.100", table), encoding="utf-8")
-    assert part(Edition(other)) != first
+    assert block(Edition(other)) != first
 
 
 def test_a_suppressed_rate_is_marked_in_the_figure_and_in_its_text(samples):
@@ -272,7 +272,7 @@ def test_an_edition_of_dependent_records_says_why_it_has_no_intervals(spoken, tm
         record = json.loads((folder / "release.json").read_text(encoding="utf-8")) | {"language": spoken}
         (folder / "release.json").write_text(json.dumps(record), encoding="utf-8")
         edition = open_edition(folder)
-        texts[name] = " ".join(" ".join(str(part(edition)) for part in EVERY).split())
+        texts[name] = " ".join(" ".join(str(block(edition)) for block in EVERY).split())
     assert all(words in texts["clustered"] for words in DEPENDENT[spoken])
     assert DEPENDENT[spoken][0] not in texts["example"]
     headings = [bool(re.search(r"95\s% interval|Intervall, 95", text)) for text in texts.values()]

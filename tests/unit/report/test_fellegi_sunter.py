@@ -2,7 +2,7 @@
 
 import pytest
 from making.report import Shape, cells, write_results
-from reident.report.parts import fellegi_sunter
+from reident.report.blocks import fellegi_sunter
 from reident.report.results import Results
 
 METRICS = ("taxicab", "fellegi_sunter")

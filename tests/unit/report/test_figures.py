@@ -15,16 +15,16 @@ from making.attribution import write_learnt
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import MATCHING, SUBSETS, WITH_HOLDOUT, write_matching
 from making.microaggregation import write_masked
-from making.report import PARTS, Shape, write_results
+from making.report import BLOCKS, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import style
-from reident.report.parts import attack, closest, patterns, rates, strata
-from reident.report.parts.strata import _top, rates_of_strata
+from reident.report.blocks import attack, closest, patterns, rates, strata
+from reident.report.blocks.strata import _top, rates_of_strata
 from reident.report.results import Results
 from reident.report.wording import percent
 
-NAMES = [name for name in PARTS if name.endswith("_figure")]
-EVERY = [PARTS[name] for name in NAMES]
+NAMES = [name for name in BLOCKS if name.endswith("_figure")]
+EVERY = [BLOCKS[name] for name in NAMES]
 ALL_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
 PAGE_HEIGHT = 9.2
 """Inches of a page between its margins, with room for a caption."""
@@ -94,7 +94,7 @@ def test_the_distances_are_drawn_without_a_holdout(tmp_path):
 @pytest.fixture(scope="module")
 def drawn(source_of):
     """Return every figure by its name."""
-    return {name: part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)}
+    return {name: block(source_of(name)) for name, block in zip(NAMES, EVERY, strict=True)}
 
 
 def parse(svg: str) -> ET.Element:
@@ -134,7 +134,7 @@ def test_a_figure_has_an_alternative_text_with_numbers(drawn, name):
 def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source_of, drawn):
     with mpl.rc_context({"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}):
         settings = dict(mpl.rcParams)
-        again = [part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)]
+        again = [block(source_of(name)) for name, block in zip(NAMES, EVERY, strict=True)]
         assert again == list(drawn.values())
         assert dict(mpl.rcParams) == settings
 
@@ -148,22 +148,22 @@ def test_a_formula_in_a_label_is_not_typeset(results):
     assert plain.svg.count("<use") == dollars.svg.count("<use")
 
 
-@pytest.mark.parametrize("part", [attack.strata_figure, strata.rates_by_stratum_figure])
+@pytest.mark.parametrize("block", [attack.strata_figure, strata.rates_by_stratum_figure])
 @pytest.mark.parametrize("n", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (51, 300))])
-def test_any_number_of_strata_fits_a_page(results, part, n):
-    figure = part(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
+def test_any_number_of_strata_fits_a_page(results, block, n):
+    figure = block(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
     assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)
 
 
 @pytest.mark.parametrize(
-    "part",
+    "block",
     [rates.rates_by_metric_figure, strata.rates_by_stratum_figure, patterns.ranks_figure, patterns.rank_limit_figure],
 )
-def test_without_a_suspected_record_there_is_no_figure(results, part):
+def test_without_a_suspected_record_there_is_no_figure(results, block):
     study = results(nothing_suspected=ALL_METRICS)
     rates = study.table("rates.csv")
     rates["n_ambiguous"] = 0.0
-    assert part(study) is None
+    assert block(study) is None
 
 
 def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):

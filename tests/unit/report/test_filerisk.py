@@ -4,8 +4,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
-from making.report import PARTS, cells
-from reident.report.parts import filerisk, filerisk_dis, filerisk_population, filerisk_uniques, warnings
+from making.report import BLOCKS, cells
+from reident.report.blocks import filerisk, filerisk_dis, filerisk_population, filerisk_uniques, warnings
 from reident.report.results import Results
 
 
@@ -66,14 +66,14 @@ def test_the_population_is_reported_if_it_is_known(against, usual):
     assert "The population of 3,000 records" in text
     assert f"{100 * float(value(against, 'true_match_probability')):.1f}\u00a0%" in text
     assert filerisk_population.risk_population(usual) is None
-    for part in (
+    for block in (
         filerisk_population.risk_samples,
         filerisk_population.risk_by_class,
         filerisk_population.risk_claims,
         filerisk_population.risk_calibration_figure,
     ):
-        assert part(usual) is None
-        assert part(against)
+        assert block(usual) is None
+        assert block(against)
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_samples_without_a_unique_record(make_results, change, keys):
     shown = cells(results, "file-risk")["file-risk"]
     assert shown
     assert not any("nan" in str(one).replace("\u00a0", " ").split() for one in shown)
-    for part in (
+    for block in (
         filerisk_population.risk_claims,
         filerisk_population.risk_samples_figure,
         filerisk_population.risk_calibration_figure,
     ):
-        assert part(results) is None
+        assert block(results) is None
 
 
 def test_a_file_without_a_unique_record(make_results):
@@ -226,8 +226,8 @@ CASES = {
 def test_sentences_appear_in_their_cases_only(make_results, case):
     section, keys, expected = CASES[case]
     results = make_results(section, **keys)
-    parts = ("premise", "cells", "conventions", "dis", "original", "coarser", "population")
-    text = "\n".join(PARTS[name](results) or "" for name in PARTS if name.split(".risk_")[-1] in parts)
+    blocks = ("premise", "cells", "conventions", "dis", "original", "coarser", "population")
+    text = "\n".join(BLOCKS[name](results) or "" for name in BLOCKS if name.split(".risk_")[-1] in blocks)
     assert {name for name, sentence in SENTENCES.items() if sentence in text} == expected
     assert "nan" not in text.replace("\u00a0", " ").split()
     assert "–\u00a0%" not in text
@@ -244,8 +244,8 @@ def test_every_table_and_sentence_of_suda_says_which_convention_it_follows(tmp_p
     for missing, people, n in (("wildcard", drawn(200), 1), ("excluded", drawn(200), 0), ("wildcard", whole(200), 0)):
         folder = tmp_path / f"{missing}-{len(people)}"
         results = Results(write_filerisk(folder, {**POPULATION, "missing": missing}, file=people))
-        for name in (name for name in PARTS if name.split(".risk_")[-1] in SUDA):
-            content = PARTS[name](results)
+        for name in (name for name in BLOCKS if name.split(".risk_")[-1] in SUDA):
+            content = BLOCKS[name](results)
             text = getattr(content, "caption", None) or str(content)
             assert bool(text.count("in no set with a variable that it misses (`excluded`)")) == bool(n), name
 

@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 from making.filerisk import FILE_RISK, MODELLED, POPULATION, drawn, write_filerisk
-from reident.report.parts import filerisk_models
-from reident.report.parts.filerisk import SUMMARY
-from reident.report.parts.filerisk_models import MODELS
+from reident.report.blocks import filerisk_models
+from reident.report.blocks.filerisk import SUMMARY
+from reident.report.blocks.filerisk_models import MODELS
 from reident.report.results import Results
 
 AGAINST = {**POPULATION, "population_models": {"household": "region"}}

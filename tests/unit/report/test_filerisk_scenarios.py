@@ -3,7 +3,7 @@
 import pytest
 from making.filerisk import SEVERAL, write_filerisk
 from making.report import rows
-from reident.report.parts import evidence, filerisk, filerisk_scenarios
+from reident.report.blocks import evidence, filerisk, filerisk_scenarios
 from reident.report.results import Results
 
 AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}

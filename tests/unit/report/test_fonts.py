@@ -12,7 +12,7 @@ from fontTools.ttLib import TTCollection, TTFont
 from making import fonts as made
 from pypdf import PdfReader
 from reident.report import fonts, style
-from reident.report.layout import Column, Text, table
+from reident.report.layout import ReportColumn, Text, table
 from reident.report.render import About, gather, render
 from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 
@@ -44,7 +44,7 @@ def in_kernel(font, monkeypatch) -> None:
 def page(*labels: str, font: Path | None = None, title: str = "Title", said: list[str] | None = None):
     upright = [escape(label) for label in labels]
     slanted = [f"*{label}*" for label in upright]
-    text = Text(table("Caption.", Column("Label", upright, "l"), Column("Slanted", slanted, "l")))
+    text = Text(table("Caption.", ReportColumn("Label", upright, "l"), ReportColumn("Slanted", slanted, "l")))
     data, about = bundle if isinstance(bundle := text._repr_mimebundle_(), tuple) else (bundle, {})
     said = [] if said is None else said
     return render(gather([(False, data, about)]), About(title), font, said.append)

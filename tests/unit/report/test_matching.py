@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
-from making.report import PARTS
+from making.report import BLOCKS
 from reident.report import sentences
-from reident.report.parts import matching, matching_sets, matching_summaries
+from reident.report.blocks import matching, matching_sets, matching_summaries
 from reident.report.results import Results
 
 
@@ -191,13 +191,13 @@ ORDER, SYNTHETIC = "do not seem to correspond", "fully synthetic"
 def test_when_a_sentence_is_printed(make_results, section, change, printed, absent):
     """The limit is one that every file meets: a file that proves nothing must not pass."""
     results = make_results(section, change=change, **limited(expected_match_risk_at_most=300))
-    parts = (
+    blocks = (
         matching.matching_overall,
         matching.matching_verdicts,
         matching.matching_findings,
         matching.matching_premise,
     )
-    text = " ".join(part(results) or "" for part in parts).replace("\u00a0", " ")
+    text = " ".join(block(results) or "" for block in blocks).replace("\u00a0", " ")
     for words in printed:
         assert words in text
     for words in absent:
@@ -244,7 +244,7 @@ def test_no_sentence_says_that_somebody_is_safe_or_found_for_sure(make_results, 
     assert "cannot tell" in section
     assert not FORBIDDEN.search(" ".join(section.split()))
     for results in (usual, every, make_results({**MATCHING, **SHARE})):
-        parts = [part for name, part in PARTS.items() if name.startswith("matching") and "_figure" not in name]
-        shown = " ".join(str(part(results) or "") for part in parts)
+        blocks = [block for name, block in BLOCKS.items() if name.startswith("matching") and "_figure" not in name]
+        shown = " ".join(str(block(results) or "") for block in blocks)
         assert not FORBIDDEN.search(shown)
         assert "cannot tell" in shown

@@ -8,7 +8,7 @@ import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results
 from reident.report import wording
-from reident.report.parts import protection
+from reident.report.blocks import protection
 from reident.report.results import Results
 
 NB = wording.NO_BREAK

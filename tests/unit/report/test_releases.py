@@ -15,8 +15,8 @@ from making.warnings import Sentence
 from pypdf import PdfReader
 from reident.archive.comparison import compare
 from reident.report import releases
-from reident.report.parts import release_changes
-from reident.report.parts import releases as tables
+from reident.report.blocks import release_changes
+from reident.report.blocks import releases as tables
 
 CONCLUSIONS = {
     "GREW": r"\*\*The risk grew\*\*",

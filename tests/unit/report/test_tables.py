@@ -10,13 +10,13 @@ import nbformat
 import pandas as pd
 import pytest
 from making.matching import write_matching
-from making.report import NOTEBOOK, PARTS, REGIONS, write_entry, write_results
+from making.report import BLOCKS, NOTEBOOK, REGIONS, write_entry, write_results
 from making.warnings import Sentence
 from reident import language
 from reident.errors import InputError
 from reident.report import wording
-from reident.report.parts import annex, attack, choices, front, rates, strata, warnings
-from reident.report.parts.attack import MAX_STRATA, MAX_WORST
+from reident.report.blocks import annex, attack, choices, front, rates, strata, warnings
+from reident.report.blocks.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results
 
 NB = wording.NO_BREAK
@@ -293,7 +293,7 @@ def test_an_interval_from_few_clusters_is_too_short(results, n, warned):
 
 def test_the_notebook_shows_every_part_of_the_report():
     source = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells)
-    assert [name for name in PARTS if f" {name}" not in source] == []
+    assert [name for name in BLOCKS if f" {name}" not in source] == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from making.additions import write_together
 from making.report import Shape, cells, rows, write_results
 from making.variants import add_variants
-from reident.report.parts import together, variants
+from reident.report.blocks import together, variants
 from reident.report.results import Results
 
 LIMIT = {"conditional_rate_at_most": 0.9, "together_confirmed_rate_at_most": 0.1}
@@ -49,7 +49,7 @@ def test_nothing_is_drawn_where_no_file_suspects_a_record(results):
 def test_any_number_of_files_is_drawn(results, n):
     study = results(files={f"file {at}": range(at, at + 20) for at in range(n)})
     shown = cells(study, "together")["together"]
-    assert len([part for part in shown if part is not None]) >= 3
+    assert len([block for block in shown if block is not None]) >= 3
     assert len(rows(together.together_table(study))) == 2 * (n + 2 + n - 1)
 
 

@@ -9,8 +9,8 @@ import pytest
 from making.additions import write_utility
 from making.report import Shape, cells, rows, write_results
 from making.variants import PROTECTION, add_variants
-from reident.report.parts import utility
-from reident.report.parts.utility import compared, risk_of
+from reident.report.blocks import utility
+from reident.report.blocks.utility import compared, risk_of
 from reident.report.results import Results
 
 LABELS = [{"protection": name} for name in ("weak", "strong")]

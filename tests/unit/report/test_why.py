@@ -7,7 +7,7 @@ import pytest
 from making.additions import write_why
 from making.report import Shape, write_results
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
-from reident.report.parts import why
+from reident.report.blocks import why
 from reident.report.results import Results
 
 METRICS = ("unicity", "taxicab")

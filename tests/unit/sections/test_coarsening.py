@@ -6,8 +6,8 @@ import pytest
 from making.studies import plain, study
 from pydantic import ValidationError
 from reident.intake.coarsening import coarsen, coarser_numbers
-from reident.linkage.parts import OrderedVariable
 from reident.linkage.recodings import changes
+from reident.linkage.settings import OrderedVariable
 from reident.sections.coarsening import Coarsening
 from reident.sections.linkage import coarser_order
 from reident.study.model import Study

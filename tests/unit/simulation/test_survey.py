@@ -152,7 +152,7 @@ class TestTreatment:
     def test_missing_items_are_near_the_declared_shares(self):
         spec, files = HouseholdSurvey(), example()
         released = {item: column for column, item in survey.RELEASED.items()}
-        held = {item: column for column, item in brokers.HELD.items()}
+        held = {item: column for column, item in brokers.BROKER_COLUMNS.items()}
         for columns, file, options in ((released, files["puf"], spec.treatment), (held, files["eif"], spec.brokers)):
             for item, column in columns.items():
                 declared = options.missing.get(item, 0)

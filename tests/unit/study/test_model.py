@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 from making.examples import cases
-from making.studies import PLAIN, changed, files, parts, plain, saved, study
+from making.studies import PLAIN, changed, files, plain, saved, settings_digests, study
 from reident.errors import InputError
 from reident.study import model as studies
 
@@ -308,5 +308,5 @@ def test_a_change_affects_the_steps_that_attack_again_as_far_as_they_take_it(sec
 
 def test_the_options_of_a_metric_affect_only_its_own_scores():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
-    assert parts(before, "score", metric="unicity") == parts(after, "score", metric="unicity")
-    assert parts(before, "score", metric="taxicab") != parts(after, "score", metric="taxicab")
+    assert settings_digests(before, "score", metric="unicity") == settings_digests(after, "score", metric="unicity")
+    assert settings_digests(before, "score", metric="taxicab") != settings_digests(after, "score", metric="taxicab")

@@ -80,5 +80,5 @@ def test_files_may_have_other_columns_and_names_of_persons(tmp_path):
     two = {"files.eif.path": "b.csv", "files.eif.person": "mobile", "linking_variables.x.eif": "y"}
     own = family(tmp_path, {"name": "broker", "combinations": {"one": {}, "two": two}}, files=files(**person))
     assert len(own.members) == 2
-    assert own.part("", "join_files").person
-    assert own.part("variants/broker-two", "prepare").columns_of("eif") == ["e", "y", "c", "mobile"]
+    assert own.settings("", "join_files").person
+    assert own.settings("variants/broker-two", "prepare").columns_of("eif") == ["e", "y", "c", "mobile"]

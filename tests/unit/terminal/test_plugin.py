@@ -343,23 +343,23 @@ ENTRY = {
         "eif": [{"path": "source:eif.csv", "sha256": "e1"}],
     },
 }
-PART = {"keep": "9a", "max_pairs": "5b", "rates.interval": "1c", "variables.age.bins": "4d"}
+DIGESTS = {"keep": "9a", "max_pairs": "5b", "rates.interval": "1c", "variables.age.bins": "4d"}
 UNKNOWN = "Params have changed since last execution"
 
 
-def part(**changes):
-    """A parameter as Snakemake shows it: settings that a step takes from the study, with their digests."""
-    return repr(json.dumps(PART | changes))
+def parameter(**changes):
+    """A parameter as Snakemake shows it: the settings of a step, with their digests."""
+    return repr(json.dumps(DIGESTS | changes))
 
 
 CHANGES = [
-    ("an option", ENTRY, part(), part(max_pairs="6b"), "`max_pairs` changed in the study file"),
-    ("an option that is new", None, part(), part(seed="7e"), "`seed` changed in the study file"),
-    ("many options", ENTRY, f"{part()},'5a'", f"'5b',{part(a='1', b='1', c='1', d='1')}",
+    ("an option", ENTRY, parameter(), parameter(max_pairs="6b"), "`max_pairs` changed in the study file"),
+    ("an option that is new", None, parameter(), parameter(seed="7e"), "`seed` changed in the study file"),
+    ("many options", ENTRY, f"{parameter()},'5a'", f"'5b',{parameter(a='1', b='1', c='1', d='1')}",
      "`a`, `b`, `c` and 1 more changed in the study file"),
     ("the code", ENTRY, "'c0'", "'c1'", "the code changed"),
     ("one of two sources", ENTRY, "['f1', 'e1']", "['f2', 'e1']", "puf.csv changed"),
-    ("everything", ENTRY, f"{part()},'c0',['f1', 'e1']", f"'c1',['f2', 'e2'],{part(keep='8a')}",
+    ("everything", ENTRY, f"{parameter()},'c0',['f1', 'e1']", f"'c1',['f2', 'e2'],{parameter(keep='8a')}",
      "`keep` changed in the study file, the code changed, puf.csv changed, eif.csv changed"),
     ("what no entry has", ENTRY, "'9'", "'8'", UNKNOWN),
     ("an entry of another version", {"study": 1}, "'c0'", "'c1'", UNKNOWN),

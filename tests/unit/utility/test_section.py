@@ -1,4 +1,4 @@
-"""What the section `utility` accepts, and what its step takes from a study (METHODS §13)."""
+"""What the section `utility` accepts, and the settings of its step (METHODS §13)."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,11 +6,11 @@ import pytest
 import yaml
 from making.studies import keyed_by
 from reident.errors import InputError
-from reident.linkage.parts import Variable
+from reident.linkage.settings import Variable
 from reident.pipeline.family import Family
 from reident.sections.utility import Utility
 from reident.utility.measure import measure
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
 STUDY = {
     "id": "protected",
@@ -56,14 +56,14 @@ def table(keys, **columns):
     return pa.table({"id": keys, **columns})
 
 
-def part(*variables, **options):
-    return Measuring(("id",), variables, 5, None, 0.95, Utility(**options))
+def settings_of(*variables, **options):
+    return UtilitySettings(("id",), variables, 5, None, 0.95, Utility(**options))
 
 
 def test_files_without_a_common_record_are_refused():
     age = Variable("age", "numeric")
     with pytest.raises(InputError, match="must compare records that both files have"):
-        measure(part(age), table(["1"], age=[1.0]), table(["2"], age=[1.0]))
+        measure(settings_of(age), table(["1"], age=[1.0]), table(["2"], age=[1.0]))
 
 
 def test_a_model_of_too_many_terms_is_refused():
@@ -72,7 +72,7 @@ def test_a_model_of_too_many_terms_is_refused():
     file = table(codes, **dict.fromkeys(names, codes))
     variables = [Variable(name, "categorical") for name in names]
     with pytest.raises(InputError, match=r"at most|more than 2,000 terms \(it gives 2,481\)"):
-        measure(part(*variables, interactions=2), file, file)
+        measure(settings_of(*variables, interactions=2), file, file)
 
 
 def test_one_file_by_hand():
@@ -80,7 +80,7 @@ def test_one_file_by_hand():
     variables = [Variable("age", "numeric"), Variable("sex", "categorical")]
     before = table(list("1234"), age=[1.0, 2.0, 3.0, 4.0], sex=["m", "m", "f", "f"])
     after = table(list("1234"), age=[1.0, 2.0, 3.0, 9.0], sex=["m", "f", "f", "f"])
-    found = measure(part(*variables), before, after)
+    found = measure(settings_of(*variables), before, after)
     line = found.summary.iloc[0]
     assert (line["n_records"], line["n_records_changed"], line["values_changed"]) == (4, 2, 0.25)
     assert found.variables["distance"].tolist() == [0.25, 0.25]
@@ -97,7 +97,7 @@ def test_pmse_of_a_table_of_two_categories_by_hand():
     sex = Variable("sex", "categorical")
     before = table([f"{at:02d}" for at in range(10)], sex=["m"] * 5 + ["f"] * 5)
     after = table([f"{at:02d}" for at in range(10)], sex=["m"] * 2 + ["f"] * 8)
-    line = measure(part(sex), before, after).summary.iloc[0]
+    line = measure(settings_of(sex), before, after).summary.iloc[0]
     expected = (7 * (2 / 7 - 0.5) ** 2 + 13 * (8 / 13 - 0.5) ** 2) / 20
     assert line["pmse"] == pytest.approx(expected, rel=1e-5)
     assert line["pmse_ratio"] == pytest.approx(expected * 160, rel=1e-5)

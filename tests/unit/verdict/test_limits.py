@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from reident.sections.decision import Decision
 from reident.study.model import Study
 from reident.verdict import limits, terminal
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 
-PART = Judging(None, 4, ())
+SETTINGS = VerdictSettings(None, 4, ())
 NAN = float("nan")
 
 
@@ -43,8 +43,8 @@ def judged(decision, *lines, warnings=(), **tables):
     """Judge rates, and other tables, by the limits of a decision."""
     rates = {"rates": pd.DataFrame(list(lines) or [line()])}
     read = {"prepared": warning_table(warnings)}
-    part = PART if decision is None else Judging(Decision.model_validate(decision), 4, ())
-    return limits.judge(part, {**rates, **read, **tables})
+    settings = SETTINGS if decision is None else VerdictSettings(Decision.model_validate(decision), 4, ())
+    return limits.judge(settings, {**rates, **read, **tables})
 
 
 def verdict(found, scope="ALL"):
@@ -358,7 +358,7 @@ def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, word
 def test_the_graver_warnings_come_first_and_each_says_what_it_is_about():
     read = warning_table([Sentence("notable", "n"), Sentence("invalidates", "i")])
     risk = warning_table([Sentence("understates", "u")])
-    found = limits.judge(PART, {"prepared": read, "risk": risk}).warnings
+    found = limits.judge(SETTINGS, {"prepared": read, "risk": risk}).warnings
     assert list(zip(found["about"], found["warning"], strict=True)) == [
         ("attack", "i"),
         ("file_risk", "u"),

@@ -35,7 +35,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function where it is asked for: a step must not wait for what others need."""
+    """Import a function on first use, so that steps do not wait for unused modules."""
     if name in _MODULES:
         return getattr(import_module(f"reident.api.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The exception for wrong input: what is wrong, where, and what to do."""
+"""The exception for wrong input: the mistake, its place, and a remedy."""
 
 import sys
 from collections.abc import Callable

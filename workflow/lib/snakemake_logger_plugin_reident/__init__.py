@@ -100,7 +100,7 @@ def _unexplained(job: Job, ending: str) -> str:
 
 
 def _is_walk(rule: str) -> bool:
-    """Return whether a rule is the one that ends a run: it makes no file, and says what others have made."""
+    """Return whether a rule is the one that ends a run: it makes no file, and reports the files of others."""
     return f"_{rule}".endswith("_all")
 
 
@@ -137,7 +137,7 @@ class LogHandler(LogHandlerBase):
         self._began, self._over = time.monotonic(), threading.Event()
 
     def emit(self, record: LogRecord) -> None:
-        """Show what a record says."""
+        """Show the content of a record."""
         try:
             if not self.has_filter:
                 self._write(f"{self.format(record)}\n")
@@ -209,7 +209,7 @@ class LogHandler(LogHandlerBase):
         self._write("".join(f"{line}\n" for line in lines if not self._quiet or line.startswith("Error: ")))
 
     def _write(self, text: str = "") -> None:
-        """Write, with the running steps below the cursor: what a job prints comes in their place."""
+        """Write above the running steps, which stay below: output of a job comes in their place."""
         with contextlib.suppress(OSError):  # no one reads, or the disk is full
             self._stream.write("\x1b[J" * self._drawn + text + self._running())
             self._stream.flush()

@@ -12,13 +12,13 @@ import pyarrow as pa
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
 from reident.errors import InputError
-from reident.intake.prepare import Prepared, prepare_files
+from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
 from reident.linkage import attack as stages
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
-from reident.pipeline import parts
+from reident.linkage.metrics.contract import ScoringContext
+from reident.pipeline import step_settings
 from reident.study.model import Study
 
 FOUR_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -35,7 +35,7 @@ class AttackTables:
     confirmed : dict of pandas.DataFrame
         As `confirmed/{metric}.parquet`, by metric: the suspected pairs by their keys, and which are true links. It is
         as confidential as the links.
-    limits : dict of pandas.DataFrame
+    rank_curves : dict of pandas.DataFrame
         As `confirmed/{metric}.limits.csv`, by metric: the counts at every rank limit; empty for unicity.
     warnings : pandas.DataFrame
         As `prepared/warnings.csv`: valid input that may be a mistake.
@@ -43,7 +43,7 @@ class AttackTables:
 
     rates: pd.DataFrame
     confirmed: dict[str, pd.DataFrame]
-    limits: dict[str, pd.DataFrame]
+    rank_curves: dict[str, pd.DataFrame]
     warnings: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -196,23 +196,25 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
     if study.model.metrics is None:
         raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
-    extracts = parts.preparing(study.model).extracts
+    extracts = step_settings.preparing(study.model).extracts
     typed, files = prepared(study.model, study.texts(extracts), threads)
-    setting = Setting(threads=threads, functions=study.functions)
-    made = stages.attack(parts.attacking(study.model), files, setting)
+    context = ScoringContext(threads=threads, functions=study.functions)
+    made = stages.attack(step_settings.attacking(study.model), files, context)
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
-        {name: declared(f"confirmed/{name}.limits.csv", tables.limits) for name, tables in made.metrics.items()},
+        {name: declared(f"confirmed/{name}.limits.csv", tables.rank_curve) for name, tables in made.metrics.items()},
         declared("prepared/warnings.csv", typed.warnings),
     )
 
 
-def prepared(study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1) -> tuple[Prepared, AttackFiles]:
-    """Return the typed tables of a study, and what an attack takes of them."""
-    part = parts.preparing(study)
+def prepared(
+    study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
+) -> tuple[PreparedFiles, AttackFiles]:
+    """Return the typed tables of a study, and the files of the attack."""
+    settings = step_settings.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")
-    typed = Prepared(**in_memory(names, lambda sinks: prepare_files(part, texts, sinks, threads=threads)))
-    made = strata.stratify(parts.stratifying(study), typed.puf, typed.eif, typed.iuf)
+    typed = PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))
+    made = strata.stratify(step_settings.stratifying(study), typed.puf, typed.eif, typed.iuf)
     records, of_records = ({"puf": tables.puf, "eif": tables.eif} for tables in (typed, made))
     return typed, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)

@@ -12,14 +12,14 @@ from reident.api.study import StudyFiles, file_section, named, of_frames, with_m
 from reident.api.tables import Tables, made_by, threads_or_all
 from reident.filerisk import assessment
 from reident.filerisk import prepare as filerisk
-from reident.filerisk.parts import FILE, ORIGINAL, POPULATION
+from reident.filerisk.settings import FILE, ORIGINAL, POPULATION
 from reident.intake.records import in_memory
 from reident.intake.sources import opened
 from reident.matching import closest as distances
 from reident.matching import prepare as matching
 from reident.matching import summary
-from reident.matching.parts import CONFIDENTIAL, synthetic_side
-from reident.pipeline import parts
+from reident.matching.settings import CONFIDENTIAL, synthetic_side
+from reident.pipeline import step_settings
 from reident.sections.matching import HOLDOUT
 
 Variables = Sequence[str | Mapping[str, Any]]
@@ -81,12 +81,12 @@ def file_risk(
             **options,
         }
         study = of_frames({"file_risk": _given(section)}, frames)
-    part = parts.risk_files(study.model)
-    sides = {FILE: part.side, POPULATION: "population", ORIGINAL: "unperturbed"}
-    with opened(part.extracts, study.texts(part.extracts, sides)) as texts:
-        typed = in_memory(sides, lambda sinks: filerisk.prepare_files(part, texts, sinks))
+    settings = step_settings.risk_files(study.model)
+    sides = {FILE: settings.side, POPULATION: "population", ORIGINAL: "unperturbed"}
+    with opened(settings.extracts, study.texts(settings.extracts, sides)) as texts:
+        typed = in_memory(sides, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
     tables = typed[FILE], typed[POPULATION], typed[ORIGINAL], typed["categories"]
-    found = assessment.assess(parts.assessment(study.model), *tables, threads=threads_or_all(threads))
+    found = assessment.assess(step_settings.assessment(study.model), *tables, threads=threads_or_all(threads))
     return made_by("assess_file", found)
 
 
@@ -142,7 +142,9 @@ def matching_risk(
         section = {"known": known, "synthesized": synthesized, "radius": radius, **options}
         study = _matched(study, synthetic, None, section, id)
     tables = _matching_tables(study)
-    found = summary.match_files(parts.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"])
+    found = summary.match_files(
+        step_settings.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"]
+    )
     return made_by("match", found)
 
 
@@ -208,7 +210,7 @@ def closest(
         study = _matched(study, copies, holdout, section, id)
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
-    found = distances.measure(parts.closest_rules(study.model), *files, threads=threads_or_all(threads))
+    found = distances.measure(step_settings.closest_rules(study.model), *files, threads=threads_or_all(threads))
     return made_by("measure_distances", found)
 
 
@@ -235,8 +237,8 @@ def _matched(
 ) -> StudyFiles:
     """Return the study of a confidential file and synthetic files."""
     copies = {synthetic_side(at): copy for at, copy in enumerate(synthetic)}
-    held = {} if holdout is None else {HOLDOUT: holdout}
-    frames = named(**{CONFIDENTIAL: confidential}, **copies, **held)
+    holdouts = {} if holdout is None else {HOLDOUT: holdout}
+    frames = named(**{CONFIDENTIAL: confidential}, **copies, **holdouts)
     complete = {
         name: [_with_missing(one, *frames.values()) for one in section[name]]
         if name in ("known", "synthesized") and not isinstance(section[name], str)
@@ -249,7 +251,7 @@ def _matched(
 
 def _matching_tables(study: StudyFiles) -> dict[str, Any]:
     """Return the typed files of a study of synthetic data, by name."""
-    part = parts.matched_files(study.model.matched)
-    with opened(part.extracts, study.texts(part.extracts)) as texts:
+    settings = step_settings.matched_files(study.model.matched)
+    with opened(settings.extracts, study.texts(settings.extracts)) as texts:
         names = (CONFIDENTIAL, "synthetic", HOLDOUT)
-        return in_memory(names, lambda sinks: matching.prepare_files(part, texts, sinks))
+        return in_memory(names, lambda sinks: matching.prepare_files(settings, texts, sinks))

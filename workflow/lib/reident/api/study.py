@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from reident import reading
 from reident.errors import InputError
-from reident.intake.parts import Extract
+from reident.intake.settings import Extract
 from reident.intake.sources import batches
 from reident.linkage.metrics import adhoc
 from reident.microaggregation import masking
-from reident.pipeline import parts
+from reident.pipeline import step_settings
 from reident.pipeline.sources import drawn_files
 from reident.reading.names import TEXT, MissingColumnError, check_header
 from reident.sections.microaggregation import ORIGINAL
@@ -71,11 +71,11 @@ class StudyFiles:
         made = drawn_files(self.model)
         if self.model.microaggregate is None:
             return made
-        part = parts.masking(self.model)
-        key = [] if not part.options.id and part.options.path else list(part.options.key)
-        extract = Extract(part.options.source, key, masking.columns_of(part))
+        settings = step_settings.masking(self.model)
+        key = [] if not settings.options.id and settings.options.path else list(settings.options.key)
+        extract = Extract(settings.options.source, key, masking.columns_of(settings))
         original = pa.concat_tables(self._text(ORIGINAL, extract, made))
-        masked = masking.make(part, original)
+        masked = masking.make(settings, original)
         return made | {side: getattr(masked, side) for side in ("puf", "eif", "iuf")}
 
     def _text(self, side: str, extract: Extract, made: Mapping[str, pd.DataFrame]) -> Iterable[pa.Table]:

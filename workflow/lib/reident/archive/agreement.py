@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from reident.archive import layout
-from reident.archive.consistency import Files, Line
+from reident.archive.consistency import BagFiles, Line
 from reident.archive.consistency import read as read_document
 from reident.archive.crate import Crate
 from reident.archive.unpack import Content, quote, refusal
@@ -36,8 +36,8 @@ _UNKNOWN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What the tables of a release with other columns may raise."""
 
 
-def check(path: Path, files: Files, documents: dict[str, Line]) -> list[str]:
-    """See that decision and study are what the files of a bag come to; return warnings of what cannot be told.
+def check(path: Path, files: BagFiles, documents: dict[str, Line]) -> list[str]:
+    """Check that the files of a bag give its decision and study; return warnings on files that are absent.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def check(path: Path, files: Files, documents: dict[str, Line]) -> list[str]:
     return list(dict.fromkeys(warnings))
 
 
-def _study(path: Path, files: Files, documents: dict[str, Line], same: bool) -> Iterator[str]:
+def _study(path: Path, files: BagFiles, documents: dict[str, Line], same: bool) -> Iterator[str]:
     """See that the study with every default is that of the study file, and so is each variant."""
     names = [name for name in files if PurePosixPath(name).parent.as_posix() + "/" == layout.STUDY]
     listed = documents[layout.INPUTS].get("study")
@@ -96,13 +96,13 @@ def _valid(path: Path, rule: Any) -> Decision:
         raise refusal(path, f"the rule in {quote(layout.DECISION)} is not a rule of decision") from None
 
 
-def _crate(study: Study, file: str, files: Files, documents: dict[str, Line]) -> Line:
+def _crate(study: Study, file: str, files: BagFiles, documents: dict[str, Line]) -> Line:
     sizes = {name: content.size for name, content in files.items()}
     sizes |= {layout.STUDY: sizes[file], layout.CODE: sizes.get(f"{layout.CODE}Snakefile", 0)}
     return Crate(study, PurePosixPath(file).name, documents, sizes).describe()
 
 
-def _decision(path: Path, files: Files, documents: dict[str, Line]) -> None:
+def _decision(path: Path, files: BagFiles, documents: dict[str, Line]) -> None:
     """See that ``decision.json`` has the lines of the tables, and no others."""
     for name in VERDICT:
         table = f"{layout.TABLES}verdict/{name}.csv"
@@ -141,15 +141,15 @@ def _same_value(stated: Any, text: str) -> bool:
         return False
 
 
-def _judged(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
+def _judged(path: Path, files: BagFiles) -> Iterator[tuple[str, Line]]:
     """Yield the ledger entries of the verdicts: of the study, and of variants."""
     for name in files:
         if name.startswith(layout.LEDGER) and (entry := read_document(path, files, name))["rule"] == "judge":
             yield name, entry
 
 
-def _verdict(path: Path, files: Files, name: str, entry: Line) -> Iterator[str]:
-    """See that limits and verdict are what the tables and the warnings of the bag come to."""
+def _verdict(path: Path, files: BagFiles, name: str, entry: Line) -> Iterator[str]:
+    """Check that the tables and the warnings of the bag give its limits and verdict."""
     place = place_of_path(first_output(entry))
     folder = f"{layout.TABLES}{place}/" if place else layout.TABLES
     resolved = f"{layout.STUDY}{place}/study.json" if place else layout.RESOLVED
@@ -182,7 +182,7 @@ def _verdict(path: Path, files: Files, name: str, entry: Line) -> Iterator[str]:
     )
 
 
-def _table(files: Files, name: str) -> pd.DataFrame | None:
+def _table(files: BagFiles, name: str) -> pd.DataFrame | None:
     """Return a table of the bag; None for one that it does not have."""
     content = files.get(name)
     if content is None or not _kept(content):

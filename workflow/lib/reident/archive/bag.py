@@ -86,7 +86,7 @@ def write(
 
 
 def append(path: Path, files: Mapping[str, bytes]) -> None:
-    """Add files to a bag, complete or not at all; what is there stays as it is.
+    """Add files to a bag, complete or not at all; files that are there stay as they are.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What differs between two releases beside their rates: files, variables, codes, strata, options, code, results.
+"""Differences between two releases beside their rates: files, variables, codes, strata, options, code, results.
 
 Every function takes the release before and the release after, and returns one line for each difference. No value of
 a numeric variable is read (METHODS §10).
@@ -16,7 +16,7 @@ from reident.archive.codebase import joined
 from reident.archive.differences import Group, number
 from reident.archive.releases import LISTS, Release
 from reident.ledger.withheld import SOURCES, withheld
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import WHOLE
 
 _Key = TypeVar("_Key")
 
@@ -38,7 +38,7 @@ Quantities: TypeAlias = dict[str, float | None]
 
 
 class Change(NamedTuple):
-    """One difference: what it is about, and what the releases have; None where one has nothing."""
+    """One difference: its subject, and the value in each release; None where a release has none."""
 
     about: str
     what: str
@@ -47,7 +47,7 @@ class Change(NamedTuple):
 
 
 def _pairs(before: Mapping[_Key, Any], after: Mapping[_Key, Any]) -> Iterator[tuple[_Key, Any, Any]]:
-    """Yield what differs between two mappings, by key in the order of the second, then of the first."""
+    """Yield the differences between two mappings, by key in the order of the second, then of the first."""
     for key in [*after, *(key for key in before if key not in after)]:
         old, new = before.get(key), after.get(key)
         if old != new:
@@ -55,7 +55,7 @@ def _pairs(before: Mapping[_Key, Any], after: Mapping[_Key, Any]) -> Iterator[tu
 
 
 def _changes(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[Change]:
-    """Return the values that differ, by what they are about, of which a release may have nothing."""
+    """Return the values that differ, by subject; one of the two releases may have no value."""
     return [
         Change(about, what, *values)
         for about, old, new in _pairs(before, after)
@@ -64,7 +64,7 @@ def _changes(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
 
 
 def _common(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[Change]:
-    """Return as :func:`_changes` what differs where both releases have something."""
+    """Return the differences, as :func:`_changes`, where both releases have a value."""
     return [line for line in _changes(before, after) if line.about in before and line.about in after]
 
 
@@ -108,7 +108,7 @@ def _sources(release: Release) -> dict[str, dict[str, Any]]:
 
 
 def _fingerprints(release: Release) -> dict[str, dict[str, Any]]:
-    """Return what may be shown of each source file: digest, size, and the rows where the account of a step has them."""
+    """Return the fingerprint of each source file: digest, size, and the rows where the account of a step has them."""
     rows, must_stay = _rows(release), withheld(release.entries)
     return {
         side: {name: None if must_stay(line) else line[name] for name in ("sha256", "size")}
@@ -135,7 +135,7 @@ def _rows(release: Release) -> dict[str, int]:
 
 
 def variables(before: Release, after: Release) -> list[Change]:
-    """Compare the variables: added, dropped, and what is declared of them."""
+    """Compare the variables: added, dropped, and declared differently."""
     lines = []
     for where in LISTS:
         for name, old, new in _pairs(before.variables(where), after.variables(where)):

@@ -1,4 +1,4 @@
-"""Which code computes a sealed study anew, and how it differs from the code that made the results (METHODS §10)."""
+"""The code that computes a sealed study anew, and its differences from the code of the results (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Code(NamedTuple):
         return all(self.then.get(name) == self.now.get(name) for name in IDENTITY)
 
     def lines(self) -> list[str]:
-        """Return what will run and how it differs, for the terminal."""
+        """Describe the code that will run, and its differences, for the terminal."""
         what = "the code of the bag, which you trust" if self.of_bag else "the installed release"
         lines = [f"This runs {what}: {release.named(self.now)}."]
         if self.same:
@@ -105,7 +105,7 @@ def _digests(root: Path) -> dict[str, str]:
 
 
 def _differ(then: dict[str, str], now: dict[str, str]) -> tuple[tuple[str, str, str], ...]:
-    """Return what differs by name, with both values; empty for one that is absent."""
+    """Return the differences by name, with both values; empty for an absent one."""
     return tuple(
         (name, str(then.get(name, "")), str(now.get(name, "")))
         for name in sorted({*then, *now})

@@ -1,4 +1,4 @@
-"""What goes into a bag, from the ledger of a finished study (METHODS §10).
+"""The content of a bag, from the ledger of a finished study (METHODS §10).
 
 The results are those behind the report: the chain is followed from it back to the sources, through comparisons to the
 variants that they compare. Of results that hold data a bag has the paths and numbers of rows alone, and the digests
@@ -131,7 +131,7 @@ def nonce(root: Path) -> bytes:
 
 
 def outputs(entries: Iterable[Entry], root: Path, must_stay: MustStay) -> list[Line]:
-    """Return the outputs to recreate: every result, with what tells it from any other, by path."""
+    """Return the outputs to recreate: every result, with its digest or fingerprint, by path."""
     lines = (line for entry in entries for line in entry["outputs"].values())
     return [_output(line, root, must_stay) for line in sorted(lines, key=lambda line: line["path"])]
 
@@ -227,7 +227,7 @@ def _code_file(name: str, path: Path) -> tuple[Line, Path]:
 
 
 def decision(members: Family, root: Path) -> Line:
-    """Return the rule of decision of a study, and what it came to."""
+    """Return the rule of decision of a study, and the verdict."""
     rule, tables = members.study.decision, ("summary", "limits", "warnings")
     return {
         "rule": None if rule is None else rule.model_dump(mode="json", exclude_none=True),
@@ -241,7 +241,7 @@ def _records(table: pd.DataFrame) -> list[Line]:
 
 
 def cost(entries: Sequence[Entry], root: Path) -> Line:
-    """Return what each step took as it was measured, and their totals; None where it was not measured.
+    """Return the measured resources of each step, and their totals; None where they were not measured.
 
     The sizes of all files are in whole megabytes: to the byte, the compressed size of a result tells of its values.
     """
@@ -263,7 +263,7 @@ def cost(entries: Sequence[Entry], root: Path) -> Line:
 
 
 def _measured(entry: Entry, root: Path) -> Line:
-    """Return what Snakemake measured of a step."""
+    """Return the measurements of a step by Snakemake."""
     path = root / _place(entry) / "benchmarks" / f"{entry['step']}.tsv"
     names = {"seconds": "s", "cpu_seconds": "cpu_time", "memory_mb": "max_rss"}
     try:

@@ -1,4 +1,4 @@
-"""Two releases side by side, and what may be concluded from their difference (METHODS §10, "Comparing releases").
+"""Two releases side by side, and the conclusions from their difference (METHODS §10, "Comparing releases").
 
 The words are those of the report.
 """
@@ -17,8 +17,8 @@ from reident.archive.changes import Change, Quantities
 from reident.archive.differences import FELL, GREW, RISK, SAME, UNCLEAR, Attack, Difference
 from reident.archive.releases import Release
 from reident.intake.severity import INVALIDATES
+from reident.linkage.settings import WHOLE
 from reident.pipeline.steps import STEPS
-from reident.pipeline.tables import WHOLE
 from reident.verdict.warnings import ATTACK
 
 LAYOUT = 1
@@ -66,7 +66,7 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two releases and what differs."""
+    """Two releases and their differences."""
 
     before: Release
     after: Release
@@ -91,14 +91,14 @@ class Comparison:
 
     @property
     def by_group(self) -> list[Difference]:
-        """Return those of the strata, the largest growth first."""
+        """Return the changes of the strata, the largest growth first."""
         lines = [line for line in self.rates if line.group is not None and line.rate in RISK]
         lines = [line for line in lines if line.change is not None]
         return sorted(lines, key=lambda line: (-(line.change or 0), line.group or (), line.metric, line.rate))
 
     @cached_property
     def conclusion(self) -> str:
-        """Return what can be said of the risk."""
+        """Return the conclusion on the risk."""
         if self.is_identical:
             return IDENTICAL
         if self.reason is None:
@@ -135,7 +135,7 @@ class Comparison:
 
     @cached_property
     def causes(self) -> list[str]:
-        """Return what the difference of the attacks may come from."""
+        """Return the possible causes of the difference between the attacks."""
         changed = {line.about for line in self.lines("files") if line.what == "sha256"}
         steps = _attack_steps()
         causes = {

@@ -16,7 +16,7 @@ from reident.archive.unpack import Content, quote, refusal
 from reident.ledger.chain import SOURCE_PREFIX, inputs, sealed
 
 Line: TypeAlias = dict[str, Any]
-Files: TypeAlias = Mapping[str, Content]
+BagFiles: TypeAlias = Mapping[str, Content]
 
 _DOCUMENTS = (
     layout.OUTPUTS, layout.INPUTS, layout.RELEASE, layout.DECISION, layout.COST, layout.CRATE, layout.RESOLVED,
@@ -28,7 +28,7 @@ _TYPES = {
 _RELEASE_TYPES = {"version": str | None, "commit": str | None, "tree": str | None, "versions": dict}
 
 
-def check(path: Path, study: str, files: Files) -> dict[str, Line]:
+def check(path: Path, study: str, files: BagFiles) -> dict[str, Line]:
     """See that the documents of a bag agree with one another and with its files, whose bytes are as its manifests say.
 
     Returns the documents by their paths in the bag.
@@ -57,7 +57,7 @@ def check(path: Path, study: str, files: Files) -> dict[str, Line]:
     return documents
 
 
-def read(path: Path, files: Files, name: str) -> Line:
+def read(path: Path, files: BagFiles, name: str) -> Line:
     """Return a JSON document of a bag, or raise an InputError if it is missing, or is not a JSON object."""
     if name not in files:
         raise refusal(path, f"{quote(name)} is missing")
@@ -86,7 +86,7 @@ def _check_types(path: Path, name: str, line: Line, types: Mapping[str, Any]) ->
             raise refusal(path, f"`{field}` in {quote(name)} is missing, or is not what it must be")
 
 
-def _entries(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
+def _entries(path: Path, files: BagFiles) -> Iterator[tuple[str, Line]]:
     """Yield the entries of the ledger, each of which has the digest of its other fields."""
     for name in files:
         if not name.startswith(layout.LEDGER):
@@ -105,14 +105,14 @@ def _entries(path: Path, files: Files) -> Iterator[tuple[str, Line]]:
 
 
 def _source(line: Line) -> tuple[str | None, ...]:
-    """Return what tells one source file from another: digest and size, or the name where a bag must not have these."""
+    """Return the identity of a source file: digest and size, or the name where a bag must not have these."""
     if line["sha256"] is None:
         return (line["path"].removeprefix(SOURCE_PREFIX).rpartition("/")[2],)
     return line["sha256"], line["size"]
 
 
-def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[str | None, ...]]:
-    """See that the ledger closes and wrote what is listed; return what it read outside, see :func:`_source`."""
+def _check_outputs(path: Path, files: BagFiles, outputs: list[Line]) -> set[tuple[str | None, ...]]:
+    """Check that the ledger closes and wrote every listed output; return outside inputs, see :func:`_source`."""
     entries = list(_entries(path, files))
     wrote: dict[str, Line] = {}
     for name, entry in entries:
@@ -136,7 +136,7 @@ def _check_outputs(path: Path, files: Files, outputs: list[Line]) -> set[tuple[s
     return {_source(line) for line in sources}
 
 
-def _check_bytes(path: Path, files: Files, lines: list[Line]) -> None:
+def _check_bytes(path: Path, files: BagFiles, lines: list[Line]) -> None:
     """See that each file that a document describes is as it says, and that no result or source file is undescribed."""
     described = set()
     for line in lines:

@@ -80,7 +80,7 @@ class _Column:
             plain.update(values.to_numpy(zero_copy_only=False).astype("<i8").tobytes())
 
     def summary(self) -> list[Any]:
-        """Return what the content of the column comes to."""
+        """Return the summary of the content of the column."""
         return [self.name, self.kind, self.rows, *(part.hexdigest() for part in self._parts)]
 
 

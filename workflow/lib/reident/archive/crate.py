@@ -115,7 +115,7 @@ class Crate:
         )
 
     def _context(self) -> Iterator[Entity]:
-        """Yield what the actions and the root refer to."""
+        """Yield the entities to which the actions and the root refer."""
         agency, version = _refer("#agency"), self.release["versions"].get("snakemake", "unknown")
         name = self.study.agency or "The agency that releases the file"
         counts = "The counts are exact, neither rounded nor suppressed. Only the agency passes them on."
@@ -140,7 +140,7 @@ class Crate:
             yield _entity("#permission", "DigitalDocumentPermission", name, **grant)
 
     def _actions(self) -> Iterator[Entity]:
-        """Yield what was done to the study, and what is still to be done."""
+        """Yield the actions on the study: completed ones and pending ones."""
         reports = [line["bag"] for line in self.made if line["equal"] == "report" and line["bag"]]
         results = (_at(layout.OUTPUTS), _at(layout.TABLES), *reports)
         yield _entity(

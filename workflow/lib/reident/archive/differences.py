@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pandas as pd
 
 from reident.linkage.intervals import Interval, are_independent, of_study, score
-from reident.pipeline.tables import WHOLE
+from reident.linkage.settings import WHOLE
 
 Group: TypeAlias = tuple[str, ...] | None
 """The values of the strata variables that name a stratum in both releases; None for the whole study."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from reident.archive import layout
 from reident.errors import InputError
-from reident.ledger.withheld import is_held
+from reident.ledger.withheld import is_known_to_intruder
 from reident.pipeline.digests import sha256
 
 MESSAGE_DIGITS = 16
@@ -34,7 +34,7 @@ class Input(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from others: its digest, or else its path."""
+        """The identity of an input: its digest, or else its path."""
         return self.sha256 or self.path
 
     @property
@@ -61,7 +61,7 @@ class Missing(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search found."""
+    """The findings of a search."""
 
     paths: dict[str, Path]  # by SHA-256, or see `Input.key`
     missing: list[Missing]  # in the order of the seal
@@ -74,7 +74,13 @@ def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
     Scoring functions are taken from the bag only if its code is trusted.
     """
     files = [
-        Input(line["path"], line["sha256"], line["size"], line["bag"], all(map(is_held, line.get("sides", ()))))
+        Input(
+            line["path"],
+            line["sha256"],
+            line["size"],
+            line["bag"],
+            all(map(is_known_to_intruder, line.get("sides", ()))),
+        )
         for line in (*document["inputs"], *document["files"])
     ]
     return [file._replace(bag=None) if file.is_code and not trusted else file for file in files]

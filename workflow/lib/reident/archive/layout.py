@@ -1,4 +1,4 @@
-"""What is where in a bag: one BagIt 1.0 bag whose payload is an RO-Crate (METHODS §10)."""
+"""The layout of a bag: one BagIt 1.0 bag whose payload is an RO-Crate (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def is_file(path: Path) -> bool:
 
 
 def order(path: str) -> tuple[int, str]:
-    """Return what sorts the files of a bag: the payload, the tag files, and the signatures as they were added."""
+    """Return the sort key of the files of a bag: the payload, the tag files, and the signatures in order of time."""
     if path.startswith(SIGNATURES):
         return 2, ""
     return int(not path.startswith(PAYLOAD)), path

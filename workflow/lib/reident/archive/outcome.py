@@ -172,7 +172,7 @@ def _declared(path: str) -> tuple[set[str], bool]:
 
 
 def _unequal(before: np.ndarray, after: np.ndarray, numbers: bool) -> np.ndarray:
-    """Return which of two columns of text differ; numbers may differ by the tolerance."""
+    """Return the rows in which two columns of text differ; numbers may differ by the tolerance."""
     unequal = before != after
     if not numbers or not unequal.any():
         return unequal

@@ -51,7 +51,7 @@ class Release:
 
     @cached_property
     def outputs(self) -> dict[str, dict[str, Any]]:
-        """Return what the ledger says of each result, by its path."""
+        """Return the ledger's lines of the results, by path."""
         return {line["path"]: line for entry in self.entries for line in entry["outputs"].values()}
 
     def table(self, path: str) -> pd.DataFrame | None:

@@ -157,14 +157,14 @@ def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores:
 
 
 def _expected(bag: Verified) -> dict[str, float]:
-    """Return what the sealed run took in all, as far as the bag has numbers for it."""
+    """Return the total resources of the sealed run, as far as the bag has numbers for it."""
     total = bag.documents[layout.COST].get("total")
     pairs = total.items() if isinstance(total, dict) else ()
     return {name: value for name, value in pairs if type(value) in (int, float)}
 
 
 def _about(bag: Verified, code: Code) -> Facts:
-    """Return what there is to say of a bag, of the code that runs, and of this machine."""
+    """Describe a bag, the code that runs, and this machine."""
     study = bag.documents[layout.RESOLVED]
 
     def signer(who: Signer) -> Facts:
@@ -208,7 +208,7 @@ def _check_room(expected: dict[str, float]) -> None:
 
 
 def _cost(root: Path) -> dict[str, Any]:
-    """Return what the steps of the new run took."""
+    """Return the resources of the steps of the new run."""
     entries = collect.chain_of(root, [end for end in collect.ENDS if (root / end).is_file()])
     return dict(collect.cost(entries, root)["total"])
 
@@ -233,7 +233,7 @@ def _keep(work: Path, target: Path) -> None:
 
 
 def _lines(facts: Facts, target: Path) -> list[str]:
-    """Return what the terminal shows at the end."""
+    """Return the lines that the terminal shows at the end."""
     name, counts = facts["bag"], facts["counts"]
     page = f"The page is {target}/{PAGE}.html, also as .pdf and .json."
     warnings = [f"Warning: {warning}" for warning in facts["warnings"]]

@@ -54,7 +54,7 @@ class Placed(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How the new run ended."""
+    """The end of the new run: its status, errors, duration and access to a network."""
 
     status: int
     errors: list[str]  # the sentences that say why it failed
@@ -188,7 +188,7 @@ def run(
 
 
 def _follow(lines: Iterable[str], file: Path, progress: Callable[[], None]) -> list[str]:
-    """Write what a run says to a file, ask at intervals for its progress, and return the sentences of its errors."""
+    """Write the messages of a run to a file, ask at intervals for its progress, and return its errors."""
     errors: list[str] = []
     last = time.monotonic()
     with file.open("w", encoding="utf-8") as log:
@@ -203,7 +203,7 @@ def _follow(lines: Iterable[str], file: Path, progress: Callable[[], None]) -> l
 
 
 def without_network() -> list[str]:
-    """Return what to put before a command so that it reaches no network; empty where the system does not allow it."""
+    """Return a prefix by which a command reaches no network; empty where the system does not allow it."""
     if sys.platform != "linux" or shutil.which("unshare") is None:
         return []
     for prefix in _WITHOUT_NETWORK:

@@ -135,7 +135,7 @@ class _Limited(io.FileIO):
 
 
 class _Copy(io.FileIO):
-    """A file that is not written, but compared with what is to be written; `zipfile` corrects its headers."""
+    """A file that is compared, not written; `zipfile` corrects its headers."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -208,7 +208,7 @@ def _check_names(path: Path, names: list[str]) -> str:
 
 
 def name_problem(name: str) -> str | None:
-    """Return what is wrong with the name of a file in a bag: it must not …; None if nothing is."""
+    """Return the problem with the name of a file in a bag: it must not …; None for a valid name."""
     parts = name.split("/")
     categories = set() if name.isprintable() else set(map(unicodedata.category, name))
     if not categories.isdisjoint({"Cc", "Cf", "Zl", "Zp"}):
@@ -244,7 +244,7 @@ def _is_read(entry: zipfile.ZipInfo) -> bool:
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, rebuilt: zipfile.ZipFile, folder: Path | None) -> Content:
-    """Digest a file of a bag, compare what `zipfile` makes of it, and write it."""
+    """Digest a file of a bag, compare it with the content that `zipfile` reads, and write it."""
     sha512, sha256, blocks = hashlib.sha512(), hashlib.sha256(), list[bytes]()
     again = header(entry.filename, entry.file_size, entry.compress_type)
     with archive.open(entry) as source, rebuilt.open(again, "w") as copy, _target(entry, folder) as target:

@@ -30,7 +30,7 @@ _CONFIDENTIAL = (
 
 
 class SignOff(NamedTuple):
-    """What somebody decided on a bag, and signed: the fields of a sign-off, and what :func:`binding` returned then."""
+    """A signed decision on a bag: the fields of a sign-off, and the value of :func:`binding` at the time."""
 
     signer: signing.Signer
     content: dict[str, Any]
@@ -49,7 +49,7 @@ class Verified(NamedTuple):
 
     @property
     def release(self) -> dict[str, Any]:
-        """What made the results."""
+        """The release that made the results."""
         return self.documents[layout.RELEASE]
 
     @property
@@ -266,7 +266,7 @@ SIGNATURES = "signatures"
 
 
 def binding(files: dict[str, Content]) -> dict[str, Any]:
-    """Return what binds a sign-off to a bag: the digests of its tag manifest, its report, and its signatures so far."""
+    """Return the digests that bind a sign-off to a bag: of its tag manifest, its report, and its signatures so far."""
     report = {
         name.removeprefix(layout.REPORT): file.sha256 for name, file in files.items() if name.startswith(layout.REPORT)
     }
@@ -281,7 +281,7 @@ def _name(signer: signing.Signer) -> str:
 
 
 def _decision(sign_off: SignOff) -> str:
-    """Return what was decided, in a line."""
+    """Return the decision in a line."""
     content = sign_off.content
     names = ", ".join(f"{person['name']} ({person['role']})" for person in content["names"])
     conditions = "".join(f" Condition: {condition.rstrip('.')}." for condition in content["conditions"])

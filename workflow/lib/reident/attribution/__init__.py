@@ -1,1 +1,1 @@
-"""Attribute disclosure: what could be learnt about a person from a released file (METHODS §12)."""
+"""Attribute disclosure: the information about a person in a released file (METHODS §12)."""

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from reident.attribution import measures
 from reident.attribution.measures import Measures
-from reident.attribution.parts import AttributionRules
 from reident.attribution.prepare import FILE, PERSON, ROW
+from reident.attribution.settings import AttributionSettings
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 from reident.kernels.attributes import Disclosures, Guess
@@ -59,7 +59,7 @@ class _Files(NamedTuple):
 
 
 def assess(
-    rules: AttributionRules,
+    settings: AttributionSettings,
     original: pa.Table,
     released: pa.Table,
     holdout: pa.Table,
@@ -68,33 +68,33 @@ def assess(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
-    """Measure what could be learnt about every target with every set of keys.
+    """Measure attribute disclosure for every target with every set of keys.
 
     The tables are those of :func:`reident.attribution.prepare.prepare`. The result does not depend on the threads;
     `progress` takes the share of the sets that are done.
     """
     files = _files(original, released, holdout)
-    targets = [_target(rules, files, name) for name in rules.targets]
-    columns = key_columns(files.tables, (name for keys in rules.sets for name in keys))
+    targets = [_target(settings, files, name) for name in settings.targets]
+    columns = key_columns(files.tables, (name for keys in settings.sets for name in keys))
 
     def run(keys: tuple[str, ...]) -> list[list[Measures]]:
         cells = _cells(files, columns, keys)
         return [
-            [measures.of(disclosure, linked=files.linked) for disclosure in _disclosures(files, cells, target)]
+            [measures.measure(disclosure, linked=files.linked) for disclosure in _disclosures(files, cells, target)]
             for target in targets
         ]
 
     # The set of no keys is the baseline: what an intruder who knows nothing of a person learns.
-    results = measure_each(run, [(), *rules.sets], threads, progress)
+    results = measure_each(run, [(), *settings.sets], threads, progress)
     summary = pd.concat(
-        [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)], ignore_index=True
+        [_lines(settings.sets, at, target.name, results) for at, target in enumerate(targets)], ignore_index=True
     )
     worst = summary[(summary["danger"] == 1) & (summary["file"] == MEAN)].set_index("target")["keys"]
     parts, lines = [], []
     for at, target in enumerate(targets):
-        keys = next(candidates for candidates in rules.sets if set_name(candidates) == worst[target.name])
+        keys = next(candidates for candidates in settings.sets if set_name(candidates) == worst[target.name])
         disclosed = _disclosures(files, _cells(files, columns, keys), target, keep=True)
-        parts.append(_records(rules, original, target, keys, disclosed))
+        parts.append(_records(settings, original, target, keys, disclosed))
         baseline = measures.mean_of(results[0][at])
         lines.append(_target_line(target, keys, disclosed, baseline, categories))
     return Assessed(pa.concat_tables(parts), summary, pd.DataFrame(lines))
@@ -127,9 +127,9 @@ def _cells(
     return np.split(cells, np.cumsum(sizes)[:-1]), n_cells
 
 
-def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
+def _target(settings: AttributionSettings, files: _Files, name: str) -> _Target:
     """Return a target as ranks; -1 where its record is left out."""
-    radius = rules.targets[name]
+    radius = settings.targets[name]
     columns = [table[name] for table in files.tables]
     if radius is None:
         ranks = [codes_of(column) for column in columns]
@@ -142,7 +142,7 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
         last = len(distinct)
         n_values = last
         ranks = [np.searchsorted(distinct, column).astype(np.int32) for column in values]  # missing after all numbers
-        if rules.category:
+        if settings.category:
             low, high = np.append(low, last), np.append(high, last + 1)
         else:
             ranks = [np.where(column == last, -1, column).astype(np.int32) for column in ranks]
@@ -164,7 +164,7 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
 def _disclosures(
     files: _Files, cells: tuple[list[np.ndarray], int], target: _Target, *, keep: bool = False
 ) -> list[Disclosures]:
-    """Return what each released file tells about a target."""
+    """Return the disclosures of a target in each released file."""
     file_cells, n_cells = cells
     grouped = [
         keysets.group(numbers, ranks, order, n_cells)
@@ -220,12 +220,16 @@ def _value(rate: float) -> float:
 
 
 def _records(
-    rules: AttributionRules, original: pa.Table, target: _Target, keys: Sequence[str], disclosed: Sequence[Disclosures]
+    settings: AttributionSettings,
+    original: pa.Table,
+    target: _Target,
+    keys: Sequence[str],
+    disclosed: Sequence[Disclosures],
 ) -> pa.Table:
-    """Return what is disclosed of each original record with the most dangerous set of keys."""
+    """Return the disclosures about each original record with the most dangerous set of keys."""
     n = original.num_rows
     caps = [file.agreeing / np.maximum(file.matches, 1) for file in disclosed]
-    front = {name: original[name] for name in (rules.id or (ROW,))}
+    front = {name: original[name] for name in (settings.id or (ROW,))}
     return pa.table(
         {
             **front,

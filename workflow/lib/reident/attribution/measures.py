@@ -13,7 +13,7 @@ NAN = float("nan")
 
 
 class Measures(NamedTuple):
-    """What one released file tells about one target, to an intruder who knows one set of keys.
+    """The disclosures of one target by one released file to an intruder who knows one set of keys.
 
     `pipeline/columns.csv` says what each measures. Rates are in [0, 1], and NaN where no record is
     counted. A measure of other persons or of the holdout is NaN if the released records of the same persons are not
@@ -48,8 +48,8 @@ class Measures(NamedTuple):
     guess_holdout: float
 
 
-def of(disclosure: Disclosures, *, linked: bool) -> Measures:
-    """Return the measures of what a kernel counted; ``linked``: the released records of the same persons are known."""
+def measure(disclosure: Disclosures, *, linked: bool) -> Measures:
+    """Measure the counts of a kernel; ``linked``: the released records of the same persons are known."""
     counts = [int(count) for count in disclosure.counts]
     n, m, n_holdout = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]
 

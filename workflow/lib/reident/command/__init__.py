@@ -1,4 +1,4 @@
-"""The command `reident`: what is asked of studies and of sealed studies beside the workflow.
+"""The command `reident`: tasks beside the workflow, on studies and on sealed studies.
 
 Each part of the command imports what it needs when it is asked for: an answer must not wait for what others need.
 """

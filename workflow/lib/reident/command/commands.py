@@ -1,4 +1,4 @@
-"""What is asked of studies and their results, `validate`, `check` and `seal`, and of sealed studies."""
+"""The commands on studies and their results, `validate`, `check` and `seal`, and on sealed studies."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _validate(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Write a line for each study, and below it what does not hold."""
+    """Write a line for each study, and below it the failures."""
     from reident.ledger.check import check
     from reident.pipeline.family import Family
     from reident.pipeline.release import NOTEBOOK

@@ -60,7 +60,7 @@ def _counts(kind: str | None, n: int) -> bool:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the draft, and say in a few lines what it found.
+    """Write the draft, and describe it in a few lines.
 
     Raises
     ------

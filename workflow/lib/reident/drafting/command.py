@@ -1,4 +1,4 @@
-"""`reident init`: drafts a study file from the files themselves, and says in a few lines what it found."""
+"""`reident init`: drafts a study file from the files themselves, and describes it in a few lines."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _undecided(out: Path) -> list[int]:
 
 
 def _mistake(out: Path) -> str:
-    """Return what keeps a draft without TODO from being a study; empty if nothing does."""
+    """Return the mistake that keeps a draft without TODO from being a study; empty without one."""
     try:
         load(out)
     except InputError as error:
@@ -71,7 +71,7 @@ def _mistake(out: Path) -> str:
 
 
 def draft(kind: str | None, files: list[Path], out: Path) -> str:
-    """Draft a study file from the files of the study, and return what there is to say about it.
+    """Draft a study file from the files of the study, and return the remarks on it.
 
     The kind is ``file_risk``, ``synthetic``, ``microaggregate``, or None for an attack. Nothing may be at `out`.
     """

@@ -1,4 +1,4 @@
-"""Which columns of two files are the same variable: by name, by codes or distribution, and by the true links."""
+"""Pairs of columns of two files that are the same variable: by name, by codes or distribution, and by true links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from reident.drafting import codes, names, types
 from reident.drafting.links import Links
-from reident.drafting.profile import Column
+from reident.drafting.profile import DraftColumn
 from reident.drafting.sheet import percent
 from reident.intake import units
 from reident.plausibility.crosstable import CrossTable
@@ -43,7 +43,7 @@ class Evidence(NamedTuple):
 
     @property
     def strength(self) -> float:
-        """How strong the association in the links is; that of numbers in either direction, as age and year of birth."""
+        """The strength of the association in the links; of numbers in either direction, as age and year of birth."""
         links = self.links or 0.0
         return abs(links) if self.numeric else max(links, 0.0)
 
@@ -58,14 +58,14 @@ class Evidence(NamedTuple):
 class Pair(NamedTuple):
     """A column of each file that are, or may be, the same variable."""
 
-    puf: Column
-    eif: Column
+    puf: DraftColumn
+    eif: DraftColumn
     sure: bool
     reason: str
     links: float = 0.0
 
 
-def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> list[Pair]:
+def pairs(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], links: Links | None) -> list[Pair]:
     """Return the pairs of columns that are, or may be, the same variable, in the order of the first file.
 
     A column is in at most one pair: the assignment has the most evidence in total.
@@ -87,7 +87,7 @@ def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> 
     return result
 
 
-def agreeing(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> list[Pair]:
+def agreeing(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], links: Links | None) -> list[Pair]:
     """Return the pairs of columns that the links show to agree."""
     return [pair for pair in pairs(puf, eif, links) if pair.links >= _MIN_AGREEMENT] if links else []
 
@@ -100,7 +100,7 @@ def _is_sure(evidence: Evidence, margin: float) -> bool:
     return evidence.strength >= _SURE_LINKS and margin >= _MARGIN
 
 
-def _reason(first: Column, second: Column, evidence: Evidence, *, sure: bool) -> str:
+def _reason(first: DraftColumn, second: DraftColumn, evidence: Evidence, *, sure: bool) -> str:
     """Return the evidence in words."""
     what = []
     if evidence.name == 1:
@@ -125,7 +125,7 @@ def _reason(first: Column, second: Column, evidence: Evidence, *, sure: bool) ->
     return text
 
 
-def _cells(links: Links | None, side: int, columns: Sequence[Column]) -> dict[str, np.ndarray] | None:
+def _cells(links: Links | None, side: int, columns: Sequence[DraftColumn]) -> dict[str, np.ndarray] | None:
     """Return the values of linked records by column, as codes or numbers; None without enough links."""
     if links is None or links.compared < _MIN_LINKS:
         return None
@@ -133,14 +133,14 @@ def _cells(links: Links | None, side: int, columns: Sequence[Column]) -> dict[st
     return {column.name: _values(table[column.name], column) for column in columns}
 
 
-def _values(cells: pa.ChunkedArray, column: Column) -> np.ndarray:
+def _values(cells: pa.ChunkedArray, column: DraftColumn) -> np.ndarray:
     encoded = cells.combine_chunks().dictionary_encode()
     texts = [clean(text) for text in encoded.dictionary.to_pylist()]
     values = np.array([None if text in column.missing else text for text in texts], object)
     return values[encoded.indices.to_numpy()]
 
 
-def _evidence(first: Column, second: Column, cells: list[dict[str, np.ndarray] | None]) -> Evidence:
+def _evidence(first: DraftColumn, second: DraftColumn, cells: list[dict[str, np.ndarray] | None]) -> Evidence:
     name = names.similarity(first.name, second.name)
     numeric = _as_numbers(first, second)
     values = _distributions(first, second) if numeric else _codes(first, second)
@@ -150,20 +150,20 @@ def _evidence(first: Column, second: Column, cells: list[dict[str, np.ndarray] |
     return Evidence(name, values, links, n, numeric)
 
 
-def _as_numbers(first: Column, second: Column) -> bool:
+def _as_numbers(first: DraftColumn, second: DraftColumn) -> bool:
     if not (first.is_numeric and second.is_numeric):
         return False
     return types.kind([first, second]).kind == "numeric" or min(len(first.values) or 99, len(second.values) or 99) > 12
 
 
-def _distributions(first: Column, second: Column) -> float:
+def _distributions(first: DraftColumn, second: DraftColumn) -> float:
     """Return 1 less the largest difference of the two distribution functions."""
     if not first.sample.size or not second.sample.size:
         return 0.0
     return 1 - units.apart(first.sample, second.sample)
 
 
-def _codes(first: Column, second: Column) -> float:
+def _codes(first: DraftColumn, second: DraftColumn) -> float:
     """Return how much of the records of both files have the same codes with the same shares; numbers by their value."""
     if not first.values or not second.values:
         return 0.0
@@ -183,7 +183,7 @@ def _normal(code: str) -> str:
 
 
 def _association(
-    first: np.ndarray, second: np.ndarray, first_column: Column, second_column: Column, *, numeric: bool
+    first: np.ndarray, second: np.ndarray, first_column: DraftColumn, second_column: DraftColumn, *, numeric: bool
 ) -> tuple[float | None, int]:
     present = np.array([a is not None and b is not None for a, b in zip(first, second, strict=True)], bool)
     n = int(present.sum())
@@ -201,7 +201,7 @@ def _association(
 
 def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
     """Return Cramér's V, corrected for its bias as by Bergsma (2013)."""
-    table = CrossTable.of(first, second).links.to_numpy()
+    table = CrossTable.tabulate(first, second).links.to_numpy()
     n, (r, k) = len(first), table.shape
     if min(r, k) < 2:
         return 0.0
@@ -212,14 +212,14 @@ def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.sqrt(phi / max(min(r_, k_) - 1, 1e-9))) if min(r_, k_) > 1 else 0.0
 
 
-def _numbers(values: np.ndarray, column: Column) -> np.ndarray:
+def _numbers(values: np.ndarray, column: DraftColumn) -> np.ndarray:
     """Return the numbers of texts; NaN for None."""
     texts = (None if value is None else number(codes.with_point(value, column.decimal)) for value in values)
     return np.array([np.nan if value is None else value for value in texts], float)
 
 
 def unit(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
-    """Return what makes numbers of the second file those of the first, if they are in another unit."""
+    """Return the conversion of numbers of the second file to those of the first, if they are in another unit."""
     if not (pair.puf.is_numeric and pair.eif.is_numeric):
         return None
     numbers = None

@@ -1,4 +1,4 @@
-"""What all kinds of drafts share: the head, the description of a file, and a variable (config/README.md)."""
+"""The common content of all kinds of drafts: the head, the description of a file, and a variable (config/README.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.drafting import codes, types
-from reident.drafting.profile import Column, File
+from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
 from reident.intake.severity import MATERIAL
@@ -27,7 +27,7 @@ LIMIT = "the limit of the verdict is yours to decide; without it there is none"
 
 
 def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
-    """Begin a draft: where it comes from, what to do, id and title."""
+    """Begin a draft: its origin, instructions, id and title."""
     schema = os.path.relpath(_SCHEMA, out.parent)
     sheet.remark(f"yaml-language-server: $schema={Path(schema).as_posix()}")
     sheet.remark("")
@@ -46,7 +46,7 @@ def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
 
 
 def described(file: File, key: Sequence[str], keyless: str) -> str:
-    """Return what is said of a file on the terminal; `keyless` in place of a key without columns."""
+    """Return the description of a file for the terminal; `keyless` in place of a key without columns."""
     columns = ", ".join(key) if key else keyless
     return f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {columns}"
 
@@ -69,7 +69,7 @@ def file(sheet: Sheet, indent: str, source: Source, records: int) -> None:
 
 
 def unreadable(sheet: Sheet, source: Source, indent: int) -> None:
-    """Say which columns cannot be read, and why."""
+    """List the columns that cannot be read, with reasons."""
     for name, reason in source.refused.items():
         sheet.remark(f"Column `{name}` is left out: {reason}.", indent)
 
@@ -82,7 +82,7 @@ class Missing(NamedTuple):
     reason: str
 
 
-def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
+def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
     """Return the missing codes of one column of a variable of a type.
 
     Codes that look like missing ones are `extra` if they have no counterpart in the other file, and `values` if they
@@ -113,7 +113,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     return Missing(tuple(certain_codes), rows > MATERIAL * column.records or distorted, "; ".join(what))
 
 
-def _distorted(points: Mapping[str, str], column: Column, doubtful: Collection[str]) -> bool:
+def _distorted(points: Mapping[str, str], column: DraftColumn, doubtful: Collection[str]) -> bool:
     """Whether some of the numbers distort the standard deviation, however few they are."""
     numbers, rows = {code: value_of_number(text) for code, text in points.items()}, column.values
     some = [code for code, value in numbers.items() if value is not None]
@@ -127,7 +127,7 @@ def _word(code: str) -> str:
 
 
 def value_of(missing: Missing) -> str:
-    """Return missing codes as YAML, or what is to be decided."""
+    """Return missing codes as YAML, or a TODO."""
     return TODO if missing.todo else code_list(missing.codes)
 
 

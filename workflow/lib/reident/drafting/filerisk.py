@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reident.drafting import draft, links, names, types
 from reident.drafting.links import Key
-from reident.drafting.profile import Column, File, profile
+from reident.drafting.profile import DraftColumn, File, profile
 from reident.drafting.sheet import Sheet, scalar
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
@@ -76,7 +76,7 @@ def row_key(file: File) -> Key:
         return Key((), (), "no column identifies a record")
 
 
-def _weight(file: File) -> Column | None:
+def _weight(file: File) -> DraftColumn | None:
     """Return the column of survey weights: positive numbers, a mean above 1, and the name of a weight."""
     for column in file.columns.values():
         numbers = column.sample
@@ -86,7 +86,7 @@ def _weight(file: File) -> Column | None:
     return None
 
 
-def _key_variables(sheet: Sheet, columns: list[Column], key: Key) -> None:
+def _key_variables(sheet: Sheet, columns: list[DraftColumn], key: Key) -> None:
     sheet.remark("What an intruder may know of a person. Remove what nobody outside can know.", 2)
     sheet.add("  key_variables:")
     taken = {*key.columns, *RISK_NAMES}

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from reident.drafting import names, scan
-from reident.drafting.profile import MAX_LEVELS, Column, File
+from reident.drafting.profile import MAX_LEVELS, DraftColumn, File
 from reident.plausibility.hashing import has_repeats, hashes
 
 _MAX_PARTS = 3
@@ -44,7 +44,7 @@ def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str,
     return []
 
 
-def _may_identify(column: Column) -> bool:
+def _may_identify(column: DraftColumn) -> bool:
     """Whether a column may be part of a key: no fraction, no date, and no amount by its name."""
     fractions = column.is_numeric and not column.whole
     return not (fractions or column.dates or (names.names_amount(column.name) and not names.names_key(column.name)))

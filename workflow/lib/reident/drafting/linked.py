@@ -11,7 +11,7 @@ from reident.drafting import counterparts, draft, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
-from reident.drafting.profile import Column, File, profile
+from reident.drafting.profile import DraftColumn, File, profile
 from reident.drafting.recodes import Recode
 from reident.drafting.sheet import Sheet, listed, number, scalar, table
 from reident.drafting.sheet import key as key_value
@@ -155,7 +155,7 @@ def _left_over(
     return left
 
 
-def _by_name(file: File) -> dict[str, Column | None]:
+def _by_name(file: File) -> dict[str, DraftColumn | None]:
     """Return the columns of a file, None for one that cannot be read."""
     return {**dict.fromkeys(name for name in file.source.refused if name.strip()), **file.columns}
 
@@ -267,7 +267,7 @@ def _other_unit(unit: Unit) -> str:
 
 
 def _doubt(variable: Variable) -> str:
-    """Return which codes of few records may mean missing, if no line of missing codes says it."""
+    """Return the codes of few records that may mean missing, if no line of missing codes says it."""
     sides = variable.missing.values()
     if any(item.codes or item.todo for item in sides):
         return ""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import keys, names, scan
-from reident.drafting.profile import Column, File
+from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source
 from reident.errors import InputError
@@ -24,7 +24,7 @@ MAX_LINKS = 50_000
 _TRIED = 5_000
 """Distinct values of a column of links that are looked up in the files."""
 
-_HELD = 0.5
+MIN_OVERLAP = 0.5
 """The smallest share of them that a key column has."""
 
 
@@ -142,7 +142,7 @@ def find(puf: File, eif: File, iuf: File) -> Links:
     return links
 
 
-def _distinct(source: Source, column: Column) -> pa.Array:
+def _distinct(source: Source, column: DraftColumn) -> pa.Array:
     """Return up to :data:`_TRIED` distinct values of a column of the links."""
     if column.counts is not None:
         return pa.array(sorted(column.counts)[:_TRIED], pa.string())
@@ -152,20 +152,20 @@ def _distinct(source: Source, column: Column) -> pa.Array:
 
 def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[float, Key]]:
     """Return keys of a file whose columns the links have, each with how well they fit."""
-    held = _held(file, tried)
+    overlaps = _overlaps(file, tried)
     unique = [(name,) for name in keys.single(file)]
-    options = [option for key in unique for option in _assigned(file, key, held, role)]
+    options = [option for key in unique for option in _assigned(file, key, overlaps, role)]
     if not options:
         likely = sorted(
-            {column for (_, column), share in held.items() if share >= _HELD},
+            {column for (_, column), share in overlaps.items() if share >= MIN_OVERLAP},
             key=lambda column: -max(names.names_key(column), *(names.similarity(column, link) for link in tried)),
         )
         sets = keys.composite(file, likely[:8])
-        options = [option for key in sets for option in _assigned(file, key, held, role)]
+        options = [option for key in sets for option in _assigned(file, key, overlaps, role)]
     return sorted(options, key=lambda option: -option[0])[:20]
 
 
-def _held(file: File, tried: dict[str, pa.Array]) -> dict[tuple[str, str], float]:
+def _overlaps(file: File, tried: dict[str, pa.Array]) -> dict[tuple[str, str], float]:
     """Return by column of the links and of the file which share of the values the file's column has."""
     columns = [column for column in file.columns.values() if column.valid == column.records]
     many = [column.name for column in columns if column.counts is None]
@@ -184,14 +184,16 @@ def _held(file: File, tried: dict[str, pa.Array]) -> dict[tuple[str, str], float
 
 
 def _assigned(
-    file: File, key: tuple[str, ...], held: dict[tuple[str, str], float], role: str
+    file: File, key: tuple[str, ...], overlaps: dict[tuple[str, str], float], role: str
 ) -> list[tuple[float, Key]]:
     """Return the ways in which columns of the links have the columns of a key."""
-    fitting = list(dict.fromkeys(link for (link, column), share in held.items() if column in key and share >= _HELD))
+    fitting = list(
+        dict.fromkeys(link for (link, column), share in overlaps.items() if column in key and share >= MIN_OVERLAP)
+    )
     options = []
     for linked in permutations(fitting[:8], len(key)):
-        shares = [held.get(pair, 0.0) for pair in zip(linked, key, strict=True)]
-        if min(shares) < _HELD:
+        shares = [overlaps.get(pair, 0.0) for pair in zip(linked, key, strict=True)]
+        if min(shares) < MIN_OVERLAP:
             continue
         alike = [
             max(names.similarity(link, column), _side(link, file)) for link, column in zip(linked, key, strict=True)

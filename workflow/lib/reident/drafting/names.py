@@ -1,4 +1,4 @@
-"""What the name of a column tells: its words, which other names it resembles, and whether it names a key.
+"""The meaning of the name of a column: its words, similar names, and whether it names a key.
 
 The words are those of surveys and registers in English, with some in German, French, Dutch and Spanish. A name is a
 reason among others, never the only one for something that cannot be seen in the file.
@@ -81,7 +81,7 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def joined(name: str) -> str:
-    """Return the words of a name without what separates them."""
+    """Return the words of a name without separators."""
     return "".join(words(name))
 
 

@@ -1,4 +1,4 @@
-"""What the columns of a file hold, from one pass over its records.
+"""The contents of the columns of a file, from one pass over its records.
 
 Counts are exact up to :data:`MAX_LEVELS` distinct texts of a column. Beyond that only suspected missing codes are
 counted, numbers are summed up, and a column without a repeat keeps the hashes of its texts, which prove it unique.
@@ -36,8 +36,8 @@ _DATES = [
 ]
 
 
-class Column:
-    """What one column of a file holds; texts are trimmed."""
+class DraftColumn:
+    """The contents of one column of a file; texts are trimmed."""
 
     def __init__(self, name: str, decimal: str) -> None:
         self.name, self.decimal = name, decimal
@@ -187,7 +187,7 @@ def _number(text: str, decimal: str) -> float | None:
 
 
 def _parsed(text: pa.Array, decimal: str) -> np.ndarray:
-    """Return numbers; what is not a number becomes NaN."""
+    """Return numbers; other texts become NaN."""
     if decimal == ",":
         text = pc.if_else(pc.match_substring(text, "."), "", pc.replace_substring(text, ",", "."))
     try:
@@ -202,7 +202,7 @@ def _parsed(text: pa.Array, decimal: str) -> np.ndarray:
 class File:
     """A file with the profiles of its columns by name, in the order of the file."""
 
-    def __init__(self, source: Source, columns: Sequence[Column]) -> None:
+    def __init__(self, source: Source, columns: Sequence[DraftColumn]) -> None:
         self.source = source
         self.columns = {column.name: column for column in columns}
         self.records = columns[0].records if columns else 0
@@ -221,11 +221,11 @@ def profile(source: Source) -> File:
     InputError
         For a file that is irregular or has no record.
     """
-    columns = [Column(name, source.decimal) for name in source.columns]
+    columns = [DraftColumn(name, source.decimal) for name in source.columns]
     with ThreadPoolExecutor() as pool:
         for batch in scan.batches(source):
             for column, field in zip(columns, batch.schema, strict=True):
-                column.declared = Declared.of(field)
-            list(pool.map(Column.add, columns, batch.columns))
-        list(pool.map(Column.close, columns))
+                column.declared = Declared.read(field)
+            list(pool.map(DraftColumn.add, columns, batch.columns))
+        list(pool.map(DraftColumn.close, columns))
     return File(source, columns)

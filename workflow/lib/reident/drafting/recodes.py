@@ -1,4 +1,4 @@
-"""How the codes of two files correspond: recode tables, coded integers, codes without a counterpart (METHODS §1)."""
+"""Correspondence of the codes of two files: recode tables, coded integers, codes without a counterpart (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LABELS = (
 
 
 class Recode(NamedTuple):
-    """How the codes of one file become those of the other."""
+    """The recoding of the codes of one file to those of the other."""
 
     side: str  # the file that is recoded, ``puf`` or ``eif``; empty if none is
     table: dict[str, str] | None  # from its codes to those of the other file; None if it is to be decided
@@ -63,7 +63,7 @@ class _Codes:
         self.crosses: dict[str, CrossTable] = {}
         if linked is not None:
             puf, eif = (self._values(side, codes_) for side, codes_ in zip(_OTHER, linked, strict=True))
-            self._set_cross(CrossTable.of(puf, eif))
+            self._set_cross(CrossTable.tabulate(puf, eif))
         self._share()
 
     def _share(self) -> None:
@@ -218,7 +218,7 @@ def _from_links(base: Recode, codes: _Codes) -> Recode:
 
 
 def _decided(base: Recode, codes: _Codes, side: str, table: dict[str, str], reason: str) -> Recode:
-    """Return a recode table, with its reason and what it leaves open."""
+    """Return a recode table, with its reason and its open questions."""
     changed = {code: to for code, to in table.items() if code != to}
     if set(changed) & codes.every["puf"] & codes.every["eif"]:
         reason = f"codes that both files have differ in meaning; {reason}"
@@ -257,7 +257,7 @@ def _values(codes: _Codes, side: str, table: dict[str, str]) -> dict[str, list[s
 
 
 def _left(codes: _Codes, side: str, left: Collection[str]) -> str:
-    """Return which codes of a file have no counterpart, as a part of a reason."""
+    """Return the codes of a file without a counterpart, in words for a reason."""
     if not left:
         return ""
     listed = codes.listed(side, left)

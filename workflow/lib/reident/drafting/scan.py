@@ -40,7 +40,7 @@ def batches(source: Source, columns: Sequence[str] | None = None) -> Iterator[pa
 
 
 def _ungrouped(batch: pa.RecordBatch, source: Source) -> pa.RecordBatch:
-    """Return records without what is between the thousands of numbers."""
+    """Return records without separators between the thousands of numbers."""
     if not (names := set(source.grouped) & set(batch.schema.names)):
         return batch
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))

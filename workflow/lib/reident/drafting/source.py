@@ -1,4 +1,4 @@
-"""How a file is to be read: format, compression, encoding, delimiter, quotes, decimal separator (METHODS §1)."""
+"""Reading options of a file: format, compression, encoding, delimiter, quotes, decimal separator (METHODS §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which variables may be strata: the pairs that they leave, and the links that they lose (METHODS §2)."""
+"""Candidates for strata: the pairs that they leave, and the links that they lose (METHODS §2)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_LARGEST = 0.9
 
 
 class Stratum(NamedTuple):
-    """What a variable does as a stratum: the pairs of records that are equal on it, and the links that it loses.
+    """The effect of a variable as a stratum: the pairs of records that are equal on it, and the links that it loses.
 
     A link is lost if its two records differ on the variable, or miss it; None without links to compare.
     """
@@ -44,7 +44,7 @@ class Stratum(NamedTuple):
 
 
 def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | None) -> Stratum | None:
-    """Return what a categorical pair does as a stratum; None if it has too many codes or hardly divides."""
+    """Return the effect of a categorical pair as a stratum; None if it has too many codes or hardly divides."""
     counts = [_recoded(side, pair, recode) for side in ("puf", "eif")]
     if not all(2 <= len(codes) <= _MAX_STRATA for codes in counts):
         return None

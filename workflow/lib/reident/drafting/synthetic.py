@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from reident.drafting import draft, scan, types
 from reident.drafting.filerisk import row_key
 from reident.drafting.links import Key
-from reident.drafting.profile import Column, File, profile
+from reident.drafting.profile import DraftColumn, File, profile
 from reident.drafting.sheet import Sheet, flow, number, percent, scalar
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import Source, describe
@@ -161,7 +161,7 @@ def _written(
     ]
 
 
-def _variables(sheet: Sheet, key: str, columns: list[Column], shares: dict[str, float]) -> None:
+def _variables(sheet: Sheet, key: str, columns: list[DraftColumn], shares: dict[str, float]) -> None:
     if not columns:
         sheet.add(f"  {key}: {flow([])}", "every column differs in some record")
         sheet.gap()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reident.drafting import names
-from reident.drafting.profile import MAX_LEVELS, Column
+from reident.drafting.profile import MAX_LEVELS, DraftColumn
 from reident.intake.severity import MIN_RECORDS
 from reident.study.reading import TODO
 
@@ -26,7 +26,7 @@ class Kind(NamedTuple):
     reason: str
 
 
-def kind(columns: Sequence[Column]) -> Kind:
+def kind(columns: Sequence[DraftColumn]) -> Kind:
     """Return the type of a variable that one or two files have."""
     if any(column.dates for column in columns):
         form = " and ".join(sorted({column.dates or "no dates" for column in columns}))
@@ -52,7 +52,7 @@ def kind(columns: Sequence[Column]) -> Kind:
     return _kind_of_numbers(columns)
 
 
-def _kind_of_numbers(columns: Sequence[Column]) -> Kind:
+def _kind_of_numbers(columns: Sequence[DraftColumn]) -> Kind:
     levels = [MAX_LEVELS if column.levels is None else len(column.values) for column in columns]
     most = max(levels)
     levels_text = " and ".join(f"more than {MAX_LEVELS:,}" if n >= MAX_LEVELS else f"{n:,}" for n in levels)
@@ -74,13 +74,13 @@ def _kind_of_numbers(columns: Sequence[Column]) -> Kind:
     return Kind(TODO, f"whole numbers, {levels_text} levels: write `numeric` for amounts, `categorical` for codes")
 
 
-def _wide(column: Column) -> bool:
+def _wide(column: DraftColumn) -> bool:
     """Whether whole numbers have no common number of digits and differ by a thousand or more, as codes seldom do."""
     low, high = column.width
     return low < high and len(column.sample) > 1 and float(column.sample[-1] - column.sample[0]) >= 1000
 
 
-def is_text(column: Column) -> bool:
+def is_text(column: DraftColumn) -> bool:
     """Whether a column has free text, names or identifiers: most values occur once, or are long."""
     if column.is_numeric or column.dates:
         return False
@@ -89,7 +89,7 @@ def is_text(column: Column) -> bool:
     return column.width[1] > _MAX_CODE_LENGTH or (len(column.values) > 20 and len(column.values) > column.valid / 2)
 
 
-def is_identifier(column: Column) -> bool:
+def is_identifier(column: DraftColumn) -> bool:
     """Whether a column identifies records, or groups of them such as households, and is no variable to compare."""
     amount = column.is_numeric and (not column.whole or names.names_amount(column.name))
     if amount:
@@ -98,7 +98,7 @@ def is_identifier(column: Column) -> bool:
     return column.unique or (many and names.names_key(column.name) >= 0.8)
 
 
-def obstacle(column: Column) -> str:
+def obstacle(column: DraftColumn) -> str:
     """Return why a column is not taken for a variable; empty if it may be one."""
     if column.valid == 0:
         return "no values"
@@ -111,7 +111,7 @@ def obstacle(column: Column) -> str:
     return ""
 
 
-def codes_to_show(column: Column) -> dict[str, int]:
+def codes_to_show(column: DraftColumn) -> dict[str, int]:
     """Return the codes of a column that a draft may show, with their records; none of other columns.
 
     These are codes of a column with at most :data:`MAX_CODES` short codes, of at least :data:`MIN_RECORDS` records

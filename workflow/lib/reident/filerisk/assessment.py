@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
 from reident.filerisk.dis_suda import DEFINITIONS, Definition, DisSuda, Hazard
-from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import ROW, codes_of, weighted
 from reident.filerisk.quantities import ANONYMITY, DIGITS, format_value
+from reident.filerisk.settings import AssessmentSettings
 from reident.filerisk.suda import Suda
 from reident.language.messages import message
 from reident.sections.codes import Coding
@@ -40,7 +40,7 @@ class Assessed(NamedTuple):
 
 
 def assess(
-    options: Assessment,
+    settings: AssessmentSettings,
     file: pa.Table,
     population: pa.Table,
     original: pa.Table,
@@ -50,13 +50,13 @@ def assess(
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
     """Measure the risk of a file."""
-    names = list(options.key)
+    names = list(settings.key)
     codes = codes_of(file, names)
     # Where the file misses no value, its records are compared as in cells.
-    own = replace(options, wildcard=options.wildcard and bool((codes < 0).any()))
-    fraction, _ = weighted(file, options.sampling_fraction)
+    own = replace(settings, wildcard=settings.wildcard and bool((codes < 0).any()))
+    fraction, _ = weighted(file, settings.sampling_fraction)
     scores = suda.scores(
-        codes, weighting=options.weighting, max_order=options.max_order, threads=threads, progress=progress
+        codes, weighting=settings.weighting, max_order=settings.max_order, threads=threads, progress=progress
     )
     sizes = uniques.cell_sizes(codes, wildcard=own.wildcard)
     cell_fraction = dis.of_cells(fraction, float((sizes > 0).mean()))
@@ -64,8 +64,8 @@ def assess(
     definitions = dis_suda.by_definition(scores.score, sizes, cell_fraction, len(names), general)
     reciprocal, people = None, codes_of(population, names)
     if len(people):
-        reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=options.wildcard)
-    collapsed = _collapsed(options, categories)
+        reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=settings.wildcard)
+    collapsed = _collapsed(settings, categories)
     compared = coarser.compare(codes, sizes, names, collapsed, wildcard=own.wildcard, reciprocal=reciprocal)
     lines = [
         *quantities.cell_lines(codes, sizes, compared.special, own),
@@ -73,14 +73,14 @@ def assess(
         *quantities.suda_lines(scores, sizes),
         *quantities.population_lines(sizes, reciprocal, population),
         *quantities.error_lines(cell_fraction, codes, sizes, own),
-        *quantities.original_lines(fraction, codes, codes_of(original, names), options),
-        *quantities.people_lines(people, options),
+        *quantities.original_lines(fraction, codes, codes_of(original, names), settings),
+        *quantities.people_lines(people, settings),
     ]  # fmt: skip
     unfound = _unfound(scores, sizes)
     return Assessed(
-        _records(options, file, scores, sizes, compared, definitions, reciprocal),
+        _records(settings, file, scores, sizes, compared, definitions, reciprocal),
         pd.DataFrame([(name, format_value(value)) for name, value in lines], columns=["quantity", "value"]),
-        _definitions(options.dis_suda, definitions, reciprocal),
+        _definitions(settings.dis_suda, definitions, reciprocal),
         pd.DataFrame(
             [
                 (name, *message("hazards", *hazard))
@@ -101,17 +101,17 @@ def assess(
     )
 
 
-def _collapsed(options: Assessment, categories: pd.DataFrame) -> list[tuple[int, np.ndarray]]:
+def _collapsed(settings: AssessmentSettings, categories: pd.DataFrame) -> list[tuple[int, np.ndarray]]:
     """Return the position of each variable that has coarser codes, and the coarser code of each code."""
     tables = []
-    for collapsing in options.collapse:
+    for collapsing in settings.collapse:
         lines = categories[categories["variable"] == collapsing.variable]
         recode = Recoding(Coding("categorical", recode=collapsing.recode))
         coarse = [
             label if missing and not recode.names(label) else recode(label)
             for label, missing in zip(lines["label"], lines["missing"], strict=True)
         ]
-        tables.append((options.key.index(collapsing.variable), np.unique(coarse, return_inverse=True)[1]))
+        tables.append((settings.key.index(collapsing.variable), np.unique(coarse, return_inverse=True)[1]))
     return tables
 
 
@@ -124,14 +124,14 @@ def _without_category(codes: np.ndarray, names: list[str], categories: pd.DataFr
     return result
 
 
-def _cells(sizes: np.ndarray, options: Assessment) -> pd.DataFrame:
+def _cells(sizes: np.ndarray, settings: AssessmentSettings) -> pd.DataFrame:
     """Return the frequency of frequencies; where missing values match every value there are no cells."""
     table = uniques.partition_structure(sizes)
-    return table.assign(n_cells=pd.array([pd.NA] * len(table), "Int64")) if options.wildcard else table
+    return table.assign(n_cells=pd.array([pd.NA] * len(table), "Int64")) if settings.wildcard else table
 
 
 def _unfound(scores: Suda, sizes: np.ndarray) -> list[Hazard]:
-    """Return what a limited search makes unreliable in both definitions."""
+    """Return the remarks on a limited search, which makes both definitions unreliable."""
     n, largest = quantities.without_msu(scores, sizes), suda.largest_searched(scores)
     if not n:
         return []
@@ -139,7 +139,7 @@ def _unfound(scores: Suda, sizes: np.ndarray) -> list[Hazard]:
 
 
 def _records(
-    options: Assessment,
+    settings: AssessmentSettings,
     file: pa.Table,
     scores: Suda,
     sizes: np.ndarray,
@@ -147,9 +147,9 @@ def _records(
     definitions: dict[Definition, DisSuda],
     reciprocal: np.ndarray | None,
 ) -> pa.Table:
-    front = list(options.id) or [ROW]
+    front = list(settings.id) or [ROW]
     order = scores.msus.order
-    words = pa.array(suda.in_words(scores.msus.variables, list(options.key)), pa.string())
+    words = pa.array(suda.in_words(scores.msus.variables, list(settings.key)), pa.string())
     data = {name: file[name] for name in front} | {
         "cell_size": pa.array(sizes),
         "unique": pa.array(sizes == 1),
@@ -158,7 +158,7 @@ def _records(
         "min_msu": pa.array(order.astype(np.int32), mask=order == 0),
         "smallest_msu": words,
         "suda": pa.array(scores.score),
-        "dis_suda": pa.array(definitions[options.dis_suda].risk),
+        "dis_suda": pa.array(definitions[settings.dis_suda].risk),
         "dis_suda_elliot_manning": pa.array(definitions["elliot-manning"].risk),
         "dis_suda_user_guide": pa.array(definitions["user-guide"].risk),
     }

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from reident.filerisk import individual, wildcards
-from reident.filerisk.parts import PLACE, IntruderRules
 from reident.filerisk.prepare import HOUSEHOLD, weighted
+from reident.filerisk.settings import PLACE, ScenarioSettings
 from reident.kernels import keysets
 from reident.linkage import sums
 from reident.linkage.categories import codes_of, key_columns
@@ -27,7 +27,7 @@ class Target(NamedTuple):
     by_place: Target | None = None
 
 
-class Files(NamedTuple):
+class KeySetFiles(NamedTuple):
     """The file and its population, by column.
 
     Attributes
@@ -88,24 +88,24 @@ class Cells(NamedTuple):
     n_pairs: float
 
     def unique(self) -> np.ndarray:
-        """Return which records of the file match no other one."""
+        """Return the records of the file that match no other one."""
         result: np.ndarray = np.append(self.sizes == 1, False)[self.numbers]
         return result
 
 
-def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: Iterable[str]) -> Files:
+def files_of(settings: ScenarioSettings, file: pa.Table, population: pa.Table, names: Iterable[str]) -> KeySetFiles:
     """Return the columns of the file and its population that the sets consist of, given all their key variables."""
-    fraction, weights = weighted(file, rules.sampling_fraction)
-    return Files(
+    fraction, weights = weighted(file, settings.sampling_fraction)
+    return KeySetFiles(
         file.num_rows,
         key_columns([file, population], names),
         population.num_rows > 0,
-        rules.wildcard,
+        settings.wildcard,
         fraction,
         weights,
         np.argsort(weights, kind="stable"),
-        file[HOUSEHOLD].to_numpy() if rules.household else None,
-        {name: _target(file, name, PLACE + name if name in rules.ordered else None) for name in rules.sensitive},
+        file[HOUSEHOLD].to_numpy() if settings.household else None,
+        {name: _target(file, name, PLACE + name if name in settings.ordered else None) for name in settings.sensitive},
     )
 
 
@@ -115,7 +115,7 @@ def _target(file: pa.Table, column: str, places: str | None = None) -> Target:
     return Target(codes, order[codes[order] >= 0], _target(file, places) if places else None)
 
 
-def cells_of(files: Files, keys: Sequence[str]) -> Cells:
+def cells_of(files: KeySetFiles, keys: Sequence[str]) -> Cells:
     """Return the cells of a set of at least one key variable."""
     codes, levels = zip(*(files.columns[name] for name in keys), strict=True)
     if files.wildcard and any((column < 0).any() for column in codes):
@@ -135,7 +135,7 @@ def cells_of(files: Files, keys: Sequence[str]) -> Cells:
     return Cells(np.take(place, cells), members, sums[occupied], population, members, members, n_pairs)
 
 
-def _overlapping(files: Files, codes: np.ndarray) -> Cells:
+def _overlapping(files: KeySetFiles, codes: np.ndarray) -> Cells:
     """Return the matches of each record where a missing value matches every value."""
     records, people = codes[: files.n], codes[files.n :]
     sizes, sums = individual.matches(records, files.weights, wildcard=True)

@@ -20,7 +20,7 @@ TAKEN = 0.5
 
 
 class Coarser(NamedTuple):
-    """What the coarser keys show.
+    """The uniques of the coarser keys.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def compare(
 def _keys(
     codes: np.ndarray, collapsed: Sequence[tuple[int, np.ndarray]]
 ) -> Iterator[tuple[int, str, int | None, np.ndarray]]:
-    """Yield each coarser key: its variable, what changes, the categories that are left, its codes."""
+    """Yield each coarser key: its variable, its change, the categories that are left, its codes."""
     for variable in range(codes.shape[1] if codes.shape[1] > 1 else 0):
         yield variable, DROPPED, None, np.delete(codes, variable, axis=1)
     for variable, table in collapsed:
@@ -90,7 +90,7 @@ def _keys(
 
 
 def _half_sample(sizes: np.ndarray, coarse_sizes: np.ndarray) -> dict[str, float]:
-    """Return what would become of the uniques of a half of the file if it grew to the file (METHODS §7)."""
+    """Return the expected uniques if a half of the file grew to the file (METHODS §7)."""
     inside = sizes > 0
     unique = TAKEN * (1 - TAKEN) ** (sizes[inside] - 1.0)
     surviving = TAKEN * (1 - TAKEN) ** (coarse_sizes[inside] - 1.0)

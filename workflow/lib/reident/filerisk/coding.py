@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.errors import Guard, InputError
-from reident.filerisk.parts import FILE, ORIGINAL, PLACE, POPULATION, RiskFiles
+from reident.filerisk.settings import FILE, ORIGINAL, PLACE, POPULATION, RiskFileSettings
 from reident.intake import keys
 from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, named, of_share
 from reident.intake.sources import Source, narrow
@@ -24,27 +24,27 @@ Texts = Mapping[str, Source]
 
 
 def coded(
-    files: RiskFiles, texts: Texts, guard: Guard = nullcontext
+    settings: RiskFileSettings, texts: Texts, guard: Guard = nullcontext
 ) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[StudyWarning]]:
     """Return the coded variables of each file, the categories, and warnings about them."""
     lines, warnings = [], list[StudyWarning]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
     places: dict[str, pa.Array] = {}
-    variables = files.variables
-    needed = [*(variable.column for variable in variables), *files.strata]
+    variables = settings.variables
+    needed = [*(variable.column for variable in variables), *settings.strata]
     for at, variable in enumerate(variables):
-        sources = texts if variable in files.key else {FILE: texts[FILE]}
+        sources = texts if variable in settings.key else {FILE: texts[FILE]}
         typed = {name: typed_key(variable, text.source, text[variable.column]) for name, text in sources.items()}
-        codes, labels = categories.coded(variable, typed, FILE, files.file.decimal, files.bins, files.ranks)
-        if variable.name in files.ordered:
+        codes, labels = categories.coded(variable, typed, FILE, settings.file.decimal, settings.bins, settings.ranks)
+        if variable.name in settings.ordered:
             places[PLACE + variable.name] = _places(variable, typed[FILE], codes[FILE])
-        with_missing = files.missing == "category" and keys.add_missing(codes, labels)
+        with_missing = settings.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
-        if variable in files.key or variable.type == "numeric":
+        if variable in settings.key or variable.type == "numeric":
             counts = {"n_file": [codes[FILE]], "n_population": [codes[name] for name in codes if name == POPULATION]}
             counted = categories.counted(labels, counts, with_missing=with_missing)
             lines.append(pd.DataFrame({"variable": variable.name, **counted}))
-        warnings += _missing_throughout(variable, files, sources, labels, codes[FILE])
+        warnings += _missing_throughout(variable, settings, sources, labels, codes[FILE])
         with guard():
             warnings += _unknown_codes(variable, sources, labels, codes)
         for name, values in codes.items():
@@ -66,15 +66,15 @@ def _places(variable: KeyVariable, values: pa.Array, codes: np.ndarray) -> pa.Ar
 
 
 def _missing_throughout(
-    variable: KeyVariable, files: RiskFiles, texts: Texts, labels: list[str], codes: np.ndarray
+    variable: KeyVariable, settings: RiskFileSettings, texts: Texts, labels: list[str], codes: np.ndarray
 ) -> list[StudyWarning]:
     """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
-    file, warnings = files.file.file_name, []
+    file, warnings = settings.file.file_name, []
     if (codes < 0).all():
         severity, result = INVALIDATES, "no_cell"
-        if files.missing == "wildcard":
+        if settings.missing == "wildcard":
             severity, result = NOTABLE, "no_effect"
-        if variable in files.sensitive:
+        if variable in settings.sensitive:
             severity, result = NOTABLE, "no_diversity"
         fields = {"file": file, "variable": variable.name, "result": result}
         warnings.append(StudyWarning(severity, "key_value_missing", fields, len(codes), 1.0))
@@ -104,10 +104,10 @@ def _unknown_codes(
                 "files. Recode one of the files (`recode`)."
             )
         if name == POPULATION:
-            searched, held, holder, code = ours, theirs, FILE, "not_in_population"
+            searched, reference, holder, code = ours, theirs, FILE, "not_in_population"
         else:
-            searched, held, holder, code = theirs, ours, ORIGINAL, "not_in_original"
-        unknown = searched[~np.isin(searched, held)]
+            searched, reference, holder, code = theirs, ours, ORIGINAL, "not_in_original"
+        unknown = searched[~np.isin(searched, reference)]
         if len(unknown):
             rows = int(np.isin(codes[holder], unknown).sum())
             share = rows / len(codes[holder])

@@ -28,14 +28,14 @@ DIGITS = 12
 
 
 class Hazard(NamedTuple):
-    """What makes values doubtful: a key of ``hazards`` in ``messages.yaml``, and its fields."""
+    """A cause of doubtful values: a key of ``hazards`` in ``messages.yaml``, and its fields."""
 
     code: str
     fields: Fields
 
 
 class DisSuda(NamedTuple):
-    """Risk of each record by one definition, with what it depends on.
+    """Risk of each record by one definition, with its hazards.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def by_definition(
 
 
 def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float, probability: float) -> DisSuda:
-    """Share T = pr(cm|um)·U in proportion to ln(score), never above 1; what is over goes to those below 1.
+    """Share T = pr(cm|um)·U in proportion to ln(score), at most 1 each; any excess goes to records below 1.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def correlation(values: np.ndarray, reciprocal: np.ndarray) -> float:
 
 
 def _defined(values: np.ndarray, reciprocal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is known of the records with a reciprocal."""
+    """Return the risks of the records with a reciprocal."""
     defined = np.isfinite(reciprocal)
     return values[defined], reciprocal[defined]
 

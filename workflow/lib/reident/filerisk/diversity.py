@@ -31,7 +31,7 @@ class Diverse(NamedTuple):
     distance: str
 
 
-def of(cells: Cells, target: Target) -> Diverse:
+def measure_diversity(cells: Cells, target: Target) -> Diverse:
     """Measure the diversity of a sensitive variable.
 
     Parameters

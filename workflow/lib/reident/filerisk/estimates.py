@@ -1,4 +1,4 @@
-"""What models of the population estimate, and what they say where they estimate nothing (METHODS §7.1)."""
+"""Estimates of models of the population, and the reasons for absent ones (METHODS §7.1)."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def _margin(table: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def residual(values: np.ndarray, weights: np.ndarray, margins: Margins) -> np.ndarray:
-    """Return what is left of values of cells after their projection on the effects of a model.
+    """Return the residual of values of cells after their projection on the effects of a model.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def _intervals(
 
 
 class _Risks:
-    """What is expected of a cell with one record, for λ: P(F = 1) and E(1/F), with the variances of both."""
+    """Expectations for a cell with one record, for λ: P(F = 1) and E(1/F), with the variances of both."""
 
     def __init__(self, lam: np.ndarray, fraction: float) -> None:
         nu = lam * (1 - fraction)

@@ -1,4 +1,4 @@
-"""How the records of a fragment match the file they are removed from, for the special form of DIS (METHODS §7).
+"""Matches of the records of a fragment in the file they are removed from, for the special form of DIS (METHODS §7).
 
 The values by which a record is matched are those of the file, or its original values where the file is perturbed.
 """
@@ -15,7 +15,7 @@ from reident.filerisk.uniques import cell_numbers
 
 
 class Matches(NamedTuple):
-    """The records that may be removed, and what they match in the file.
+    """The records that may be removed, and their matches in the file.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Matches(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """U, P, W: what one removed record can be, see `dis.general`."""
+        """U, P, W: the numbers of outcomes for one removed record, see `dis.general`."""
         single, others = self.sizes == 1, self.sizes - self.includes_own
         return (
             int((single & self.includes_own).sum()),

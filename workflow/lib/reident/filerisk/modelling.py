@@ -25,9 +25,9 @@ from reident.filerisk.estimates import (
     WITHHELD,
     significant,
 )
-from reident.filerisk.parts import Modelling
 from reident.filerisk.prepare import HOUSEHOLD, ROW, codes_of, weighted
 from reident.filerisk.quantities import DIGITS
+from reident.filerisk.settings import ModellingSettings
 
 WILDCARD, NO_CELL = "wildcard", "no_cell"
 EDGES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -42,7 +42,7 @@ class Modelled(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a model says of a quantity; NaN where it says nothing."""
+    """The estimate of a quantity by a model; NaN for an absent one."""
 
     kind: str
     model: str
@@ -57,31 +57,31 @@ class Estimate(NamedTuple):
     status: str = OK
 
 
-def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
+def model(settings: ModellingSettings, file: pa.Table, population: pa.Table) -> Modelled:
     """Estimate the risk of a file in its population, a table without a row where the study has none."""
-    names = list(options.key)
+    names = list(settings.key)
     codes, people = codes_of(file, names), codes_of(population, names)
-    fraction, weights = weighted(file, options.sampling_fraction)
-    sizes, sums = individual.matches(codes, weights, wildcard=options.wildcard)
+    fraction, weights = weighted(file, settings.sampling_fraction)
+    sizes, sums = individual.matches(codes, weights, wildcard=settings.wildcard)
     share = float((sizes > 0).mean())
     sums = np.where(sizes > 0, sums / share if share else np.nan, np.nan)
     risks = individual.risk(sizes, sums)
-    true = population_reciprocal(codes, people, wildcard=options.wildcard) if len(people) else None
-    households = file[HOUSEHOLD].to_numpy() if options.household else None
+    true = population_reciprocal(codes, people, wildcard=settings.wildcard) if len(people) else None
+    households = file[HOUSEHOLD].to_numpy() if settings.household else None
     cell_fraction = dis.of_cells(fraction, share)
-    overlapping = options.wildcard and bool((codes < 0).any())
-    linear, unique_risks = _log_linear(options, codes, sizes, cell_fraction, overlapping=overlapping)
+    overlapping = settings.wildcard and bool((codes < 0).any())
+    linear, unique_risks = _log_linear(settings, codes, sizes, cell_fraction, overlapping=overlapping)
     lines = [*_individual(sizes, risks, households), *linear]
     lines += _uniqueness(sizes, cell_fraction, linear, overlapping=overlapping)
     if true is not None:
-        truth = _truth(options, sizes, true, people, households)
+        truth = _truth(settings, sizes, true, people, households)
         lines = [line._replace(truth=truth[line.quantity]) for line in lines]
     record = {"matches": pa.array(sizes), "people": sums, "individual_risk": risks, "log_linear_risk": unique_risks}
     if households is not None:
         record["household_risk"] = individual.of_households(risks, households)[households]
     if true is not None:
         record["true_risk"] = true
-    return Modelled(_records(options, file, record), _table(lines), _classes(risks, households))
+    return Modelled(_records(settings, file, record), _table(lines), _classes(risks, households))
 
 
 def _individual(sizes: np.ndarray, risks: np.ndarray, households: np.ndarray | None) -> Iterator[Estimate]:
@@ -95,17 +95,17 @@ def _individual(sizes: np.ndarray, risks: np.ndarray, households: np.ndarray | N
 
 
 def _log_linear(
-    options: Modelling, codes: np.ndarray, sizes: np.ndarray, fraction: float, *, overlapping: bool
+    settings: ModellingSettings, codes: np.ndarray, sizes: np.ndarray, fraction: float, *, overlapping: bool
 ) -> tuple[list[Estimate], np.ndarray]:
     """Return the lines of the log-linear models, and the risks of the records by the recommended one."""
-    names = [name_of(margins) for margins in options.log_linear]
+    names = [name_of(margins) for margins in settings.log_linear]
     risks = np.full(len(codes), np.nan)
     if overlapping:
         return _without_cells(LOG_LINEAR, names, IN_SAMPLE, MATCHES), risks
     table = log_linear.table_of(codes, sizes)
     models = {
-        name: log_linear.model(table, log_linear.margins_of(margins, options.key), fraction, options.seed)
-        for name, margins in zip(names, options.log_linear, strict=True)
+        name: log_linear.model(table, log_linear.margins_of(margins, settings.key), fraction, settings.seed)
+        for name, margins in zip(names, settings.log_linear, strict=True)
     }
     best = _smallest_test(models)
     if best is not None:
@@ -175,11 +175,11 @@ def _cells(sizes: np.ndarray) -> np.ndarray:
 
 
 def _truth(
-    options: Modelling, sizes: np.ndarray, true: np.ndarray, people: np.ndarray, households: np.ndarray | None
+    settings: ModellingSettings, sizes: np.ndarray, true: np.ndarray, people: np.ndarray, households: np.ndarray | None
 ) -> dict[str, float]:
     """Return the true value of each quantity; a record without a match in the population is not re-identified."""
     unique = sizes == 1
-    people_matches, _ = individual.matches(people, np.ones(len(people)), wildcard=options.wildcard)
+    people_matches, _ = individual.matches(people, np.ones(len(people)), wildcard=settings.wildcard)
     truth = {
         REIDENTIFICATIONS: individual.total(true),
         MATCHES: individual.total(true[unique]),
@@ -191,8 +191,8 @@ def _truth(
     return truth
 
 
-def _records(options: Modelling, file: pa.Table, columns: dict[str, np.ndarray | pa.Array]) -> pa.Table:
-    data = {name: file[name] for name in (list(options.id) or [ROW])}
+def _records(settings: ModellingSettings, file: pa.Table, columns: dict[str, np.ndarray | pa.Array]) -> pa.Table:
+    data = {name: file[name] for name in (list(settings.id) or [ROW])}
     for name, values in columns.items():
         data[name] = values
         if isinstance(values, np.ndarray):

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, suda
 from reident.filerisk.dis_suda import DEFINITIONS, Definition
-from reident.filerisk.parts import Sampling
 from reident.filerisk.prepare import STRATUM, codes_of
+from reident.filerisk.settings import SamplingSettings
 from reident.filerisk.uniques import cell_sizes, n_in_pairs, n_unique
 from reident.linkage.categories import measure_each
 
@@ -44,23 +44,27 @@ class _Sample(NamedTuple):
 
 
 def run(
-    options: Sampling, population: pa.Table, *, threads: int = 1, progress: Callable[[float], None] | None = None
+    settings: SamplingSettings,
+    population: pa.Table,
+    *,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
 ) -> Repeated:
     """Draw the samples of the study, and compare DIS and DIS-SUDA with the reciprocals of the population cells.
 
     `threads` samples are taken at a time, each with a generator of its own.
     """
-    codes, strata = codes_of(population, list(options.key)), population[STRATUM].to_numpy()
-    reciprocals = dis_suda.population_reciprocal(codes, codes, wildcard=options.wildcard)
+    codes, strata = codes_of(population, list(settings.key)), population[STRATUM].to_numpy()
+    reciprocals = dis_suda.population_reciprocal(codes, codes, wildcard=settings.wildcard)
     inside = np.isfinite(reciprocals)
 
     def draw(generator: np.random.Generator) -> _Sample:
-        rows = _stratified_sample(strata, options.fraction, generator)
+        rows = _stratified_sample(strata, settings.fraction, generator)
         complete = float(inside[rows].mean()) if len(rows) else 0.0
-        cell_fraction = dis.of_cells(options.fraction, complete, float(inside.mean()))
-        return _sample(options, codes[rows], reciprocals[rows], cell_fraction)
+        cell_fraction = dis.of_cells(settings.fraction, complete, float(inside.mean()))
+        return _sample(settings, codes[rows], reciprocals[rows], cell_fraction)
 
-    generators = np.random.default_rng(options.seed).spawn(options.samples)
+    generators = np.random.default_rng(settings.seed).spawn(settings.samples)
     results = measure_each(draw, generators, threads, progress)
     lines = [{"sample": at, **result.line} for at, result in enumerate(results, start=1)]
     reciprocal = np.concatenate([result.reciprocal for result in results])
@@ -77,10 +81,10 @@ def _joined(tables: dict[Definition, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(tables, names=["definition"]).reset_index("definition").reset_index(drop=True)
 
 
-def _sample(options: Sampling, codes: np.ndarray, reciprocal: np.ndarray, fraction: float) -> _Sample:
+def _sample(settings: SamplingSettings, codes: np.ndarray, reciprocal: np.ndarray, fraction: float) -> _Sample:
     """Return one sample; ``fraction`` is that of the cells."""
-    sizes = cell_sizes(codes, wildcard=options.wildcard)
-    score = suda.scores(codes, max_order=options.max_order, weighting=options.weighting).score
+    sizes = cell_sizes(codes, wildcard=settings.wildcard)
+    score = suda.scores(codes, max_order=settings.max_order, weighting=settings.weighting).score
     n_alone, n_paired, unique = n_unique(sizes), n_in_pairs(sizes), sizes == 1
     general = dis.of_file(codes, sizes, fraction)
     results = dis_suda.by_definition(score, sizes, fraction, codes.shape[1], general)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from reident.errors import Guard, InputError
 from reident.filerisk import coding, dis
-from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
+from reident.filerisk.settings import FILE, ORIGINAL, POPULATION, RiskFileSettings
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, StudyWarning, table
@@ -31,7 +31,7 @@ MAX_VARIATION = 0.1
 """Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
 
 
-class Prepared(NamedTuple):
+class PreparedRisk(NamedTuple):
     """The coded files, with the columns that `reident.pipeline.tables` declares.
 
     Attributes
@@ -54,12 +54,12 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    files: RiskFiles,
+    settings: RiskFileSettings,
     text: pa.Table,
     population: pa.Table | None = None,
     original: pa.Table | None = None,
     guard: Guard = contextlib.nullcontext,
-) -> Prepared:
+) -> PreparedRisk:
     """Type and code files that are in memory, as :func:`prepare_files` does.
 
     Parameters
@@ -71,12 +71,15 @@ def prepare(
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
     sources = {name: [source] for name, source in texts.items() if source is not None}
-    with opened(files.extracts, sources) as opened_texts:
-        return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, opened_texts, sinks, guard)))
+    with opened(settings.extracts, sources) as opened_texts:
+        return PreparedRisk(**in_memory(texts, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
 
 
 def prepare_files(
-    files: RiskFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard = contextlib.nullcontext
+    settings: RiskFileSettings,
+    texts: Mapping[str, Source],
+    sinks: Mapping[str, Sink],
+    guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code the file, and its population and its records before perturbation if they are given.
 
@@ -85,14 +88,14 @@ def prepare_files(
     texts : mapping of Source
         By prepared table, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`Prepared`.
+        Take the batches of the prepared tables, see :class:`PreparedRisk`.
     guard : Guard
         Encloses checks of keys, weights, codes and original records.
 
     Returns
     -------
     dict of pandas.DataFrame
-        The other tables of :class:`Prepared`.
+        The other tables of :class:`PreparedRisk`.
 
     Raises
     ------
@@ -101,20 +104,20 @@ def prepare_files(
         cannot be, a variable without a code in common with another file, an original file of other records.
     """
     text = texts[FILE]
-    file = files.file.file_name
-    require_records(files.file, text.num_rows)
+    file = settings.file.file_name
+    require_records(settings.file, text.num_rows)
     order = text.order(guard)
     front: dict[str, pa.Array] = {}
-    if not files.id:
-        first = files.file.first_row
+    if not settings.id:
+        first = settings.file.first_row
         front[ROW] = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
     warnings: list[StudyWarning] = []
-    if files.weight:
+    if settings.weight:
         with guard():
-            front[WEIGHT] = _weights(text, files.weight)
-            warnings += _uneven_weights(front[WEIGHT], files.weight, file)
-    if files.household:
-        front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
+            front[WEIGHT] = _weights(text, settings.weight)
+            warnings += _uneven_weights(front[WEIGHT], settings.weight, file)
+    if settings.household:
+        front[HOUSEHOLD] = pa.array(_households(text, settings.household, order))
     if POPULATION in texts:
         require_records(texts[POPULATION].source, texts[POPULATION].num_rows)
     original_rows = None
@@ -122,17 +125,17 @@ def prepare_files(
         texts[ORIGINAL].order(guard)
         if text.sound and texts[ORIGINAL].sound:
             with guard():
-                original_rows = _same_records(files, text, texts[ORIGINAL])
-    columns, lines, variable_warnings = coding.coded(files, texts, guard)
-    give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if files.id else None)
-    _give_population(files, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
+                original_rows = _same_records(settings, text, texts[ORIGINAL])
+    columns, lines, variable_warnings = coding.coded(settings, texts, guard)
+    give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if settings.id else None)
+    _give_population(settings, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
     if original_rows is None:
-        sinks[ORIGINAL](_no_row(files))
+        sinks[ORIGINAL](_no_row(settings))
     else:
         give(sinks[ORIGINAL], columns[ORIGINAL], original_rows[order])
     return {
         "categories": lines,
-        "account": _account(files, columns, excluded=files.missing == "excluded"),
+        "account": _account(settings, columns, excluded=settings.missing == "excluded"),
         "warnings": table([*warnings, *variable_warnings]),
     }
 
@@ -144,7 +147,7 @@ def _weights(text: Source, column: str) -> pa.Array:
     values = typed(
         text[column],
         Coding("numeric", decimal=source.decimal, thousands=source.thousands),
-        Place.of(source, column, column),
+        Place.locate(source, column, column),
     )
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
@@ -176,12 +179,12 @@ def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarn
     return [StudyWarning(UNDERSTATES, "uneven_weights", fields)]
 
 
-def _same_records(files: RiskFiles, text: Source, original: Source) -> np.ndarray:
+def _same_records(settings: RiskFileSettings, text: Source, original: Source) -> np.ndarray:
     """Return the row of each of the file's records in the original file; refuse others than those of the file."""
-    file, name = files.file.file_name, original.source.file_name
+    file, name = settings.file.file_name, original.source.file_name
     rows = original.rows(text)
     if (rows < 0).any():
-        row = int((rows < 0).argmax()) + files.file.first_row
+        row = int((rows < 0).argmax()) + settings.file.first_row
         raise InputError(
             f"{name}: the file must have the records of {file}, but {int((rows < 0).sum()):,} are not in it, the first "
             f"in row {row} of {file}. Give both files the same records."
@@ -194,32 +197,34 @@ def _same_records(files: RiskFiles, text: Source, original: Source) -> np.ndarra
     return rows
 
 
-def _no_row(files: RiskFiles, *names: str) -> pa.Table:
+def _no_row(settings: RiskFileSettings, *names: str) -> pa.Table:
     """Return a table of the key, after other columns of integers, without a row."""
-    integers = [*names, *(variable.name for variable in files.key)]
+    integers = [*names, *(variable.name for variable in settings.key)]
     return pa.schema([(name, pa.int32()) for name in integers]).empty_table()
 
 
-def _give_population(files: RiskFiles, text: Source | None, columns: dict[str, pa.Array] | None, sink: Sink) -> None:
+def _give_population(
+    settings: RiskFileSettings, text: Source | None, columns: dict[str, pa.Array] | None, sink: Sink
+) -> None:
     """Give the population in the order of its values: samples must not depend on the order of its rows."""
     if text is None or columns is None:
-        sink(_no_row(files, STRATUM))
+        sink(_no_row(settings, STRATUM))
         return
-    code = text.codes(files.strata) if files.strata else np.zeros(text.num_rows, np.int64)
+    code = text.codes(settings.strata) if settings.strata else np.zeros(text.num_rows, np.int64)
     order = np.lexsort(
         [*[pc.fill_null(column, -1).to_numpy(zero_copy_only=False) for column in columns.values()][::-1], code]
     )
     give(sink, {STRATUM: pa.array(code.astype(np.int32)), **columns}, order)
 
 
-def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, excluded: bool) -> pd.DataFrame:
+def _account(settings: RiskFileSettings, columns: dict[str, dict[str, pa.Array]], *, excluded: bool) -> pd.DataFrame:
     """Return the account of the rows read, and of the rows in a cell of the whole key."""
     account = Account("prepare_filerisk")
     for name, variables in columns.items():
         n = len(next(iter(variables.values())))
         account.add(name, n)
         misses = np.zeros(n, bool)
-        for variable in files.key:
+        for variable in settings.key:
             misses |= variables[variable.name].is_null().to_numpy(zero_copy_only=False)
         left_out = int(misses.sum()) if excluded else 0
         account.add(f"{name}: cells of the whole key", n, {"misses a value of the key": left_out})

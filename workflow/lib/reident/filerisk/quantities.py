@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, matches, suda, uniques, wildcards
-from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import WEIGHT
+from reident.filerisk.settings import AssessmentSettings
 from reident.filerisk.suda import Suda
 
 ANONYMITY = (2, 3, 5)
 DIGITS = 12
 
-Lines = list[tuple[str, float | int | str | None]]
+Quantities = list[tuple[str, float | int | str | None]]
 """Quantities by name."""
 
 
@@ -26,10 +26,10 @@ def format_value(value: float | int | str | None) -> str:
     return repr(round(value, DIGITS)) if isinstance(value, float) else str(value)
 
 
-def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, options: Assessment) -> Lines:
+def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, settings: AssessmentSettings) -> Quantities:
     """Return counts of records, uniques, pairs and violations of k-anonymity."""
     n_unique, n_special = uniques.n_unique(sizes), int(special.sum())
-    n_cells = None if options.wildcard else int(uniques.partition_structure(sizes)["n_cells"].sum())
+    n_cells = None if settings.wildcard else int(uniques.partition_structure(sizes)["n_cells"].sum())
     return [
         ("records", len(codes)),
         ("key_variables", codes.shape[1]),
@@ -45,10 +45,12 @@ def cell_lines(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, option
     ]
 
 
-def dis_lines(fraction: float, cell_fraction: float, codes: np.ndarray, options: Assessment, file: pa.Table) -> Lines:
+def dis_lines(
+    fraction: float, cell_fraction: float, codes: np.ndarray, settings: AssessmentSettings, file: pa.Table
+) -> Quantities:
     """Return f and DIS by both forms, with the sampling fraction of the cells."""
-    weight = options.sampling_fraction is None
-    special = _special(options, cell_fraction, codes)
+    weight = settings.sampling_fraction is None
+    special = _special(settings, cell_fraction, codes)
     return [
         ("f", fraction),
         ("f_from", f"mean weight {format_value(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
@@ -58,16 +60,16 @@ def dis_lines(fraction: float, cell_fraction: float, codes: np.ndarray, options:
 
 
 def _special(
-    options: Assessment, cell_fraction: float, codes: np.ndarray, original: np.ndarray | None = None
+    settings: AssessmentSettings, cell_fraction: float, codes: np.ndarray, original: np.ndarray | None = None
 ) -> dis.Special:
     """Return the special form; where records are matched by other values, it has a stream of its own."""
-    fragment = matches.by_wildcard(codes, original) if options.wildcard else matches.by_cell(codes, original)
-    seed = options.special.seed
+    fragment = matches.by_wildcard(codes, original) if settings.wildcard else matches.by_cell(codes, original)
+    seed = settings.special.seed
     rng = np.random.default_rng(seed if original is None else [seed, 1])
-    return dis.special(fragment, cell_fraction, rng, tolerance=options.special.standard_error)
+    return dis.special(fragment, cell_fraction, rng, tolerance=settings.special.standard_error)
 
 
-def _special_lines(name: str, special: dis.Special) -> Lines:
+def _special_lines(name: str, special: dis.Special) -> Quantities:
     return [
         (name, special.estimate),
         (f"{name}_se", special.standard_error),
@@ -79,12 +81,12 @@ def _special_lines(name: str, special: dis.Special) -> Lines:
     ]
 
 
-def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, options: Assessment) -> Lines:
-    """Return what DIS is computed from, its standard error, which needs cells, and its interval."""
+def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, settings: AssessmentSettings) -> Quantities:
+    """Return the counts behind DIS, its standard error, which needs cells, and its interval."""
     complete = np.where((codes >= 0).all(axis=1), sizes, 0)
     n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
-    n_pairs = wildcards.independent_pairs(codes, complete == 2) if options.wildcard else None
-    error = float("nan") if options.wildcard else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, cell_fraction)
+    n_pairs = wildcards.independent_pairs(codes, complete == 2) if settings.wildcard else None
+    error = float("nan") if settings.wildcard else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, cell_fraction)
     low, high = dis.interval(n_unique, n_in_pairs, cell_fraction, n_pairs)
     return [
         ("f_cells", cell_fraction),
@@ -97,13 +99,15 @@ def error_lines(cell_fraction: float, codes: np.ndarray, sizes: np.ndarray, opti
     ]
 
 
-def original_lines(fraction: float, codes: np.ndarray, original: np.ndarray, options: Assessment) -> Lines:
+def original_lines(
+    fraction: float, codes: np.ndarray, original: np.ndarray, settings: AssessmentSettings
+) -> Quantities:
     """Return DIS for an intruder who knows the values before perturbation."""
     if not len(original):
         return []
     complete = (original >= 0).all(axis=1)
-    cell_fraction = fraction if options.wildcard else dis.of_cells(fraction, float(complete.mean()))
-    special = _special(options, cell_fraction, codes, original)
+    cell_fraction = fraction if settings.wildcard else dis.of_cells(fraction, float(complete.mean()))
+    special = _special(settings, cell_fraction, codes, original)
     return [
         ("original_records_in_cells", int(complete.sum())),
         ("original_records_unchanged", int((complete & (codes == original).all(axis=1)).sum())),
@@ -113,16 +117,16 @@ def original_lines(fraction: float, codes: np.ndarray, original: np.ndarray, opt
     ]
 
 
-def people_lines(people: np.ndarray, options: Assessment) -> Lines:
+def people_lines(people: np.ndarray, settings: AssessmentSettings) -> Quantities:
     """Return the people of the population who are in its cells."""
     if not len(people):
         return []
-    inside = len(people) if options.wildcard else int((people >= 0).all(axis=1).sum())
+    inside = len(people) if settings.wildcard else int((people >= 0).all(axis=1).sum())
     return [("population_records_in_cells", inside)]
 
 
-def suda_lines(scores: Suda, sizes: np.ndarray) -> Lines:
-    """Return what the search for minimal sample uniques found."""
+def suda_lines(scores: Suda, sizes: np.ndarray) -> Quantities:
+    """Return the results of the search for minimal sample uniques."""
     counts = scores.msus.counts.sum(axis=0, dtype=np.int64)
     return [
         ("n_msu", int(counts.sum())),
@@ -139,7 +143,7 @@ def without_msu(scores: Suda, sizes: np.ndarray) -> int:
     return int(((sizes == 1) & (scores.msus.order == 0)).sum())
 
 
-def population_lines(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
+def population_lines(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Quantities:
     """Return the uniques' sizes in the population: DIS estimates U / (population records in their cells)."""
     if reciprocal is None:
         return []

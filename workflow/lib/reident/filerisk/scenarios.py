@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.filerisk import cells_of_sets, dis, diversity, individual
-from reident.filerisk.cells_of_sets import Cells, Files
-from reident.filerisk.diversity import Diverse
+from reident.filerisk import cells_of_sets, dis, individual
+from reident.filerisk.cells_of_sets import Cells, KeySetFiles
+from reident.filerisk.diversity import Diverse, measure_diversity
 from reident.filerisk.estimates import significant
-from reident.filerisk.parts import IntruderRules
 from reident.filerisk.quantities import DIGITS
+from reident.filerisk.settings import ScenarioSettings
 from reident.linkage.categories import measure_each, set_name
 
 NAN = float("nan")
@@ -52,7 +52,7 @@ class Risk(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """What is measured for one set."""
+    """The measurements for one set."""
 
     risk: Risk
     diverse: dict[str, Diverse]
@@ -62,7 +62,7 @@ FRONT = ["scenario", "keys", "size"]
 
 
 def assess(
-    rules: IntruderRules,
+    settings: ScenarioSettings,
     file: pa.Table,
     population: pa.Table,
     *,
@@ -70,17 +70,17 @@ def assess(
     progress: Callable[[float], None] | None = None,
 ) -> Assessed:
     """Measure the risk of a file for every scenario and every set of key variables."""
-    lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
+    lines = [*settings.scenarios, *(("", keys) for keys in settings.sets)]
     # A scenario that is one of the sets is measured as this set, which comes last.
     distinct = {frozenset(keys): keys for _, keys in lines}
-    files = cells_of_sets.files_of(rules, file, population, (n for _, keys in lines for n in keys))
-    several, lock = set(rules.sets), threading.Lock()
+    files = cells_of_sets.files_of(settings, file, population, (n for _, keys in lines for n in keys))
+    several, lock = set(settings.sets), threading.Lock()
     # By variable, which records are unique on a set with it.
-    unique = {name: np.zeros(file.num_rows, bool) for keys in rules.sets for name in keys}
+    unique = {name: np.zeros(file.num_rows, bool) for keys in settings.sets for name in keys}
 
     def run(keys: tuple[str, ...]) -> _Measured:
         cells = cells_of_sets.cells_of(files, keys)
-        diverse = {name: diversity.of(cells, target) for name, target in files.targets.items() if name not in keys}
+        diverse = {name: measure_diversity(cells, target) for name, target in files.targets.items() if name not in keys}
         measured = _Measured(_risk(files, cells), diverse)
         if keys in several:
             uniques = cells.unique()
@@ -95,11 +95,11 @@ def assess(
     return Assessed(
         _scenarios(lines, results),
         _diversity(lines, results),
-        pd.DataFrame(_contributions(rules, measurements, unique)),
+        pd.DataFrame(_contributions(settings, measurements, unique)),
     )
 
 
-def _risk(files: Files, cells: Cells) -> Risk:
+def _risk(files: KeySetFiles, cells: Cells) -> Risk:
     """Return the risk for one set of key variables."""
     n, compared, unique = files.n, int(cells.members.sum()), cells.sizes == 1
     share = compared / n
@@ -123,8 +123,8 @@ def _risk(files: Files, cells: Cells) -> Risk:
     )
 
 
-def _truth(files: Files, cells: Cells, unique: np.ndarray) -> Iterator[float]:
-    """Yield what the population tells; a record without a match in it is not re-identified."""
+def _truth(files: KeySetFiles, cells: Cells, unique: np.ndarray) -> Iterator[float]:
+    """Yield the truth by the population; a record without a match in it is not re-identified."""
     people = cells.population
     if people is None:
         yield from (NAN, NAN, NAN, NAN)
@@ -135,7 +135,7 @@ def _truth(files: Files, cells: Cells, unique: np.ndarray) -> Iterator[float]:
     yield _households(files, cells, np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0))
 
 
-def _households(files: Files, cells: Cells, risks: np.ndarray) -> float:
+def _households(files: KeySetFiles, cells: Cells, risks: np.ndarray) -> float:
     """Return the expected households with at least one re-identified record; records in no cell add nothing."""
     if files.households is None:
         return NAN
@@ -170,13 +170,13 @@ def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_
 
 
 def _contributions(
-    rules: IntruderRules, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
+    settings: ScenarioSettings, measurements: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
 ) -> Iterator[dict[str, Any]]:
-    """Yield for each variable what it does to the sets with it."""
+    """Yield for each variable its effect on the sets with it."""
     shares = {keys: result.risk.unique_share for keys, result in measurements.items()}
     shares[frozenset()] = float(any(result.risk.n_records == 1 for result in measurements.values()))
     for name, records in unique.items():
-        sets = [frozenset(keys) for keys in rules.sets if name in keys]
+        sets = [frozenset(keys) for keys in settings.sets if name in keys]
         with_variable = [shares[keys] for keys in sets]
         added = [shares[keys] - shares[keys - {name}] for keys in sets]
         yield {

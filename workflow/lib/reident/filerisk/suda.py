@@ -1,4 +1,4 @@
-"""SUDA scores: minimal sample uniques weighed by their size, and what contributes to them (METHODS §7).
+"""SUDA scores: minimal sample uniques weighed by their size, and the contributions to them (METHODS §7).
 
 A record is in no set with a variable that it misses, also where a missing value matches every value elsewhere.
 Sources: Elliot, Manning and Ford 2002 (`elliot`); sdcMicro's first implementation (`normalised`).

@@ -35,7 +35,7 @@ LARGE = 50.0
 
 
 class Uniques(NamedTuple):
-    """What a model says of the population uniques.
+    """The estimates of population uniques by a model.
 
     Attributes
     ----------

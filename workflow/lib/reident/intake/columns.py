@@ -16,7 +16,7 @@ from reident.intake.values import Place, converted, typed
 from reident.reading.declared import Declared
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.files import RecordFile
-from reident.sections.linkage import Column, LinkingVariable
+from reident.sections.linkage import LinkingVariable, StudyColumn
 from reident.sections.recodes import Recoding
 
 MAX_TEXTS = 2**17
@@ -38,7 +38,7 @@ class CodeTexts:
         Whether codes occur that the recode table leaves as they are.
     """
 
-    def __init__(self, column: Column, side: str, source: RecordFile) -> None:
+    def __init__(self, column: StudyColumn, side: str, source: RecordFile) -> None:
         coding = column.coding(side, *source.separators)
         normal, self._stored = normaliser(coding), normaliser(coding, stored=True)
         self._missing, self._recode = {normal(code) for code in coding.missing}, Recoding(coding)
@@ -86,7 +86,7 @@ class ColumnReader:
         What is wrong with the first value that cannot be typed. Nothing is typed after it.
     """
 
-    def __init__(self, column: Column, side: str, source: RecordFile) -> None:
+    def __init__(self, column: StudyColumn, side: str, source: RecordFile) -> None:
         self._column, self._side, self._source = column, side, source
         self._numeric = column.coding(side).kind == "numeric"
         self.type = pa.float64() if self._numeric else pa.string()
@@ -101,12 +101,12 @@ class ColumnReader:
 
     @property
     def declared(self) -> Declared:
-        """What the file itself declares of the column."""
+        """The declaration of the column in the file itself."""
         return self._numbers.declared
 
     def declare(self, field: pa.Field) -> None:
-        """Take what the file itself declares, before the first record."""
-        self._numbers.declared = Declared.of(field)
+        """Take the declarations of the file itself, before the first record."""
+        self._numbers.declared = Declared.read(field)
 
     @property
     def counts(self) -> Counts:
@@ -187,7 +187,7 @@ class ColumnReader:
         return values.take(indices)
 
     def _problem(self, text: pa.Array, before: int) -> InputError:
-        """Return what is wrong with the first of some texts that cannot be typed, with its row."""
+        """Return the problem of the first text that cannot be typed, with its row."""
         try:
             typed_text(self._column, self._side, self._source, text, before)
         except InputError as error:
@@ -196,23 +196,23 @@ class ColumnReader:
 
 
 def typed_text(
-    column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
+    column: StudyColumn, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing. `before` is the number of records before these."""
     return _compared(column, side, source, _stated(column, side, source, text, before))
 
 
 def _stated(
-    column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
+    column: StudyColumn, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
 ) -> pa.Array:
     """Return one variable of one file with the numbers of the file."""
-    place = Place.of(source, getattr(column, side), column.name, before)
+    place = Place.locate(source, getattr(column, side), column.name, before)
     return typed(text, column.coding(side, *source.separators)._replace(convert=None), place)
 
 
-def _compared(column: Column, side: str, source: RecordFile, values: pa.Array) -> pa.Array:
+def _compared(column: StudyColumn, side: str, source: RecordFile, values: pa.Array) -> pa.Array:
     """Return the values that are compared: numbers converted, then all values coarsened."""
     if (convert := column.convert_of(side)) is not None:
-        values = converted(values, convert.conversion, Place.of(source, getattr(column, side), column.name))
+        values = converted(values, convert.conversion, Place.locate(source, getattr(column, side), column.name))
     coarser = column.coarsen if isinstance(column, LinkingVariable) else None
     return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)

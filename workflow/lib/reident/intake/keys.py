@@ -117,7 +117,7 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
 
 
 def described(names: Sequence[str], file: str, empty: tuple[int, int], repeats: tuple[int, int]) -> Iterator[str]:
-    """Yield what is wrong with a file's key.
+    """Yield the problems of a file's key.
 
     `empty` is the row number of the first record without a key, and the number of these records; `repeats` is the same
     of the records whose key an earlier record has.
@@ -135,7 +135,7 @@ def described(names: Sequence[str], file: str, empty: tuple[int, int], repeats: 
 
 
 def without_key(table: pa.Table, names: Sequence[str]) -> np.ndarray:
-    """Return which records have an empty key, in all its columns; bool (n,)."""
+    """Return the records that have an empty key, in all its columns; bool (n,)."""
     return np.all([pc.equal(table[name], "").to_numpy() for name in names], axis=0)
 
 

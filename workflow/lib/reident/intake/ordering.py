@@ -78,7 +78,7 @@ class Ranges:
         self._first = first
         self.n = first.num_rows + 1
 
-    def of(self, key: pa.Table) -> np.ndarray:
+    def locate(self, key: pa.Table) -> np.ndarray:
         """Return the range of each key; int (n,)."""
         if key.num_columns == 1:
             first, text = _chunk(self._first, 0), _chunk(key, 0)
@@ -108,7 +108,7 @@ class Scattered:
             table = spool.table(numbers).select(columns)
             row = pa.array(np.arange(start, start + table.num_rows))
             start += table.num_rows
-            self._append(table.append_column("row", row), ranges.of(table.select(range(parts))))
+            self._append(table.append_column("row", row), ranges.locate(table.select(range(parts))))
 
     def _append(self, table: pa.Table, of: np.ndarray) -> None:
         order = np.argsort(of, kind="stable")
@@ -178,7 +178,7 @@ class Ordered:
             start += table.num_rows
 
     def close(self) -> None:
-        """Free what was sorted, but not the spool."""
+        """Free the sorted copy, but not the spool."""
         if self._scattered is not None:
             self._scattered.close()
 

@@ -20,15 +20,15 @@ import pyarrow as pa
 from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
-from reident.intake.parts import Preparing
 from reident.intake.records import Clusters, Lookup, RecordReader, Sink, in_memory, require_records
+from reident.intake.settings import PreparationSettings
 from reident.intake.sources import Source
 
 SIDES = ("puf", "eif")
 """The files of records."""
 
 
-class Prepared(NamedTuple):
+class PreparedFiles(NamedTuple):
     """The three typed tables, the clusters, the row account, and sentences that the analyst should read."""
 
     puf: pa.Table
@@ -40,28 +40,28 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    part: Preparing,
+    settings: PreparationSettings,
     puf: pa.Table,
     eif: pa.Table,
     iuf: pa.Table,
     original: pa.Table | None = None,
     guard: Guard = contextlib.nullcontext,
-) -> Prepared:
+) -> PreparedFiles:
     """Type the records and links of a study that is in memory, as :func:`prepare_files` does.
 
     Parameters
     ----------
     puf, eif, iuf, original : pyarrow.Table
-        The text of each source file, at least its :meth:`Preparing.columns_of`.
+        The text of each source file, at least its :meth:`PreparationSettings.columns_of`.
     """
     files = {"puf": puf, "eif": eif, "iuf": iuf, "original": original}
     sources = {side: [table] for side, table in files.items() if table is not None}
     names = ("puf", "eif", "iuf", "clusters")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(part, sources, sinks, guard=guard)))
+    return PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, sources, sinks, guard=guard)))
 
 
 def prepare_files(
-    part: Preparing,
+    settings: PreparationSettings,
     sources: Mapping[str, Iterable[pa.Table]],
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
@@ -73,7 +73,7 @@ def prepare_files(
     Parameters
     ----------
     sources : mapping
-        The text of each source file in batches, at least its :meth:`Preparing.columns_of`, in the order of its rows.
+        The text of each source file in batches, at least its :meth:`PreparationSettings.columns_of`, row by row.
         All files are read before the first error of a value, a key or a link.
     sinks : mapping of callable
         By name, take the batches of a prepared table.
@@ -102,10 +102,10 @@ def prepare_files(
         keys than the PUF.
     """
     with contextlib.ExitStack() as stack:
-        records = {side: RecordReader(part, side, folder) for side in SIDES}
+        records = {side: RecordReader(settings, side, folder) for side in SIDES}
         others = {
-            side: Source(part.file(side), part.keys_of(side), (), folder)
-            for side in part.sides
+            side: Source(settings.file(side), settings.keys_of(side), (), folder)
+            for side in settings.sides
             if side not in SIDES and side in sources
         }
         files = records | others
@@ -115,10 +115,10 @@ def prepare_files(
         each = stack.enter_context(ThreadPoolExecutor(threads)).map
         list(each(lambda side: files[side].read(sources[side]), files))
         account = Account("prepare")
-        clusters = stack.enter_context(contextlib.closing(Clusters(len(part.cluster), folder)))
-        lookups = _lookups(part, others)
+        clusters = stack.enter_context(contextlib.closing(Clusters(len(settings.cluster), folder)))
+        lookups = _lookups(settings, others)
         for side, file in records.items():
-            require_records(part.file(side), file.n)
+            require_records(settings.file(side), file.n)
             account.add(side, file.n)
         searches = ([lookup for (holder, _), lookup in lookups.items() if holder == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
@@ -127,62 +127,64 @@ def prepare_files(
         places = dict(zip(records, orders, strict=True))
         if "original" in others and records["puf"].keys.sound:
             with guard():
-                _check_original(part, others["original"], records["puf"].n, lookups["puf", "original"])
-        lines = _text_warnings(part, records, others["iuf"])
+                _check_original(settings, others["original"], records["puf"].n, lookups["puf", "original"])
+        lines = _text_warnings(settings, records, others["iuf"])
         rows = {side: lookups[side, "iuf"].position for side in SIDES}
-        links = _links(part, rows, records["eif"].n, account, guard)
+        links = _links(settings, rows, records["eif"].n, account, guard)
         for side, file in records.items():
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
-        lines += warnings.value_warnings(part, records, len(links["puf"]), guard)
+        lines += warnings.value_warnings(settings, records, len(links["puf"]), guard)
         if not len(links["puf"]):
-            fields = {"file": part.file_name("iuf")}
+            fields = {"file": settings.file_name("iuf")}
             lines.append(severity.StudyWarning(severity.INVALIDATES, "no_link", fields, 0))
         sinks["iuf"](pa.table(links))
-        number = clusters.numbers() if part.cluster else np.empty(0, np.int64)
+        number = clusters.numbers() if settings.cluster else np.empty(0, np.int64)
         sinks["clusters"](pa.table({"cluster": number}))
     return {"account": account.table(), "warnings": severity.table(lines)}
 
 
-def _lookups(part: Preparing, others: Mapping[str, Source]) -> dict[tuple[str, str], Lookup]:
-    """Return what is looked up: by the file that has the records, and the file that names them."""
-    n, links = len(part.files.iuf.puf_id), others["iuf"].spool
+def _lookups(settings: PreparationSettings, others: Mapping[str, Source]) -> dict[tuple[str, str], Lookup]:
+    """Return the lookups: by the file that has the records, and the file that names them."""
+    n, links = len(settings.files.iuf.puf_id), others["iuf"].spool
     lookups = {("puf", "iuf"): Lookup(links, range(n)), ("eif", "iuf"): Lookup(links, range(n, len(links.schema)))}
     if "original" in others:
         lookups["puf", "original"] = Lookup(others["original"].spool, range(n))
     return lookups
 
 
-def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: Source) -> list[severity.StudyWarning]:
+def _text_warnings(
+    settings: PreparationSettings, records: Mapping[str, RecordReader], iuf: Source
+) -> list[severity.StudyWarning]:
     """Return the warnings about texts as they are in the files."""
     keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
     texts = {(side, name): column.texts for side, file in records.items() for name, column in file.columns.items()}
     n = {side: file.n for side, file in records.items()}
     lines = warnings.key_warnings(
-        part, {(side, name): counts for side, columns in keys.items() for name, counts in columns.items()}
+        settings, {(side, name): counts for side, columns in keys.items() for name, counts in columns.items()}
     )
-    lines += warnings.missing_code_warnings(part, texts, n)
-    lines += warnings.unused_code_warnings(part, texts)
-    return lines + warnings.cluster_warnings(part, records["puf"].n_alone, n["puf"])
+    lines += warnings.missing_code_warnings(settings, texts, n)
+    lines += warnings.unused_code_warnings(settings, texts)
+    return lines + warnings.cluster_warnings(settings, records["puf"].n_alone, n["puf"])
 
 
-def _check_original(part: Preparing, original: Source, n: int, lookup: Lookup) -> None:
+def _check_original(settings: PreparationSettings, original: Source, n: int, lookup: Lookup) -> None:
     """Refuse a file before protection that does not have the keys of the PUF, which has n records."""
     original.order()
     n_common = int((lookup.position >= 0).sum())
     lacking, others = n - n_common, len(lookup.position) - n_common
     if lacking or others:
         raise InputError(
-            f"{part.file_name('original')}: the file before protection must have the keys of {part.file_name('puf')}, "
-            f"but lacks {lacking:,} of its records and has {others:,} others. Export both files from the same "
-            "records, or remove `files.original`."
+            f"{settings.file_name('original')}: the file before protection must have the keys of "
+            f"{settings.file_name('puf')}, but lacks {lacking:,} of its records and has {others:,} others. "
+            "Export both files from the same records, or remove `files.original`."
         )
 
 
 def _links(
-    part: Preparing, rows: Mapping[str, np.ndarray], n_eif: int, account: Account, guard: Guard
+    settings: PreparationSettings, rows: Mapping[str, np.ndarray], n_eif: int, account: Account, guard: Guard
 ) -> dict[str, np.ndarray]:
     """Return the distinct links between known records; unknown ones only within the declared tolerance."""
-    source, file = part.files.iuf, part.file_name("iuf")
+    source, file = settings.files.iuf, settings.file_name("iuf")
     unknown = (rows["puf"] < 0) | (rows["eif"] < 0)
     n_unknown = int(unknown.sum())
     if n_unknown > source.unknown_links_at_most:
@@ -191,7 +193,7 @@ def _links(
         with guard():
             raise InputError(
                 f"{file}, row {first + source.first_row}: the link names a record that is not in "
-                f"{part.file_name(side)} ({n_unknown:,} such links). Correct the links, or "
+                f"{settings.file_name(side)} ({n_unknown:,} such links). Correct the links, or "
                 "allow them by `unknown_links_at_most`."
             )
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])

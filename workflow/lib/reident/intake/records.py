@@ -15,7 +15,7 @@ from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.columns import ColumnReader
 from reident.intake.ordering import Bucket, KeyedSpool, Ordered, Ranges, Scattered
-from reident.intake.parts import Preparing
+from reident.intake.settings import PreparationSettings
 from reident.intake.spool import Spool
 from reident.intake.undeclared import Counts
 from reident.sections.files import SourceFile
@@ -31,7 +31,7 @@ Sink = Callable[[pa.Table], None]
 
 
 def in_memory(names: Iterable[str], prepare: Callable[[Mapping[str, Sink]], Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the tables of these names that a function gives to sinks, each in one piece, and what it returns."""
+    """Return the tables of these names that a function gives to sinks, each in one piece, and the function's result."""
     batches: dict[str, list[pa.Table]] = {name: [] for name in names}
     others = prepare({name: parts.append for name, parts in batches.items()})
     return {name: pa.concat_tables(parts).combine_chunks() for name, parts in batches.items()} | dict(others)
@@ -44,7 +44,7 @@ def require_records(source: SourceFile, n: int) -> None:
 
 
 class KeyCounts:
-    """How many texts of a key column look as if a program had changed them."""
+    """Numbers of texts of a key column that look as if a program had changed them."""
 
     def __init__(self) -> None:
         self.n = self.rounded = self.changed = 0
@@ -57,7 +57,7 @@ class KeyCounts:
 
 
 class KeyReader:
-    """The key columns of one source file, and what is wrong with its keys.
+    """The key columns of one source file, and the problems of its keys.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Clusters:
 
 
 class Lookup:
-    """Where records that are sorted by key have the keys of another file, in some columns of its spool.
+    """The positions of the keys of another file, in some columns of its spool, among records that are sorted by key.
 
     `position`, int32 (n,), has the place by row of the other file; -1 for a key that no record has.
     """
@@ -172,15 +172,15 @@ class RecordReader:
         The number of true links of each record, in the order of the file; set once they are known.
     """
 
-    def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
-        self._part, self._side = part, side
-        source, names = getattr(part.files, side), part.files.keys[side]
-        self.keys = KeyReader(part.keys_of(side), source)
-        self.columns = {column.name: ColumnReader(column, side, source) for column in part.columns}
-        self.cluster = part.cluster if side == "puf" else ()
+    def __init__(self, settings: PreparationSettings, side: str, folder: Path | None) -> None:
+        self._settings, self._side = settings, side
+        source, names = getattr(settings.files, side), settings.files.keys[side]
+        self.keys = KeyReader(settings.keys_of(side), source)
+        self.columns = {column.name: ColumnReader(column, side, source) for column in settings.columns}
+        self.cluster = settings.cluster if side == "puf" else ()
         self.n_alone = 0
         types = {name: pa.string() for name in names} | {name: reader.type for name, reader in self.columns.items()}
-        self.person = part.person_of(side)
+        self.person = settings.person_of(side)
         types |= dict.fromkeys([PERSON] if self.person else [], pa.string())
         self.schema = pa.schema(types)
         clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
@@ -199,8 +199,8 @@ class RecordReader:
                 continue
             text = batch.combine_chunks()
             self.keys.read(text, self.n)
-            columns = [chunk(text, name) for name in self._part.keys_of(self._side)]
-            for column in self._part.columns:
+            columns = [chunk(text, name) for name in self._settings.keys_of(self._side)]
+            for column in self._settings.columns:
                 reader = self.columns[column.name]
                 if not self.n:
                     reader.declare(batch.schema.field(getattr(column, self._side)))
@@ -270,12 +270,12 @@ class RecordReader:
 
 
 def without_cluster(columns: pa.Table) -> np.ndarray:
-    """Return which records have an empty value in a cluster column; bool (n,)."""
+    """Return the records that have an empty value in a cluster column; bool (n,)."""
     return np.any([pc.equal(column, "").to_numpy() for column in columns.columns], axis=0)
 
 
 def _as_before(key: pa.Table) -> np.ndarray:
-    """Return which records have the key of the record before them; bool (n,)."""
+    """Return the records with the key of the record before them; bool (n,)."""
     same = np.arange(key.num_rows) > 0
     for column in key.columns:
         text = column.combine_chunks()

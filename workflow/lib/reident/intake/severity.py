@@ -1,4 +1,4 @@
-"""How much a warning matters, and the table of warnings that a step makes (METHODS §1)."""
+"""The severities of warnings, and the table of warnings that a step makes (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIN_RECORDS = 3
 
 
 class StudyWarning(NamedTuple):
-    """One warning: what was accepted but may not be what was meant, without a key or a value.
+    """One warning about valid input that may be a mistake, without a key or a value.
 
     Attributes
     ----------

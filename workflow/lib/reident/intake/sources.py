@@ -19,8 +19,8 @@ from reident import reading
 from reident.errors import Guard
 from reident.intake import keys
 from reident.intake.ordering import KeyedSpool, Ordered
-from reident.intake.parts import Extract
 from reident.intake.records import KeyReader, Lookup, Sink, chunk
+from reident.intake.settings import Extract
 from reident.sections.files import SourceFile
 
 ROWS = 2**18
@@ -31,7 +31,7 @@ _CODED = pa.dictionary(pa.int32(), pa.string())
 
 
 def batches(extract: Extract, path: Path) -> Iterator[pa.Table]:
-    """Return the text of what a study needs of a file, batch by batch."""
+    """Return the text of an extract of a file, batch by batch."""
     return reading.tables(path, extract.source, extract.names, extract.key)
 
 
@@ -160,7 +160,7 @@ class Source:
         return keys.codes([columns], [columns.column_names])[0]
 
     def is_empty(self, name: str) -> np.ndarray:
-        """Return which records have an empty text in a column; bool (n,)."""
+        """Return the records that have an empty text in a column; bool (n,)."""
         column = self[name]
         return np.append(pc.equal(column.dictionary, "").to_numpy(zero_copy_only=False), False)[
             column.indices.to_numpy()

@@ -102,7 +102,7 @@ class NumberCounts:
 
 
 def are_codes(values: np.ndarray) -> np.ndarray:
-    """Return which numbers may be missing codes; bool (n,)."""
+    """Return the numbers that may be missing codes; bool (n,)."""
     near = np.rint(values)
     close = np.isin(np.abs(near), _SPECIAL) & (np.abs(values - near) <= np.abs(near) * 1e-13)
     close[close] = [_is_code(value) for value in values[close].tolist()]
@@ -157,7 +157,7 @@ def _negative(codes: Set[str | float], others: Mapping[float, int]) -> Set[str |
 
 
 def _high(codes: Mapping[str | float, int], others: Mapping[float, int]) -> set[str | float]:
-    """Return which of the codes 77, 88, 97, 98, 99, 777 … look like missing ones, with their records.
+    """Return the codes among 77, 88, 97, 98, 99, 777 … that look like missing ones, with their records.
 
     - All other numbers are at most half of it. One that does not end in 9 needs :data:`MIN_RECORDS` records, or a 99 of
       as many digits beside it, since an amount of 77 may be one person's.

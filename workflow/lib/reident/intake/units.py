@@ -48,7 +48,7 @@ _USUAL = [factor for factor in _usual() if factor != 1]
 
 
 class Unit(NamedTuple):
-    """What makes the numbers of a file those of another: `times` them, `plus` a constant; and how far that is seen.
+    """A conversion of the numbers of a file to those of another: `times` them, `plus` a constant; and its fit.
 
     `n` is the number of linked pairs; 0 if the distributions alone show it.
     """
@@ -59,7 +59,7 @@ class Unit(NamedTuple):
 
 
 def unit(ours: np.ndarray, theirs: np.ndarray, linked: tuple[np.ndarray, np.ndarray] | None = None) -> Unit | None:
-    """Return what makes their numbers ours, if they are in another unit; None if nothing shows that.
+    """Return the conversion of their numbers to ours, if they are in another unit; None without evidence of that.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _best(ours: np.ndarray, theirs: np.ndarray, sign: float, n: int) -> Unit | N
 
 
 def _differences(ours: np.ndarray, theirs: np.ndarray, times: Fraction, plus: Fraction) -> float:
-    """Return the median size of what a model leaves."""
+    """Return the median size of the residuals of a model."""
     return float(np.median(np.abs(ours - float(times) * theirs - float(plus))))
 
 

@@ -48,7 +48,7 @@ class Place(NamedTuple):
     takes_decimal: bool = True
 
     @classmethod
-    def of(cls, source: SourceFile, column: str, variable: str, before: int = 0) -> Place:
+    def locate(cls, source: SourceFile, column: str, variable: str, before: int = 0) -> Place:
         """Return the place of a column of a file, after some records that came before."""
         return cls(source.file_name, column, variable, source.first_row + before, source.kind in PACKED)
 
@@ -136,7 +136,7 @@ def converted(values: pa.Array, convert: Conversion, place: Place) -> pa.Array:
 
 
 def _not_a_number(text: str, coding: Coding, place: Place) -> str:
-    """Return what is wrong with a text that is not a number, and what to do."""
+    """Return the problem of a text that is not a number, and a remedy."""
     if place.takes_decimal and grouped_form(",", ".").fullmatch(clean(text)) and coding.decimal == ".":
         return (
             'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for '
@@ -171,5 +171,5 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
 
 def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return one key variable of one file, typed as by :func:`typed_codes`."""
-    place = Place.of(source, variable.column, variable.name)
+    place = Place.locate(source, variable.column, variable.name)
     return typed_codes(text, variable.coding(*source.separators), place)

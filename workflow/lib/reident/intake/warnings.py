@@ -1,4 +1,4 @@
-"""What of the source files an analyst should look at: accepted, but perhaps not what was meant (METHODS §1).
+"""Warnings about source files: valid input that may be a mistake (METHODS §1).
 
 A sentence names a file, a variable and a count, never a key or a value. A code that looks like a missing one is named.
 """
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from reident.errors import Guard, InputError
 from reident.intake.columns import CodeTexts
-from reident.intake.parts import Preparing
 from reident.intake.records import KeyCounts, RecordReader
+from reident.intake.settings import PreparationSettings
 from reident.intake.severity import (
     INVALIDATES,
     MATERIAL,
@@ -26,7 +26,7 @@ from reident.intake.severity import (
 from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing
 from reident.language.messages import Fields
 from reident.sections.codes import normaliser, number
-from reident.sections.linkage import Column
+from reident.sections.linkage import StudyColumn
 
 Texts = Mapping[tuple[str, str], CodeTexts]
 """By side and name of the variable."""
@@ -35,11 +35,11 @@ Records = Mapping[str, RecordReader]
 """The PUF and the EIF as they are typed, by side."""
 
 
-def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[StudyWarning]:
+def key_warnings(settings: PreparationSettings, counts: Mapping[tuple[str, str], KeyCounts]) -> list[StudyWarning]:
     """Keys that look as if a program had changed them; counts by side and name of the column."""
     warnings = []
     for (side, name), keys in counts.items():
-        file, total = part.file_name(side), max(1, keys.n)
+        file, total = settings.file_name(side), max(1, keys.n)
         if n := keys.rounded:
             fields: Fields = {"file": file, "column": name, "n": n}
             warnings.append(StudyWarning(UNDERSTATES, "rounded_keys", fields, n, n / total))
@@ -49,37 +49,37 @@ def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -
     return warnings
 
 
-def cluster_warnings(part: Preparing, n: int, rows: int) -> list[StudyWarning]:
+def cluster_warnings(settings: PreparationSettings, n: int, rows: int) -> list[StudyWarning]:
     """Warn of records without a cluster: `n` of all records."""
-    fields: Fields = {"file": part.file_name("puf"), "n": n}
+    fields: Fields = {"file": settings.file_name("puf"), "n": n}
     return [StudyWarning(NOTABLE, "no_cluster", fields, n, n / rows)] if n else []
 
 
-def missing_code_warnings(part: Preparing, texts: Texts, rows: Mapping[str, int]) -> list[StudyWarning]:
+def missing_code_warnings(settings: PreparationSettings, texts: Texts, rows: Mapping[str, int]) -> list[StudyWarning]:
     """Warn of codes that are declared missing for one file only and occur in the other."""
     warnings = []
-    for column in part.columns:
+    for column in settings.columns:
         for side, other in OTHER.items():
             codes = texts[side, column.name]
             if n := codes.foreign_rows:
-                fields: Fields = {"file": part.file_name(side), "variable": column.name, "n": n}
-                fields, share = {**fields, "other": part.file_name(other)}, n / rows[side]
+                fields: Fields = {"file": settings.file_name(side), "variable": column.name, "n": n}
+                fields, share = {**fields, "other": settings.file_name(other)}, n / rows[side]
                 severity, names = of_share(share), named(sorted(codes.foreign))
                 warnings.append(StudyWarning(severity, "missing_elsewhere", fields, n, share, names))
     return warnings
 
 
-def unused_code_warnings(part: Preparing, texts: Texts) -> list[StudyWarning]:
+def unused_code_warnings(settings: PreparationSettings, texts: Texts) -> list[StudyWarning]:
     """Warn of recoded codes that do not occur, and of several missing codes in one text.
 
     A missing code that occurs in no record is nothing to look at, nor is a recode table that names more codes than
     the file has, and all of those.
     """
     warnings = []
-    for column in part.columns:
+    for column in settings.columns:
         for side in OTHER:
             codes = texts[side, column.name]
-            fields = {"file": part.file_name(side), "variable": column.name}
+            fields = {"file": settings.file_name(side), "variable": column.name}
             if codes.others and (n := len(codes.unused)):
                 counts = {"n": n, "codes": codes.n_codes}
                 warnings.append(StudyWarning(NOTABLE, "unused_recodes", {**fields, **counts}))
@@ -88,7 +88,9 @@ def unused_code_warnings(part: Preparing, texts: Texts) -> list[StudyWarning]:
     return warnings
 
 
-def value_warnings(part: Preparing, records: Records, links: int, guard: Guard = nullcontext) -> list[StudyWarning]:
+def value_warnings(
+    settings: PreparationSettings, records: Records, links: int, guard: Guard = nullcontext
+) -> list[StudyWarning]:
     """Variables without a value, with one value only, with codes that look missing, or with few codes in common.
 
     Raises
@@ -97,31 +99,31 @@ def value_warnings(part: Preparing, records: Records, links: int, guard: Guard =
         A categorical variable without a code in common.
     """
     warnings = []
-    for column in part.columns:
-        linking = column in part.variables
+    for column in settings.columns:
+        linking = column in settings.variables
         fields = {"kind": "linking" if linking else "strata", "variable": column.name}
         counts = [records[side].counts(column.name) for side in OTHER]
         if not all(counts):
             warnings.append(StudyWarning(UNDERSTATES if linking else INVALIDATES, "no_value", fields))
             continue
-        warnings += _code_warnings(part, column, records, links)
+        warnings += _code_warnings(settings, column, records, links)
         if column.coding("puf").kind == "categorical":
             with guard():
-                warnings += _common_codes(part, column, fields, set(counts[0]), set(counts[1]))
+                warnings += _common_codes(settings, column, fields, set(counts[0]), set(counts[1]))
         elif any(file.columns[column.name].is_single and file.n > 1 for file in records.values()):
             warnings.append(StudyWarning(NOTABLE, "single_value", fields))
     return warnings
 
 
 def _common_codes(
-    part: Preparing, column: Column, fields: Fields, ours: set[str | float], theirs: set[str | float]
+    settings: PreparationSettings, column: StudyColumn, fields: Fields, ours: set[str | float], theirs: set[str | float]
 ) -> list[StudyWarning]:
     """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
     common, codes = len(ours & theirs), len(ours | theirs)
     if not common:
         raise InputError(
-            f"{part.file_name('puf')} and {part.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-            f"of `{column.name}` is in both files. Recode one of the files (`recode`)."
+            f"{settings.file_name('puf')} and {settings.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: "
+            f"no code of `{column.name}` is in both files. Recode one of the files (`recode`)."
         )
     if 2 * common >= codes:
         return []
@@ -132,7 +134,7 @@ class CodeGroup(NamedTuple):
     """Codes of a variable in one file: the file, the variable, the records that have them, and their true links."""
 
     side: str
-    column: Column
+    column: StudyColumn
     codes: Mapping[str | float, int]
     n: int
     n_links: int
@@ -149,20 +151,22 @@ class CodeGroup(NamedTuple):
         return named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in self.codes))
 
     def warning(
-        self, part: Preparing, code: str, fields: Fields, *, harmless: bool = False, grave: bool = False
+        self, settings: PreparationSettings, code: str, fields: Fields, *, harmless: bool = False, grave: bool = False
     ) -> StudyWarning:
         """Return the warning; it is grave, too, if it is about a material share of records and of true links."""
         share, links_share = self.rows / self.n, self.n_links / self.links if self.links else 0.0
         severity = NOTABLE if harmless else of_share(min(share, links_share) if self.links else share)
         severity = UNDERSTATES if grave else severity
-        own: Fields = {"file": part.file_name(self.side), "variable": self.column.name, "n": len(self.codes)}
+        own: Fields = {"file": settings.file_name(self.side), "variable": self.column.name, "n": len(self.codes)}
         records = {"records": self.rows, "total": self.n, "share": share}
         links = {"links": self.n_links, "all_links": self.links, "links_share": links_share}
         fields = {**own, **records, **links, **fields}
         return StudyWarning(severity, code, fields, self.rows, share, self.names)
 
 
-def _code_warnings(part: Preparing, column: Column, records: Records, links: int) -> list[StudyWarning]:
+def _code_warnings(
+    settings: PreparationSettings, column: StudyColumn, records: Records, links: int
+) -> list[StudyWarning]:
     """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
     for side, other in OTHER.items():
@@ -177,21 +181,21 @@ def _code_warnings(part: Preparing, column: Column, records: Records, links: int
             if found:
                 group = _code_group(records, links, side, column, found)
                 grave = reader.distortion(looks) > DISTORTS
-                warnings.append(_undeclared(part, code, group, others, grave=grave))
+                warnings.append(_undeclared(settings, code, group, others, grave=grave))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * records[side].n:
-                warnings.append(_single(part, _code_group(records, links, side, column, single)))
+                warnings.append(_single(settings, _code_group(records, links, side, column, single)))
     return warnings
 
 
-def _code_group(records: Records, links: int, side: str, column: Column, codes: Counts) -> CodeGroup:
+def _code_group(records: Records, links: int, side: str, column: StudyColumn, codes: Counts) -> CodeGroup:
     """Count the true links of the records that have some codes."""
     file = records[side]
     return CodeGroup(side, column, codes, file.n, file.linked(column.name, codes), links)
 
 
-def _declared(column: Column, side: str) -> set[str | float | None]:
+def _declared(column: StudyColumn, side: str) -> set[str | float | None]:
     """Return the codes that the study names as values: those of `order`, and those that `recode` results in."""
     coding = column.coding(side)
     normal = normaliser(coding)
@@ -199,7 +203,9 @@ def _declared(column: Column, side: str) -> set[str | float | None]:
     return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
 
 
-def _undeclared(part: Preparing, code: str, group: CodeGroup, others: Counts, *, grave: bool) -> StudyWarning:
+def _undeclared(
+    settings: PreparationSettings, code: str, group: CodeGroup, others: Counts, *, grave: bool
+) -> StudyWarning:
     """Return the warning of codes that look like missing ones.
 
     A category that both files have does not keep records apart: two records that miss it agree on it. Numbers that
@@ -213,12 +219,12 @@ def _undeclared(part: Preparing, code: str, group: CodeGroup, others: Counts, *,
     usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
     usual |= set(rows) if code == "undeclared_by_study" else set()
     fields = {"names": named_frequent(rows, usual)}
-    return group.warning(part, code, fields, harmless=harmless, grave=grave)
+    return group.warning(settings, code, fields, harmless=harmless, grave=grave)
 
 
-def _single(part: Preparing, group: CodeGroup) -> StudyWarning:
+def _single(settings: PreparationSettings, group: CodeGroup) -> StudyWarning:
     """Return the warning of categories that one file only has."""
-    effect = "other_strata" if group.column in part.strata else "disagree"
-    fields = {"other": part.file_name(OTHER[group.side]), "effect": effect}
+    effect = "other_strata" if group.column in settings.strata else "disagree"
+    fields = {"other": settings.file_name(OTHER[group.side]), "effect": effect}
     code = "incomplete_recode" if group.column.coding(group.side).recode else "single_codes"
-    return group.warning(part, code, fields)
+    return group.warning(settings, code, fields)

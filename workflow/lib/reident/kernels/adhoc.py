@@ -17,7 +17,7 @@ from reident.kernels.adhoc_query import Model, empty_query, load, variable_cost
 from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Definition, Exact, Flat, Rule, Table, flatten
 from reident.kernels.adhoc_search import MAX_SUM, empty_buffers
 from reident.kernels.adhoc_search import search as search_trees
-from reident.kernels.buffers import Files, as_files
+from reident.kernels.buffers import SearchFiles, as_files
 from reident.kernels.compiling import lean_jit
 from reident.kernels.lanes import WIDTH
 from reident.kernels.strata import Starts
@@ -95,7 +95,7 @@ def nearest(
     return pairs._replace(level=total - pairs.level)
 
 
-def _search(files: Files, flat: Flat, threshold: int, best: Best, workers: Workers) -> None:
+def _search(files: SearchFiles, flat: Flat, threshold: int, best: Best, workers: Workers) -> None:
     """Write the pairs that cost less than ``threshold`` and that the rank filter keeps into ``best``."""
     threads = workers.get("threads", 1)
     model, puf_rows, eif_rows, coordinates = _prepare(files, flat, threshold)
@@ -114,7 +114,7 @@ Coordinates = tuple[np.ndarray, np.ndarray]
 """Those of the numeric variables in the PUF and in the EIF, float32 (numeric, n)."""
 
 
-def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarray, np.ndarray, Coordinates]:
+def _prepare(files: SearchFiles, rules: Flat, threshold: int) -> tuple[Model, np.ndarray, np.ndarray, Coordinates]:
     """Bring the rules and both files into the form of the search."""
     coded, numeric = np.flatnonzero(rules.kind != BANDS), np.flatnonzero(rules.kind == BANDS)
     variable = np.concatenate([coded, numeric])
@@ -215,7 +215,7 @@ def _build(
 
 
 def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
-    """Return how many variables make the first block: those that tell about half as much as all; only speed needs it.
+    """Return the size of the first block: the variables that tell about half as much as all; only speed needs it.
 
     A variable tells −log of the share of its highest score that pairs of random records have on average.
     """
@@ -231,7 +231,7 @@ def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
 
 @lean_jit
 def _sum_costs(model, query, puf_rows, eif_rows, costs):
-    """Add what each variable costs over pairs of rows."""
+    """Add the costs of each variable over pairs of rows."""
     for a in range(len(puf_rows)):
         load(model, puf_rows[a], query)
         for k in range(costs.size):
@@ -253,7 +253,7 @@ def _coordinates(values: np.ndarray, eif: np.ndarray, rules: Flat, j: int) -> np
         return np.clip(values / reach, -1e6, 1e6)
 
 
-def _check(files: Files, rules: Sequence[Rule]) -> None:
+def _check(files: SearchFiles, rules: Sequence[Rule]) -> None:
     """Refuse codes that are outside the table of their variable, and more records than ranks can count."""
     if len(files.puf_codes) + len(files.eif_codes) > MAX_RECORDS:
         raise ValueError(f"the files have more than {MAX_RECORDS} records.")

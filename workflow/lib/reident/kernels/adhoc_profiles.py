@@ -1,4 +1,4 @@
-"""What a category costs in bytes under a table of adhoc, as steps, for every category of the PUF (METHODS §4.4).
+"""The costs of a category in bytes under a table of adhoc, as steps, for every category of the PUF (METHODS §4.4).
 
 The costs of all bytes above the least of them are laid out as nested intervals around the circle of bytes (see
 `adhoc_query` and `lanes`): once for each category, since a PUF has many records of each. A function of the study may
@@ -79,7 +79,7 @@ def _add_profile(costs, least, k, begins, height, steps, n):
 
 @lean_jit
 def _cost_bytes(table, highest, unit, costs):
-    """Write what each byte costs at least under a row of a table, and return the least of them."""
+    """Write the least cost of each byte under a row of a table, and return the least of them."""
     costs[:] = -1  # bytes without a code
     least = highest // unit
     for c in range(table.size):

@@ -1,4 +1,4 @@
-"""What the rules of adhoc say about one PUF record: exact costs, and lower bounds in bytes (METHODS §4.4).
+"""The rules of adhoc for one PUF record: exact costs, and lower bounds in bytes (METHODS §4.4).
 
 The cost of a pair on a variable is the variable's highest score less its score, an integer in units of 1/scale. The
 search compares ranks instead of values and needs no further comparison: the distinct values of both files within a
@@ -110,7 +110,7 @@ def _band_range(distinct, at, limit):
 
 @inner_jit
 def _add_step(query, b, k, first, width, cost):
-    """Add a step to block b: what a byte of variable k outside an interval costs."""
+    """Add a step to block b: the cost of a byte of variable k outside an interval."""
     n = query.n_steps[b]
     query.steps[b, n, 0] = k
     query.steps[b, n, 1] = first
@@ -183,7 +183,7 @@ def load(model, row, query):
 
 @inner_jit
 def variable_cost(model, query, k, y):
-    """Return what variable k costs if the EIF record has code or rank y and the PUF record is not missing."""
+    """Return the cost of variable k if the EIF record has code or rank y and the PUF record is not missing."""
     if y < 0:
         return model.highest[k]
     if model.kind[k] == EXACT:

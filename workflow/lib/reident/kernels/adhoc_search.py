@@ -25,7 +25,7 @@ import numpy as np
 
 from reident.kernels.adhoc_query import BLOCKS, Model, Query, empty_query, level_of, load
 from reident.kernels.bits import trailing_zeros
-from reident.kernels.compiling import inner_jit, lean_jit
+from reident.kernels.compiling import ONE, ZERO, inner_jit, lean_jit
 from reident.kernels.lanes import WIDTH, add_box_steps, add_steps, between, full_lanes, prefetch
 from reident.kernels.toplist import offer, settle
 
@@ -46,7 +46,7 @@ they wait."""
 
 
 class Buffers(NamedTuple):
-    """What a search needs beside its results; the next PUF record overwrites it."""
+    """The buffers of a search beside its results; the next PUF record overwrites them."""
 
     query: Query
     levels: np.ndarray  # int64 (keep + 1,): the best levels, ascending
@@ -226,13 +226,13 @@ def _count_leaves(tree, b, buffers):
 @lean_jit
 def _count_sample(index, buffers):
     """Count the leaves of both samples."""
-    _count_leaves(index.one, 0, buffers)
-    _count_leaves(index.two, 1, buffers)
+    _count_leaves(index.one, ZERO, buffers)
+    _count_leaves(index.two, ONE, buffers)
 
 
 @lean_jit
 def _split(limit, buffers):
-    """Return t of both trees, of sum ``limit`` and not below what is done, for which a sample has least to visit."""
+    """Return the t of both trees with the least to visit for a sample, of sum ``limit`` and not below the done part."""
     done, counts = buffers.done, buffers.counts
     least, goal = np.int64(2**62), done[0]
     for one in range(done[0], limit - done[1] + 1):
@@ -273,7 +273,7 @@ def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
     missing.
     """
     done, state, seeds = buffers.done, buffers.state, buffers.seeds
-    n_seeds, expected = 0, float(MAX_SUM)
+    n_seeds, expected = ZERO, float(MAX_SUM)
     for a in range(begin, end):
         i = order[a]
         _start(model, index, puf_rows[i], threshold, n_seeds, buffers)
@@ -286,9 +286,9 @@ def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
             if first and two > done[1]:
                 first = buffers.counts[0, one - 1] <= buffers.counts[1, two - 1]
             if first:
-                _search_tree(model, index, index.one, 0, one, buffers)
+                _search_tree(model, index, index.one, ZERO, one, buffers)
             else:
-                _search_tree(model, index, index.two, 1, two, buffers)
+                _search_tree(model, index, index.two, ONE, two, buffers)
             limit = state[_LIMIT]
         expected += (state[_LIMIT] - expected) * (RECENT if a > begin else 1.0)
         n_seeds = state[_N]

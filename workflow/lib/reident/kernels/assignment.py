@@ -98,7 +98,7 @@ def _add(row, first, column, weight, n_columns, state):
 
 @jit
 def _cost(row, target, first, column, weight):
-    """Return what a column costs a row that has it: the weight that it brings, with a minus."""
+    """Return the cost of a column for a row that has it: the weight that it brings, with a minus."""
     for at in range(first[row], first[row + 1]):
         if column[at] == target:
             return -weight[at]

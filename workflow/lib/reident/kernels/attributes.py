@@ -1,4 +1,4 @@
-"""What the cells of a key tell about a target: counts and sums over records, exactly (METHODS §12).
+"""The disclosures of a target by the cells of a key: counts and sums over records, exactly (METHODS §12).
 
 Values of the target are ranks. In each file the records lie cell by cell, and within a cell by rank. Two values agree
 if the rank of the one is in the window ``low[x] <= y < high[x]`` of the other, the true one: a category agrees with
@@ -27,7 +27,7 @@ from reident.kernels.compiling import jit, lean_jit
 
 
 class Disclosures(NamedTuple):
-    """What the cells of one set of keys tell; results by record are of no length unless they are asked for."""
+    """The disclosures by the cells of one set of keys; results by record are empty unless they are asked for."""
 
     counts: np.ndarray  # int64 (16,)
     sums: np.ndarray  # int64 (10, denominators)
@@ -141,7 +141,7 @@ def best_guess(ranks, low, high, numeric):
 
 @jit
 def tell(original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked, n_values, keep):
-    """Compare what a released file tells with the original values, over all cells of a set of keys.
+    """Compare the disclosures of a released file with the original values, over all cells of a set of keys.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def tell(original, released, holdout, own_cells, own_ranks, low, high, guess, nu
 
 @lean_jit
 def _tell_cell(tally, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked):
-    """Add what one cell tells."""
+    """Add the disclosures of one cell."""
     counts, sums = tally.counts, tally.sums
     begin, end = released.starts[c], released.starts[c + 1]
     first, stop = original.starts[c], original.starts[c + 1]
@@ -241,7 +241,7 @@ def _tell_cell(tally, c, original, released, holdout, own_cells, own_ranks, low,
 def _tell_others(
     tally, begin, end, c, y, cell, rank, values, low, high, numeric, size, agreeing, discloses, value, modes
 ):
-    """Add what the records of other persons tell about one record."""
+    """Add the disclosures about one record by the records of other persons."""
     counts, sums = tally.counts, tally.sums
     in_cell = cell == c and rank >= 0
     if in_cell:
@@ -266,7 +266,7 @@ def _tell_others(
 
 @lean_jit
 def _tell_holdout(tally, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes):
-    """Add what one cell tells about persons who are not in the file."""
+    """Add the disclosures of one cell about persons who are not in the file."""
     counts, sums, size = tally.counts, tally.sums, end - begin
     for i in range(holdout.starts[c], holdout.starts[c + 1]):
         y = holdout.ranks[i]

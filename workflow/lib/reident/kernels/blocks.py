@@ -14,9 +14,9 @@ def _offer_block(scores, start, threshold, levels, eifs, counts):
     keep = levels.shape[1] - 1
     for i in range(len(scores)):
         for r in range(scores.shape[1]):
-            cost = -scores[i, r]
-            if cost < (levels[i, keep] if counts[i] > keep else threshold):
-                counts[i] = offer(levels[i], eifs[i], counts[i], cost, start + r)
+            level = -scores[i, r]
+            if level < (levels[i, keep] if counts[i] > keep else threshold):
+                counts[i] = offer(levels[i], eifs[i], counts[i], level, start + r)
 
 
 def nearest_blocks(
@@ -57,7 +57,7 @@ def nearest_blocks(
             _offer_block(np.ascontiguousarray(scores), start, -above, levels, eifs, counts)
             if progress is not None:
                 progress((first * n_eif + columns.stop * n_rows) / (n_puf * n_eif))
-        part = Best(*(array[rows] for array in best))
-        settle_all(levels, eifs, counts, part)
+        of_rows = Best(*(array[rows] for array in best))
+        settle_all(levels, eifs, counts, of_rows)
     pairs = list_pairs(best)
     return pairs._replace(level=-pairs.level)

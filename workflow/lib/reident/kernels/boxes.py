@@ -1,4 +1,4 @@
-"""EIF records in boxes: what euclidean looks at before it looks at records (METHODS §4.3).
+"""EIF records in boxes, which euclidean bounds before it looks at records (METHODS §4.3).
 
 The order of the records serves adhoc too (see `adhoc_index`).
 
@@ -67,7 +67,7 @@ class Index(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What a variable costs, categorical variables first, in float32 multiples of 1/GRAIN."""
+    """The costs of a variable, categorical variables first, in float32 multiples of 1/GRAIN."""
 
     different: np.ndarray  # (v,): the least that two different codes cost, the most that two values cost
     missing: np.ndarray  # (v,)

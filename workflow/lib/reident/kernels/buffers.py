@@ -1,4 +1,4 @@
-"""What a search through boxes works on: both files, a batch of PUF records, and buffers (see `search`)."""
+"""The data of a search through boxes: both files, a batch of PUF records, and buffers (see `search`)."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ MAX_PENDING = 128
 """Pairs of a record that wait for the comparison by the definition while its limit still falls."""
 
 
-class Files(NamedTuple):
+class SearchFiles(NamedTuple):
     """Both files as the caller gives them: the definition is applied to these."""
 
     puf_codes: np.ndarray  # int32 (n_puf, v)
@@ -22,8 +22,10 @@ class Files(NamedTuple):
     eif_values: np.ndarray  # float64 (n_eif, v)
 
 
-def as_files(puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarray, eif_values: np.ndarray) -> Files:
-    """Return both files in the types of compiled code; copy only what has another type.
+def as_files(
+    puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarray, eif_values: np.ndarray
+) -> SearchFiles:
+    """Return both files in the types of compiled code; copy only arrays of another type.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def as_files(puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarra
         raise ValueError("codes of both files must be matrices with the same number of columns.")
     if puf_codes.shape != puf_values.shape or eif_codes.shape != eif_values.shape:
         raise ValueError("codes and values of a file must have the same shape.")
-    return Files(
+    return SearchFiles(
         np.ascontiguousarray(puf_codes, np.int32),
         np.ascontiguousarray(eif_codes, np.int32),
         np.ascontiguousarray(puf_values, np.float64),
@@ -78,7 +80,7 @@ class Candidates(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """What a search needs beside its results; the next batch overwrites it."""
+    """The buffers of a search beside its results; the next batch overwrites them."""
 
     queries: Queries
     candidates: Candidates

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: one folder per user, named by content, so that every checkout compiles them once.
+"""The folder of compiled kernels: one per user, named by content, so that every checkout compiles them once.
 
 Numba's own locators put a hash of the path into the name of the folder: every clone, worktree, container and module
 would compile for minutes what is compiled next door. And they notice an edit of the file that has a function, but not
@@ -37,7 +37,7 @@ MAX_AGE = 60 * 24 * 3600.0
 
 
 def content_digest() -> str:
-    """Return a digest of what compiled code depends on: sources, numba, Python, the processor."""
+    """Return a digest of everything that compiled code depends on: sources, numba, Python, the processor."""
     built = (numba.__version__, sys.implementation.cache_tag, binding.get_host_cpu_name())
     features = binding.get_host_cpu_features().flatten()
     digest = hashlib.sha256("\0".join([*built, features]).encode())
@@ -74,7 +74,7 @@ def open_folder(name: str) -> Path:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder with what is compiled already, as a whole: other processes may do so at the same time."""
+    """Make a folder with the compiled kernels, as a whole: other processes may do so at the same time."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _prune(folder.parent)
     made = Path(tempfile.mkdtemp(dir=folder.parent))
@@ -118,7 +118,7 @@ class ByContent(caching.UserWideCacheLocator):
         self._cache_path = str(FOLDER)
 
     def get_source_stamp(self) -> str:
-        """Return what never changes: the folder is named by the sources."""
+        """Return a constant: the folder is named by the sources."""
         return FOLDER.name
 
     @classmethod

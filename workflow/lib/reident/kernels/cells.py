@@ -47,7 +47,8 @@ def empty_stack(n_ids, n_frames, n_parts, n_values):
 def enlarge(array):
     """Copy an array into one with twice as many rows."""
     larger = np.empty((2 * len(array),) + array.shape[1:], array.dtype)  # noqa: RUF005 - numba has no unpacking
-    larger[: len(array)] = array
+    for at in np.ndindex(array.shape):  # for a slice, numba compiles its messages on shapes too, which takes seconds
+        larger[at] = array[at]
     return larger
 
 

@@ -78,7 +78,7 @@ def _distance(columns, j, y, x):
 
 @lean_jit
 def _level(columns, search, r, m):
-    """Return the m-th smallest rank distance of record r; what is missing is far."""
+    """Return the m-th smallest rank distance of record r; a missing value is far."""
     n_present = 0
     for j in range(search.y.size):
         x, y = columns.eif[r, j], search.y[j]

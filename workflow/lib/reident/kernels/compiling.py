@@ -1,4 +1,4 @@
-"""How the kernels are compiled: once, cached, without the GIL, never with fast math."""
+"""The options of compilation: once, cached, without the GIL, never with fast math."""
 
 import threading
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import event
 
 from reident.kernels import cache
@@ -23,6 +24,9 @@ inner_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, 
 """For such functions in an inner loop: passing a tuple of arrays costs more than the work, so that they become part of
 the function that calls them."""
 
+
+ZERO, ONE = np.int64(0), np.int64(1)
+"""As arguments and first values in compiled code: for a literal, numba compiles the called function once more."""
 
 INLINE = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
 """As `inner_jit`, for what is compiled for a type of arguments alone."""

@@ -1,4 +1,4 @@
-"""What a different and a missing value add to the level of a pair: the same for all variables, or by variable.
+"""The costs of a different and a missing value in a pair: the same for all variables, or by variable.
 
 Taxicab has the same for all, of which a level is a count (METHODS §4.2); weights differ by variable (§4.6). The search
 (`errorset`, `bitslice`) is compiled for each of the two, so that taxicab pays nothing for what only weights need.
@@ -24,7 +24,7 @@ AGREE, PARTIAL, DIFFER, ABSENT = 0, 1, 2, 3
 
 
 class Costs(NamedTuple):
-    """What a different and a missing value add to a level."""
+    """The costs of a different and a missing value."""
 
     different: int
     missing: int
@@ -39,7 +39,7 @@ class Costs(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """What each variable adds to a level; variables of the search in its order, then those of `closer`."""
+    """The costs of each variable; variables of the search in its order, then those of `closer`."""
 
     different: np.ndarray  # int64 (v,): the least that a different value adds, above 0
     missing: np.ndarray  # int64 (v,): what a missing value adds

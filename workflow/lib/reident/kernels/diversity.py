@@ -1,4 +1,4 @@
-"""How diverse the values of a target are within the cells of a set of keys (METHODS §7.5).
+"""The diversity of the values of a target within the cells of a set of keys (METHODS §7.5).
 
 Counts, and the worst of all cells: nothing depends on the order of the cells or of their records.
 """

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from reident.kernels.bitslice import compare, consider
-from reident.kernels.compiling import jit
+from reident.kernels.compiling import ZERO, inner_jit, jit
 from reident.kernels.costs import different_on, least_different, missing_on
 from reident.kernels.rows import UNSHARED, Rows
 
@@ -178,6 +178,14 @@ def _move_open(ids, start, stop, bound, least):
     return stop, top
 
 
+@inner_jit
+def _push(nodes, aparts, n, kind, p, p_stop, e, e_stop, j, least, apart):
+    """Write node n, and return n + 1. Assigning a tuple to a row takes seconds to compile (see `cells.enlarge`)."""
+    nodes[n, 0], nodes[n, 1], nodes[n, 2], nodes[n, 3], nodes[n, 4] = kind, p, p_stop, e, e_stop
+    nodes[n, 5], nodes[n, 6], aparts[n] = j, least, apart
+    return n + 1
+
+
 @jit
 def refine(rows, costs, worth, lists, tile):
     """Enter the best pairs of the PUF records into their lists; ``worth`` is from `plan`.
@@ -195,9 +203,7 @@ def refine(rows, costs, worth, lists, tile):
     # of it leave them. At most four per variable wait.
     nodes = np.empty((4 * v + 4, 7), np.int64)
     aparts = np.empty(4 * v + 4, np.uint64)
-    nodes[0] = SET, 0, len(ps), 0, len(es), 0, 0
-    aparts[0] = 0
-    n = 1
+    n = _push(nodes, aparts, ZERO, SET, 0, len(ps), 0, len(es), 0, 0, np.uint64(0))
     while n > 0:
         n -= 1
         kind, p, p_stop, e, e_stop, j, least = nodes[n]
@@ -212,11 +218,8 @@ def refine(rows, costs, worth, lists, tile):
                 else:
                     p_next, e_next = _run_end(ps, p, p_stop, puf, j), _run_end(es, e, e_stop, eif, j)
                     if (p_next - p) * (e_next - e) > MAX_NODE_PAIRS:
-                        nodes[n] = CELLS, p_next, p_stop, e_next, e_stop, j, least
-                        aparts[n] = apart
-                        nodes[n + 1] = SET, p, p_next, e, e_next, j + 1, least
-                        aparts[n + 1] = apart
-                        n += 2
+                        n = _push(nodes, aparts, n, CELLS, p_next, p_stop, e_next, e_stop, j, least, apart)
+                        n = _push(nodes, aparts, n, SET, p, p_next, e, e_next, j + 1, least, apart)
                         break
                     for x in range(p, p_next):
                         for y in range(e, e_next):
@@ -240,14 +243,10 @@ def refine(rows, costs, worth, lists, tile):
         # The last node is taken first: equal, different, missing in the EIF record, missing in the PUF record.
         # The order matters, since the descendants of the last one reorder the whole EIF set.
         if spare >= missing_on(costs, j):
-            nodes[n] = SET, p, p_present, e, e_stop, j + 1, least + missing_on(costs, j)
-            nodes[n + 1] = SET, p_present, p_stop, e, e_present, j + 1, least + missing_on(costs, j)
-            aparts[n : n + 2] = apart
-            n += 2
+            level = least + missing_on(costs, j)
+            n = _push(nodes, aparts, n, SET, p, p_present, e, e_stop, j + 1, level, apart)
+            n = _push(nodes, aparts, n, SET, p_present, p_stop, e, e_present, j + 1, level, apart)
         if spare >= different_on(costs, j) and _any_differs(ps, p_present, p_stop, es, e_present, e_stop, puf, eif, j):
-            nodes[n] = SET, p_present, p_stop, e_present, e_stop, j + 1, least + different_on(costs, j)
-            aparts[n] = apart | np.uint64(1) << np.uint64(j)
-            n += 1
-        nodes[n] = CELLS, p_present, p_stop, e_present, e_stop, j, least
-        aparts[n] = apart
-        n += 1
+            level, bits = least + different_on(costs, j), apart | np.uint64(1) << np.uint64(j)
+            n = _push(nodes, aparts, n, SET, p_present, p_stop, e_present, e_stop, j + 1, level, bits)
+        n = _push(nodes, aparts, n, CELLS, p_present, p_stop, e_present, e_stop, j, least, apart)

@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels import coding, search, strata, ties
 from reident.kernels.boxes import GRAIN, Costs, Index, build
-from reident.kernels.buffers import Files, Puf, as_files
+from reident.kernels.buffers import Puf, SearchFiles, as_files
 from reident.kernels.euclidean_costs import FARTHEST, MAX_ALPHA, Definition, Euclidean, float32_error, step_squares
 from reident.kernels.strata import Starts
 from reident.kernels.ties import Weighing
@@ -159,7 +159,7 @@ def weigh_nearest(
     sums: np.ndarray,
     **workers: Unpack[Workers],
 ) -> np.ndarray:
-    """Add to ``sums`` what each of all nearest EIF records is given, by the norm `rms`; see `ties.weigh`.
+    """Add the shares of all nearest EIF records to ``sums``, by the norm `rms`; see `ties.weigh`.
 
     The other parameters are those of :func:`two_nearest`, which gives the levels of the nearest records.
     """
@@ -176,7 +176,7 @@ def _usable(spread: np.ndarray) -> np.ndarray:
 
 
 def _prepare(
-    files: Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool, scale: int
+    files: SearchFiles, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool, scale: int
 ) -> tuple[Euclidean, Index, Puf]:
     """Bring the metric and both files into the form of the search."""
     v, numeric_at = numeric.size, np.flatnonzero(numeric & ~np.isnan(spread))

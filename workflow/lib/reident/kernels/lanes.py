@@ -1,4 +1,4 @@
-"""64 records side by side, a byte of each: sums of what their values cost, in saturating bytes (METHODS §4.4).
+"""64 records side by side, a byte of each: sums of the costs of their values, in saturating bytes (METHODS §4.4).
 
 A *step* is four numbers: a variable, the first byte of an interval, the width of the interval, and what a byte outside
 the interval costs, the last three 0 to 255. Intervals are circular, so that the complement of an interval is one too: a
@@ -79,7 +79,7 @@ def _add(context: Any, builder: Any, kinds: Any, arguments: Any, outside: Callab
 
 @intrinsic
 def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any) -> Any:
-    """Add what 64 records cost: ``sums`` becomes ``initial`` plus ``start`` and the steps that count, at most 255.
+    """Add the costs of 64 records: ``sums`` becomes ``initial`` plus ``start`` and the steps that count, at most 255.
 
     ``bytes_`` has columns of 64 bytes; the column of variable 0 begins at ``at``, and those of all variables follow one
     another. ``start`` is 0 to 255, ``steps`` int32 (≥ n, 4). ``initial`` and ``sums``, uint8 (64,), may be one array.
@@ -105,7 +105,7 @@ def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, start: Any
 def add_box_steps(
     _typing: Any, low: Any, extent: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any
 ) -> Any:
-    """Add what 64 boxes cost at least, as `add_steps`.
+    """Add the least costs of 64 boxes, as `add_steps`.
 
     A step counts where every byte of the box is outside its interval. ``low`` has the lowest byte of each box,
     ``extent`` the highest less the lowest. The bytes l … l + e of a box are outside the interval from f with width w

@@ -1,4 +1,4 @@
-"""How many points of a group are in a box: the count c of matching-based risk (METHODS §8).
+"""The number of points of a group in a box: the count c of matching-based risk (METHODS §8).
 
 A query asks for the points of its group whose coordinates are all in its half-open intervals of ranks. With one
 coordinate these are two binary searches in the points sorted by group and rank. With several, each group has

@@ -27,7 +27,7 @@ def farthest_of(values, n, y, g):
 
 @lean_jit
 def span(values, n, y, limit, slack, closed):
-    """Return where the first n values, which ascend, are within the limit of y: the first such and the end.
+    """Return the range of the first n values, which ascend, within the limit of y: the first such and the end.
 
     A distance d counts as d·(1 + 2·slack) + slack·|y|. It must be below the limit or, if ``closed``, at most equal.
     """
@@ -54,17 +54,17 @@ def span(values, n, y, limit, slack, closed):
 
 
 @jit
-def _farthest(values, masked, g, distance):
-    for at in range(masked.size):
-        distance[at] = farthest_of(values, values.size, masked[at], g)
+def _farthest(values, puf_values, g, distance):
+    for at in range(puf_values.size):
+        distance[at] = farthest_of(values, values.size, puf_values[at], g)
 
 
-def farthest(masked: np.ndarray, held: np.ndarray, g: int) -> np.ndarray:
+def farthest(puf_values: np.ndarray, eif_values: np.ndarray, g: int) -> np.ndarray:
     """Return each value's distance to the g-th nearest of a column, float64 (m,).
 
     The column, float64 (n,), ascends without missing values; each of its values counts, equal ones too. The distance is
     infinite if it has at most g values. g is at least 1.
     """
-    distance = np.empty(len(masked))
-    _farthest(held, masked, g, distance)
+    distance = np.empty(len(puf_values))
+    _farthest(eif_values, puf_values, g, distance)
     return distance

@@ -121,7 +121,7 @@ def sort(records, start, stop, j, states, room):
 
 @jit
 def merge(records, start, stop, at, j, states, places):
-    """Bring the records of a range together that are equal on the variables from j on and in what they miss.
+    """Bring the records of a range together that are equal on the variables from j on and miss the same ones.
 
     They are written from position ``at`` on, whose end is returned. The variables from j on are the last of a word;
     ``places`` has a zero for each of their codes and bit set of missing values, here and in the end.
@@ -209,7 +209,7 @@ def _move(puf_code, k, m, states, room, place):
 
 @jit
 def _sum_masks(records, start, stop, sums, listed):
-    """Add up the records of a cell by what they miss; return how many bit sets there are."""
+    """Add up the records of a cell by their missing variables; return the number of bit sets."""
     m = 0
     times_of = (np.uint64(1) << np.uint64(TIMES_BITS)) - np.uint64(1)
     for x in range(start, stop):

@@ -29,7 +29,7 @@ SET, CELLS = 0, 1
 """Kinds of nodes, as in `errorset`."""
 
 
-class Prepared(NamedTuple):
+class PreparedPatterns(NamedTuple):
     """Two files whose pairs are counted."""
 
     states: States
@@ -42,7 +42,7 @@ def search(
     task: int,
     shared: int,
     rows: tuple[int, int],
-    files: Prepared,
+    files: PreparedPatterns,
     slots: np.ndarray,
     limits: np.ndarray,
     tables: np.ndarray,

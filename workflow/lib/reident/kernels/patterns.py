@@ -33,7 +33,7 @@ from reident.kernels.pattern_cells import (
     Records,
     States,
 )
-from reident.kernels.pattern_search import Prepared, search
+from reident.kernels.pattern_search import PreparedPatterns, search
 from reident.kernels.toplist import in_threads
 
 MAX_PATTERNS = 2**22
@@ -138,7 +138,7 @@ class Tally:
                 total += tables[self._slots[j]]
         return np.ascontiguousarray(total.transpose(np.argsort(self._order)))
 
-    def _search(self, files: Prepared, progress: Callable[[float], None] | None) -> None:
+    def _search(self, files: PreparedPatterns, progress: Callable[[float], None] | None) -> None:
         """Divide the pairs by PUF records where all of them are compared, the search by its first variables if not."""
         v, n_puf, n_eif = len(self._order), len(files.puf.loads), len(files.eif.loads)
         limits = np.array([RECORD_NS, PAIR_NS, STATE_NS, LEAST_MERGED])
@@ -160,7 +160,7 @@ class Tally:
             )
 
     def _table(self) -> np.ndarray:
-        """Return tables that no other thread uses: integers, whose sum does not depend on who adds what."""
+        """Return tables of integers for one thread alone; their sum does not depend on the order of threads."""
         try:
             return self._tables.get_nowait()
         except queue.Empty:
@@ -192,7 +192,9 @@ def _slots(v: int) -> list[int]:
     return [depths.index(j) if j in depths else -1 for j in range(v + 1)]
 
 
-def _prepare(puf: np.ndarray, eif: np.ndarray, near: list[bool], radix: list[int], incomplete: list[bool]) -> Prepared:
+def _prepare(
+    puf: np.ndarray, eif: np.ndarray, near: list[bool], radix: list[int], incomplete: list[bool]
+) -> PreparedPatterns:
     """Number the categories, put them into words, and bring equal records of each file together."""
     v = len(near)
     words: list[list[np.ndarray]] = [[], []]
@@ -217,7 +219,7 @@ def _prepare(puf: np.ndarray, eif: np.ndarray, near: list[bool], radix: list[int
     partly = np.where(near, PARTIAL, 0)
     missing = np.where(incomplete, np.array(radix) - 1, 0)
     states = States(stride, partly, missing, word, shift, bits)
-    return Prepared(states, records[0], records[1], masks)
+    return PreparedPatterns(states, records[0], records[1], masks)
 
 
 def _codes(puf: np.ndarray, eif: np.ndarray, *, partly: bool) -> tuple[list[np.ndarray], int]:

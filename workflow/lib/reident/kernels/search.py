@@ -23,8 +23,8 @@ import numpy as np
 from reident.kernels import toplist
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
-from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Files, Puf, empty_buffers
-from reident.kernels.compiling import inner_jit, lean_jit
+from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Puf, SearchFiles, empty_buffers
+from reident.kernels.compiling import ZERO, inner_jit, lean_jit
 from reident.kernels.euclidean_costs import MAX_SCALE, Euclidean, box_costs, leaf_costs, level_of, limit_of
 from reident.kernels.toplist import Best, Workers, in_threads, offer, settle
 
@@ -38,7 +38,7 @@ MAX_VARIABLES = 512
 """Up to this number sums of fixed costs are exact in single precision: 512 · 5 · 2^12 is below 2^24."""
 
 
-def check(files: Files, v: int, scale: int, keep: int) -> None:
+def check(files: SearchFiles, v: int, scale: int, keep: int) -> None:
     """Refuse files that do not have v columns, and arguments out of the range of the search."""
     toplist.check(files.puf_codes, files.eif_codes, keep, MAX_VARIABLES)
     if files.puf_codes.shape[1] != v:
@@ -157,7 +157,7 @@ def _sort_groups(costs, n_groups, n, queries, groups, keys):
 
 @inner_jit
 def _start(metric, files, index, puf, buffers, i, q, threshold, n_seeds):
-    """Make PUF record i record q of the batch: its bound, its limit and what the groups cost it.
+    """Make PUF record i record q of the batch: its bound, its limit and the costs of the groups.
 
     The seeds are the EIF records of the best pairs of a similar record. If there are keep + 1 of them, the worst of
     their levels bounds the levels that matter.
@@ -208,7 +208,7 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
     n_groups = index.first.size - 1
     leaves, inner, first = index.leaves, index.inner, index.first
     queries, candidates, squares, fixed, varying, _, _, costs, groups, keys, visits, seeds = buffers
-    n_seeds = 0
+    n_seeds = ZERO
     for start in range(begin, end, BATCH):
         n = min(BATCH, end - start)
         for q in range(n):
@@ -250,14 +250,14 @@ def route(begin, end, index, puf, metric, buffers, leaf):
     queries, fixed, varying = buffers.queries, buffers.fixed[0], buffers.varying[0]
     n_groups = index.first.size - 1
     for i in range(begin, end):
-        enter(metric, queries, 0, puf, index.leaves.row, i)
-        least, group = np.float32(np.inf), 0
+        enter(metric, queries, ZERO, puf, index.leaves.row, i)
+        least, group = np.float32(np.inf), ZERO
         for b in range(len(index.groups.sets)):
-            box_costs(metric, queries, 0, index.groups, b, fixed, varying)
+            box_costs(metric, queries, ZERO, index.groups, b, fixed, varying)
             for c in range(min(WIDTH, n_groups - b * WIDTH)):
                 if fixed[c] + varying[c] < least:
                     least, group = fixed[c] + varying[c], b * WIDTH + c
-        box_costs(metric, queries, 0, index.inner, group, fixed, varying)
+        box_costs(metric, queries, ZERO, index.inner, group, fixed, varying)
         least, leaf[i] = np.float32(np.inf), index.first[group]
         for c in range(index.first[group + 1] - index.first[group]):
             if fixed[c] + varying[c] < least:
@@ -278,7 +278,13 @@ def order_by_leaf(
 
 
 def run(
-    index: Index, puf: Puf, files: Files, metric: Euclidean, threshold: int, best: Best, **workers: Unpack[Workers]
+    index: Index,
+    puf: Puf,
+    files: SearchFiles,
+    metric: Euclidean,
+    threshold: int,
+    best: Best,
+    **workers: Unpack[Workers],
 ) -> None:
     """Write the best pairs of all PUF records with a level below ``threshold`` into ``best``."""
     n, keep = best.eif.shape

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numba.extending import overload
 
-from reident.kernels.buffers import Files
+from reident.kernels.buffers import SearchFiles
 from reident.kernels.compiling import INLINE, lean_jit
 from reident.kernels.toplist import Pairs, Workers, empty_best, in_threads, list_pairs, offer, settle
 
@@ -23,13 +23,13 @@ MAX_ROWS = 2**14
 
 
 class Starts(NamedTuple):
-    """Where each stratum starts in both files, and in the end the number of records; int64 (n_strata + 1,)."""
+    """The start of each stratum in both files, and at the end the number of records; int64 (n_strata + 1,)."""
 
     puf: np.ndarray
     eif: np.ndarray
 
 
-def level_in(metric: Any, scratch: np.ndarray, files: Files, s: int, i: int, r: int, bound: int) -> int:
+def level_in(metric: Any, scratch: np.ndarray, files: SearchFiles, s: int, i: int, r: int, bound: int) -> int:
     """Return the level of a pair of stratum s, or any level of at least ``bound`` if it is at least that.
 
     ``scratch``, float64 (v,), is work space.
@@ -50,7 +50,7 @@ def implements(kind: type) -> Callable[[Callable], Callable]:
     return register
 
 
-def check(starts: Starts, files: Files) -> None:
+def check(starts: Starts, files: SearchFiles) -> None:
     """Refuse strata that do not cover both files."""
     for start, records in ((starts.puf, files.puf_codes), (starts.eif, files.eif_codes)):
         if len(start) != len(starts.puf) or start[0] != 0 or start[-1] != len(records) or (np.diff(start) < 0).any():
@@ -58,9 +58,9 @@ def check(starts: Starts, files: Files) -> None:
 
 
 def nearest(
-    metric: Any, files: Files, starts: Starts, *, threshold: int, keep: int, **workers: Unpack[Workers]
+    metric: Any, files: SearchFiles, starts: Starts, *, threshold: int, keep: int, **workers: Unpack[Workers]
 ) -> Pairs:
-    """Return what the metric's own `nearest` does of each stratum, for files whose strata lie one after another.
+    """Return the pairs of the metric's own `nearest` for each stratum, for files whose strata lie one after another.
 
     The type of the metric selects the definition. A pair is suspected if its level is below ``threshold``.
     """
@@ -110,7 +110,7 @@ def _compare(first, end, starts, files, metric, scratch, threshold, levels, eifs
 
 
 class Coded(NamedTuple):
-    """A metric whose level is the sum of what each coded variable adds."""
+    """A metric whose level is the sum of the costs of coded variables."""
 
     costs: np.ndarray  # int64 (v, 4): where codes are equal, differ by one, differ (more), are missing
     near: np.ndarray  # bool (v,): whether codes that differ by one are told from others
@@ -146,6 +146,6 @@ def nearest_coded(
 ) -> Pairs:
     """Return `nearest` for the metric `Coded`; a pair is suspected if its level is at most ``limit``."""
     nothing = np.empty((0, puf.shape[1]))
-    files = Files(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32), nothing, nothing)
+    files = SearchFiles(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32), nothing, nothing)
     metric = Coded(np.ascontiguousarray(costs, np.int64), np.ascontiguousarray(near, np.bool_))
     return nearest(metric, files, starts, threshold=limit + 1, keep=keep, **workers)

@@ -23,7 +23,7 @@ from reident.kernels.cells import (
     equal_words,
     split,
 )
-from reident.kernels.compiling import jit, lean_jit
+from reident.kernels.compiling import ONE, ZERO, jit, lean_jit
 
 PAGE = 8
 """Words in a page."""
@@ -95,7 +95,7 @@ def minimal_uniques(block):
         np.full(block.n, np.iinfo(np.int64).max, np.int64),
         np.zeros((block.level_begins[v], block.max_order + 1), np.int64),
     )
-    f, p, used = 0 if block.n else -1, 0, 0
+    f, p, used = ZERO if block.n else -ONE, ZERO, ZERO
     while f >= 0:
         if used == len(notes.pages):
             pages, previous = enlarge(notes.pages), enlarge(notes.previous)
@@ -138,14 +138,14 @@ def _search(block, stack, scratch, notes, f, p, used):
             begin, n_candidates = frames[f, BEGIN], frames[f, SIZES]
             if p == 0:
                 stop = frames[f, STOP]
-                equal_words(block.rows, ids, begin, size, n_candidates, 0, stop, scratch.table, scratch.equal)
+                equal_words(block.rows, ids, begin, size, n_candidates, ZERO, stop, scratch.table, scratch.equal)
             while p < n_candidates and used < len(notes.pages):
                 used = _search_record(block, scratch, notes, used, ids[begin + p], p, frames, f)
                 if used > len(notes.pages):
                     return f, p, len(notes.pages)
                 p += 1
             if p == n_candidates:
-                f, p = f - 1, 0
+                f, p = f - 1, ZERO
     return f, p, used
 
 
@@ -154,7 +154,7 @@ def _split(block, stack, f):
     """Push the parts of the cell on top by its next variable; below them it stays for the variable after."""
     frames = stack.frames
     j, order = frames[f, NEXT], frames[f, ORDER] + 1
-    child = (0, j, order, frames[f, COST] + block.weights[j], frames[f, MEMBERS] | 1 << j)
+    child = (ZERO, j, order, frames[f, COST] + block.weights[j], frames[f, MEMBERS] | 1 << j)
     frames[f, NEXT] = j + 1
     base = f - 1 if j + 1 == frames[f, STOP] else f
     deeper = j > 0 and order < block.max_order
@@ -172,7 +172,7 @@ def _search_record(block, scratch, notes, used, r, p, frames, f):
     reach[0] = _EMPTY
     for j in range(stop):
         reach[j + 1] = reach[j] | (~equal[p, j] if equal[p, j] else _EMPTY)
-    d = 0
+    d = ZERO
     words[0] = low_bits(frames[f, SIZES] + frames[f, SIZES + 1])
     trail[0, 0], trail[0, 1], trail[0, 2], trail[0, 3] = 0, stop, frames[f, COST], frames[f, MEMBERS]
     while d >= 0:

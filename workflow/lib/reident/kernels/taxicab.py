@@ -70,7 +70,7 @@ def nearest(
 
 
 def best_pairs(rows: Rows, costs: Costs | Weighted, limit: int, keep: int, **workers: Unpack[Workers]) -> Pairs:
-    """Return what `nearest` does, for numbered records of both files, any costs, and a limit of at least 0."""
+    """Return the pairs of `nearest`, for numbered records of both files, any costs, and a limit of at least 0."""
     n_puf = len(rows.puf)
     ambiguous, parts = np.zeros(n_puf, np.bool_), {}
     work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), workers.get("threads", 1))

@@ -12,7 +12,7 @@ import numpy as np
 
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index
-from reident.kernels.buffers import BATCH, Buffers, Files, Puf, empty_buffers
+from reident.kernels.buffers import BATCH, Buffers, Puf, SearchFiles, empty_buffers
 from reident.kernels.compiling import lean_jit
 from reident.kernels.euclidean_costs import Euclidean, box_costs, leaf_costs, level_of, limit_of
 from reident.kernels.search import enter, filter_leaf, order_by_leaf
@@ -23,7 +23,7 @@ _SPACE = 2**16
 
 
 class Weighing(NamedTuple):
-    """What the nearest records of each PUF record are given in equal parts."""
+    """The equal parts that the nearest records of each PUF record are given."""
 
     level: np.ndarray  # int64 (n_puf,): the level of its nearest EIF records
     amount: np.ndarray  # int64 (n_puf,)
@@ -89,14 +89,14 @@ def _add(begin, end, order, starts, nearest, times, weighing, sums, shares):
 def weigh(
     index: Index,
     puf: Puf,
-    files: Files,
+    files: SearchFiles,
     metric: Euclidean,
     times: np.ndarray,
     weighing: Weighing,
     sums: np.ndarray,
     **workers: Unpack[Workers],
 ) -> np.ndarray:
-    """Add what each nearest record is given to ``sums``, int64 (groups, n_eif).
+    """Add the parts of each nearest record to ``sums``, int64 (groups, n_eif).
 
     ``times``, int64 (2, n_eif), is how many records of either side are equal to each EIF record. Return how many
     nearest records of either side each PUF record has, int64 (n_puf, 2).

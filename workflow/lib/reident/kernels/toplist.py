@@ -89,7 +89,7 @@ def offer(levels, eifs, count, level, eif):
 
 @jit
 def settle(levels, eifs, count, best, i):
-    """Write what the rank filter keeps of a finished list into row ``i`` of ``best``, by level, then eif."""
+    """Write the pairs of a finished list that the rank filter keeps into row ``i`` of ``best``, by level, then eif."""
     n_kept = count
     if count == levels.size:  # more than ``keep`` pairs: keep what is strictly better than the last one
         while n_kept > 0 and levels[n_kept - 1] == levels[count - 1]:
@@ -111,7 +111,7 @@ def settle(levels, eifs, count, best, i):
 
 @jit
 def settle_all(levels, eifs, counts, best):
-    """Write what the rank filter keeps of all finished lists, one per row."""
+    """Write the pairs of all finished lists that the rank filter keeps, one list per row."""
     for i in range(len(counts)):
         settle(levels[i], eifs[i], counts[i], best, i)
 

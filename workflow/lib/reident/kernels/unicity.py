@@ -32,7 +32,7 @@ from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
 from reident.kernels.strata import Starts
 from reident.kernels.toplist import run_all
-from reident.kernels.unicity_search import Files, Ranking, Task
+from reident.kernels.unicity_search import Ranking, Task, UnicityFiles
 
 Sets = Literal["all", "full", "jointly_observed"]
 Progress = Callable[[float], None]
@@ -101,7 +101,7 @@ def shared_uniques_in_strata(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Pairs:
-    """Return what `shared_uniques` does of each of many small strata, whose records lie one after another.
+    """Return the result of `shared_uniques` for each of many small strata, whose records lie one after another.
 
     A stratum has at most 64 records and is a cell of the empty set: its records are the bits of one word.
     """
@@ -170,7 +170,7 @@ def _ranking(positions: np.ndarray, v: int, most: int, n_eif: int) -> Ranking:
     return Ranking(np.asarray(positions, np.int64), most, shift, True, unicity_pairs.binomials(v, most))
 
 
-def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
+def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> UnicityFiles | None:
     """Number categories, records and variables; return None if no pair is possible.
 
     Variables without a common category are left out unless ``every`` variable is to be kept.
@@ -193,7 +193,7 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
         original.append(records.astype(np.uint32))
         parts += [n_single, len(records) - n_single]
     both = np.concatenate(rows)
-    return Files(
+    return UnicityFiles(
         rows=both,
         columns=np.ascontiguousarray(both.T),
         levels=levels[variables],
@@ -209,7 +209,7 @@ def _work(task: Task, v: int) -> float:
     return float(task.cells[:, 1:].sum()) * (2.0 ** (v - task.first) - 2.0 ** (v - task.stop) + 1)
 
 
-def _cells_of(files: Files, j: int) -> tuple[np.ndarray, np.ndarray]:
+def _cells_of(files: UnicityFiles, j: int) -> tuple[np.ndarray, np.ndarray]:
     """Return record numbers by value of variable j, and the cells that have records of each file that may be unique."""
     column = files.columns[j]
     base = np.argsort(column, kind="stable").astype(np.uint32)
@@ -230,7 +230,9 @@ def _pack(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int
     return [Task(base, group, variable, variable + 1, v) for group in groups]
 
 
-def _all_sets(files: Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None) -> Pairs:
+def _all_sets(
+    files: UnicityFiles, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
+) -> Pairs:
     """Find the pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
@@ -286,7 +288,7 @@ def _run(tasks: list[Task], search: Callable[[Task], None], v: int, threads: int
 
 
 def _joint_sets(
-    files: Files, puf: np.ndarray, eif: np.ndarray, complete: bool, threads: int, progress: Progress | None
+    files: UnicityFiles, puf: np.ndarray, eif: np.ndarray, complete: bool, threads: int, progress: Progress | None
 ) -> Pairs:
     """Find the pairs on the variables present in both records; with ``complete`` only where these are all variables."""
     v = len(files.levels)
@@ -307,7 +309,7 @@ def _joint_sets(
     return puf_at[rank], eif_at[rank], order[rank], both[rank]
 
 
-def _missing_first(files: Files) -> list[tuple[np.ndarray, np.ndarray]]:
+def _missing_first(files: UnicityFiles) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the cell of all records, for pairs that miss variable 0 in the PUF record, and only in the EIF record."""
     c0, c1, c2, c3 = files.parts
     gap = files.present & np.uint64(1) == 0

@@ -20,7 +20,7 @@ _BITS, _LIST = 6, 6 * MAX_LISTED
 
 
 def weights(positions: np.ndarray, v: int) -> np.ndarray:
-    """Return what each variable adds to a set's cost, int64, by its position among the v variables."""
+    """Return the contribution of each variable to a set's cost, int64, by its position among the v variables."""
     return (1 << v) - (1 << (v - 1 - np.asarray(positions, dtype=np.int64)))
 
 

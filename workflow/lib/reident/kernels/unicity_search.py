@@ -24,7 +24,7 @@ from reident.kernels.cells import (
     equal_words,
     split,
 )
-from reident.kernels.compiling import inner_jit, jit, lean_jit
+from reident.kernels.compiling import ONE, ZERO, inner_jit, jit, lean_jit
 from reident.kernels.unicity_pairs import insert, place
 
 _ONE = np.uint64(1)
@@ -36,7 +36,7 @@ ALL, FULL, JOINT = range(3)
 """The sets that are searched in small strata."""
 
 
-class Files(NamedTuple):
+class UnicityFiles(NamedTuple):
     """Both files in one numbering: PUF records without an exact copy, PUF records with one, then the EIF's."""
 
     rows: np.ndarray  # uint8 or int32 (n, v): number of the category among the shared ones, or absent
@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """How sets are ranked, and the largest of them; see `unicity_pairs`."""
+    """The ranks of sets, and the largest set; see `unicity_pairs`."""
 
     weights: np.ndarray  # int64 (v,): what each variable adds to the cost of a set, or its position
     max_order: int
@@ -128,10 +128,10 @@ def all_sets(files, task, ranking):
     EIF, shifted, plus the cost of the set.
     """
     stack, scratch = (_make_stack(files, task, 1), _make_scratch(len(files.levels), int(files.levels.max()) + 1))
-    puf, item, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint64), 0
+    puf, item, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint64), ZERO
     for c in range(len(task.cells)):
-        _begin(stack, task, c, task.stop, _add(ranking, 0, task.variable))
-        f = 0
+        _begin(stack, task, c, task.stop, _add(ranking, ZERO, task.variable))
+        f = ZERO
         while f >= 0:
             if m + _CELL_PAIRS > len(puf):
                 puf, item = enlarge(puf), enlarge(item)
@@ -174,7 +174,7 @@ def _split_all(files, ranking, stack, f):
     """Push the parts of the cell on top by its next variable; below them it stays for the variables after."""
     frames, v = stack.frames, len(files.levels)
     j, order = frames[f, NEXT], frames[f, ORDER] + 1
-    child = (j + 1, v, order, _add(ranking, frames[f, COST], j), 0)
+    child = (j + 1, v, order, _add(ranking, frames[f, COST], j), ZERO)
     frames[f, NEXT] = j + 1
     base = f - 1 if j + 1 == frames[f, STOP] else f
     deeper = j + 1 < v and order < ranking.max_order
@@ -248,10 +248,10 @@ def joint_sets(files, task, complete):
         _make_stack(files, task, 1 if complete else 3),
         _make_scratch(len(files.levels), int(files.levels.max()) + 1),
     )
-    puf, eif, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint32), 0
+    puf, eif, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint32), ZERO
     for c in range(len(task.cells)):
-        _begin(stack, task, c, len(files.levels), 0)
-        f = 0
+        _begin(stack, task, c, len(files.levels), ZERO)
+        f = ZERO
         while f >= 0:
             if m + _CELL_PAIRS > len(puf):
                 puf, eif = enlarge(puf), enlarge(eif)
@@ -283,7 +283,7 @@ def _split_joint(files, complete, stack, f):
     frames, v = stack.frames, len(files.levels)
     j, begin, order, cost = frames[f, NEXT], frames[f, BEGIN], frames[f, ORDER] + 1, frames[f, COST]
     c0, c1, c2, c3 = frames[f, SIZES], frames[f, SIZES + 1], frames[f, SIZES + 2], frames[f, SIZES + 3]
-    top, free = split(stack, f, f - 1, files.columns[j], files.levels[j], True, (j + 1, v, order, cost, 0))
+    top, free = split(stack, f, f - 1, files.columns[j], files.levels[j], True, (j + 1, v, order, cost, ZERO))
     if not complete:
         top = _push_missing(files.present, stack, begin, (c0, c1, c2, c3), j, v, order, free, top)
     return top
@@ -377,8 +377,8 @@ def strata_pairs(first, end, codes, starts, ranking, kind, out):
     search. Return ``out``, larger if need be, and the number m of pairs in it: int64 (m, 3), the PUF position, the EIF
     position, and the cost of the set (of `ALL`) or its bits.
     """
-    v, m = len(codes[0]), 0
-    scratch = _make_scratch(v, 1)
+    v, m = len(codes[0]), ZERO
+    scratch = _make_scratch(v, ONE)
     present = np.empty(WORD, np.uint64)
     frames = np.zeros((1, SIZES + 4), np.int64)
     for s in range(first, end):
@@ -397,7 +397,7 @@ def _pairs_of_stratum(s, codes, starts, ranking, kind, scratch, present, frames,
     frames[0, SIZES], frames[0, SIZES + 2] = n_puf, n_eif
     for p in range(n_puf):
         if kind == ALL:
-            partners = _partners(p, frames, 0, ranking, scratch)
+            partners = _partners(p, frames, ZERO, ranking, scratch)
         else:
             partners = _joint_partners(p, n_puf, n_eif, kind == FULL, scratch, present)
         while partners:

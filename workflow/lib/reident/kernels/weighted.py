@@ -73,7 +73,7 @@ def nearest(
 
 
 def _costs(weights: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return what each level lacks to the highest weight of its variable, and the sum of the highest weights."""
+    """Return the cost of each comparison level against its variable's highest weight, and the sum of these weights."""
     weights[~near, PARTIAL] = weights[~near, DIFFER]
     highest = weights.max(axis=1)
     return highest[:, None] - weights, int(highest.sum())

@@ -25,7 +25,7 @@ FORMS = "language.yaml"
 
 @dataclass(frozen=True)
 class Language:
-    """How numbers, dates and lists are written in a language.
+    """Numbers, dates and lists as a language writes them.
 
     Attributes
     ----------

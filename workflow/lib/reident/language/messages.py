@@ -1,4 +1,4 @@
-"""Sentences of what steps record as a code with fields: warnings, hazards, causes of the row account (METHODS §1).
+"""Sentences of codes with fields that steps record: warnings, hazards, causes of the row account (METHODS §1).
 
 The tables of a study have the code, the fields and the English sentence. Every sentence is made here, from the template
 of the code in ``messages.yaml`` of its language. A new warning is a code, its fields, and a template in each language.
@@ -81,7 +81,7 @@ def words(group: str) -> dict[str, str]:
 
 
 def label(group: str, code: str) -> str:
-    """Return what the report shows for a code of a table, such as a type; one without a label, as it is."""
+    """Return the label that the report shows for a code of a table, such as a type; without a label, the code."""
     return TEXT.group(f"labels.{group}").get(code, code)
 
 

@@ -1,1 +1,1 @@
-"""What a larger intruder would find: thin the intruder's file, fit, and extrapolate (METHODS §6.5)."""
+"""The findings of a larger intruder: thin the intruder's file, fit, and extrapolate (METHODS §6.5)."""

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, comb, ndtri
 
-from reident.larger.parts import Extrapolating
 from reident.larger.rarity import Rarity, confirmation_chances, likely, rarity, smooth
+from reident.larger.settings import ExtrapolationSettings
 
 FITTED = ("confirmed_rate", "best_guess_rate")
 """The quantities that are extrapolated."""
@@ -32,19 +32,19 @@ EXACT_DECIMALS = 12
 """Of observed rates, which are means of a few fractions."""
 
 
-class Held(NamedTuple):
-    """What the whole external intruder file holds.
+class WholeFile(NamedTuple):
+    """The records that are attacked with the whole external intruder file.
 
     Attributes
     ----------
     n_puf, n_eif : int
-    n_held : int
+    n_linked : int
         PUF records with a true link to an EIF record of their stratum.
     n_confirmed : int
     rivals : int64 (keep + 1,)
-        The held records by their rivals.
+        The linked records by their rivals.
     before : float64 (keep + 1,)
-        The held records by the rivals that come before the true link if equally good pairs are in random order: the
+        The linked records by the rivals that come before the true link if equally good pairs are in random order: the
         mean over these orders.
     share : float
         The share of the population that the file holds; NaN without a link and without a population.
@@ -54,7 +54,7 @@ class Held(NamedTuple):
 
     n_puf: int
     n_eif: int
-    n_held: int
+    n_linked: int
     n_confirmed: int
     rivals: np.ndarray
     before: np.ndarray
@@ -63,19 +63,19 @@ class Held(NamedTuple):
 
     def linked(self, times: float, population: int | None) -> float:
         """Return the share of the PUF records whose people are in a file of this multiple of the size."""
-        held_share = self.n_held / self.n_puf
+        linked_share = self.n_linked / self.n_puf
         if times <= 1 or population is None or not self.consistent:
-            return min(1.0, held_share * times)
-        return held_share + (1 - held_share) * (times - 1) * self.share / (1 - self.share)
+            return min(1.0, linked_share * times)
+        return linked_share + (1 - linked_share) * (times - 1) * self.share / (1 - self.share)
 
     @property
     def consistent(self) -> bool:
         """Whether the file holds the same share of the PUF as of the population, sampling aside."""
         error = math.sqrt(self.share * (1 - self.share) / self.n_puf) if 0 < self.share < 1 else 0.0
-        return abs(self.n_held / self.n_puf - self.share) <= FAR * error
+        return abs(self.n_linked / self.n_puf - self.share) <= FAR * error
 
 
-def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def extrapolate(settings: ExtrapolationSettings, counts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the rates of each metric by the size of the external intruder file.
 
     Parameters
@@ -91,22 +91,22 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
         missing where undefined or not estimated.
     """
     lines: list[dict[str, Any]] = []
-    for metric in part.metrics:
+    for metric in settings.metrics:
         table = counts[metric]
-        ranked = part.limits[metric] is not None
+        ranked = settings.limits[metric] is not None
         at_sizes = observed(table, ranked=ranked)
-        held = describe(part, metric, table)
+        file = describe(settings, metric, table)
         for quantity in QUANTITIES:
             status = "observed"
             curve: list[dict[str, Any] | None] = [None] * len(at_sizes)
             if quantity in FITTED:
-                fitted, limit, status = held.rivals, part.limits[metric] or 1, held.status
+                fitted, limit, status = file.rivals, settings.limits[metric] or 1, file.status
                 if quantity == "best_guess_rate":
                     # Unicity, which does not rank its candidates, has one curve.
-                    status = held.status if ranked else "unranked"
-                    fitted, limit = held.before, 1
-                times = [*at_sizes["times"], *_sizes(part, held)]
-                curve = list(_curve(part, held, fitted, limit, status, times))
+                    status = file.status if ranked else "unranked"
+                    fitted, limit = file.before, 1
+                times = [*at_sizes["times"], *_sizes(settings, file)]
+                curve = list(_curve(settings, file, fitted, limit, status, times))
             for at, estimate in enumerate(curve):
                 line: dict[str, Any] = {"metric": metric, "quantity": quantity, "status": status}
                 if at < len(at_sizes):
@@ -117,17 +117,17 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
     return pd.DataFrame(lines)
 
 
-def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
-    """Return what the whole file holds, and whether a curve can be fitted."""
+def describe(settings: ExtrapolationSettings, metric: str, table: pd.DataFrame) -> WholeFile:
+    """Count the records that are attacked with the whole file, and tell whether a curve can be fitted."""
     records = table[table["share"] == 1]
     linked = records[records["held"] == 1]
     n_puf, n_eif = int(records["n_records"].sum()), int(records["n_eif"].iloc[0])
-    n_held = int(linked["n_records"].sum())
+    n_linked = int(linked["n_records"].sum())
     n_confirmed = int(linked.loc[linked["links"] > 0, "n_records"].sum())
-    rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=part.keep + 1).astype(np.int64)
-    before = _rivals_before(linked, part.keep)
-    share = n_eif / part.population if part.population else n_held / n_puf
-    if metric in part.fixed:
+    rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=settings.keep + 1).astype(np.int64)
+    before = _rivals_before(linked, settings.keep)
+    share = n_eif / settings.population if settings.population else n_linked / n_puf
+    if metric in settings.fixed:
         status = "size_dependent"
     elif n_confirmed < MIN_CONFIRMED:
         status = "too_few"
@@ -135,11 +135,11 @@ def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
         status = "whole_population"
     else:
         status = "ok"
-    return Held(n_puf, n_eif, n_held, n_confirmed, rivals, before, share, status)
+    return WholeFile(n_puf, n_eif, n_linked, n_confirmed, rivals, before, share, status)
 
 
 def _rivals_before(linked: pd.DataFrame, keep: int) -> np.ndarray:
-    """Return the held records by the rivals that come before the true link, the mean over the orders of equal pairs."""
+    """Count the linked records by the rivals before the true link: the mean over the orders of equal pairs."""
     before = np.zeros(keep + 1)
     for rivals, better, n_links, n in linked[["rivals", "better", "own", "n_records"]].itertuples(index=False):
         if not n_links:
@@ -183,52 +183,52 @@ def observed(table: pd.DataFrame, *, ranked: bool) -> pd.DataFrame:
     return means.round(dict.fromkeys(QUANTITIES, EXACT_DECIMALS))
 
 
-def _sizes(part: Extrapolating, held: Held) -> list[float]:
+def _sizes(settings: ExtrapolationSettings, file: WholeFile) -> list[float]:
     """Return the multiples of the file that are asked for, and that of the whole population where the study has one."""
-    population_multiple = part.population / held.n_eif if part.population else 0.0
-    return sorted({*part.times, *([population_multiple] if population_multiple > 1 else [])})
+    population_multiple = settings.population / file.n_eif if settings.population else 0.0
+    return sorted({*settings.times, *([population_multiple] if population_multiple > 1 else [])})
 
 
 def _curve(
-    part: Extrapolating, held: Held, counts: np.ndarray, limit: int, status: str, times: list[float]
+    settings: ExtrapolationSettings, file: WholeFile, counts: np.ndarray, limit: int, status: str, times: list[float]
 ) -> Iterator[dict[str, Any] | None]:
     """Yield the estimate at each multiple of the file, with its interval beyond the file.
 
-    `counts` are the held records by the rivals that count for the quantity, float64 (keep + 1,); a record is found if
+    `counts` are the linked records by the rivals that count for the quantity, float64 (keep + 1,); a record is found if
     it has fewer of them than `limit`.
     """
     if status != "ok":
         for multiple in times:
-            beyond = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
+            beyond = {"times": multiple, "n_eif": round(multiple * file.n_eif)}
             yield beyond if multiple > 1 else None
         return
-    rarity_ = rarity(counts, held.share)
+    rarity_ = rarity(counts, file.share)
     weight = smooth(rarity_)
     for multiple in times:
         line: dict[str, Any] = {}
         if multiple > 1:
-            line = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
-        if multiple * held.share > 1 + 1e-9:
+            line = {"times": multiple, "n_eif": round(multiple * file.n_eif)}
+        if multiple * file.share > 1 + 1e-9:
             yield line | {"status": "beyond_population"}
             continue
-        yield line | _estimate(part, held, limit, rarity_, weight, multiple)
+        yield line | _estimate(settings, file, limit, rarity_, weight, multiple)
 
 
 def _estimate(
-    part: Extrapolating, held: Held, limit: int, rarity_: Rarity, weight: np.ndarray, times: float
+    settings: ExtrapolationSettings, file: WholeFile, limit: int, rarity_: Rarity, weight: np.ndarray, times: float
 ) -> dict[str, float]:
     """Return the rate with a file of a multiple of the size, and its interval where that is above 1."""
-    linked = held.linked(times, part.population)
-    values = confirmation_chances(rarity_, times * held.share, limit)
+    linked = file.linked(times, settings.population)
+    values = confirmation_chances(rarity_, times * file.share, limit)
     estimate = linked * float(values @ weight)
     if times <= 1:
         return {"estimate": round(estimate, DECIMALS)}
-    low, high = likely(rarity_, values, float(chdtri(1, 1 - part.level)) / 2)
+    low, high = likely(rarity_, values, float(chdtri(1, 1 - settings.level)) / 2)
     # The larger file is a draw, too; without a population, the share that the file holds is itself an estimate.
-    spread = estimate * (1 - estimate) / held.n_puf
-    if part.population is None:
-        spread += estimate**2 * (1 - held.share) / held.n_held
-    reach = float(-ndtri((1 - part.level) / 2)) * math.sqrt(spread)
+    spread = estimate * (1 - estimate) / file.n_puf
+    if settings.population is None:
+        spread += estimate**2 * (1 - file.share) / file.n_linked
+    reach = float(-ndtri((1 - settings.level) / 2)) * math.sqrt(spread)
     below, above = max(estimate - linked * low, 0.0), max(linked * high - estimate, 0.0)
     ends = max(0.0, estimate - math.hypot(below, reach)), min(1.0, estimate + math.hypot(above, reach))
     return {

@@ -1,4 +1,4 @@
-"""How rare people are: the distribution of rivals in the population, from those in a sample (METHODS §6.5)."""
+"""The rarity of people: the distribution of rivals in the population, from those in a sample (METHODS §6.5)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Rarity(NamedTuple):
 
 
 def rarity(counts: np.ndarray, share: float) -> Rarity:
-    """Return the records by rivals, with the chances of what a random sample shows of them.
+    """Return the records by rivals, with the probabilities of their numbers in a random sample.
 
     The share of the sample is above 0 and below 1.
     """

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from reident.kernels.keysets import number_cells
 from reident.linkage.pairing import Comparison
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 
 NEVER = 2**30
 """The rivals of a link that unicity finds in no file: its PUF record is not unique where the two records agree."""
@@ -36,8 +36,8 @@ def rivals_of_uniques(
     therefore decides a link, the largest: the variables on which its two records agree. The pair is suspected if the
     PUF record is unique on it and the EIF record has no rival, another record of the EIF in the same cell.
     """
-    stratum = lines(strata["puf"])
-    inside = links_inside(iuf, stratum, lines(strata["eif"]))
+    stratum = stratum_of_records(strata["puf"])
+    inside = links_inside(iuf, stratum, stratum_of_records(strata["eif"]))
     puf, eif = (iuf[side].to_numpy()[inside] for side in ("puf", "eif"))
     rivals = np.full(len(stratum), NEVER, np.int64)
     for line in np.unique(stratum[puf]).tolist():

@@ -1,4 +1,4 @@
-"""The attack with random parts of the external intruder file, and what becomes of each record (METHODS §6.5).
+"""The attack with random parts of the external intruder file, and the results for each record (METHODS §6.5).
 
 A part is attacked as a study with this part would be: cut points, weights, scores, ranks and links are those of the
 part. The draws depend on the seed and on the order of keys, in which prepared records are.
@@ -14,17 +14,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.larger.parts import Thinning
 from reident.larger.rivals import rivals_of_uniques
+from reident.larger.settings import ThinningSettings
 from reident.linkage.attack import PAIRS_PER_SHARD, AttackFiles, compare, suspect
 from reident.linkage.batches import merge
 from reident.linkage.links import Links
 from reident.linkage.metrics import REGISTRY, unicity
-from reident.linkage.metrics.contract import Setting, progress_of_part
+from reident.linkage.metrics.contract import ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.ranking import within
 from reident.linkage.rates import Truth
-from reident.linkage.strata import held_lines, lines, links_inside
+from reident.linkage.strata import links_inside, read_stratum_of_records, stratum_of_records
 from reident.simulation.population import Streams
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DRAWS = {1 / 16: 4, 1 / 8: 4, 1 / 4: 2, 1 / 2: 2, 3 / 4: 1}
 
 
 class States(NamedTuple):
-    """What the attack makes of each PUF record, int32 (n_puf,); `pipeline/columns.csv` says what each is."""
+    """The results of the attack for each PUF record, int32 (n_puf,), defined in `pipeline/columns.csv`."""
 
     held: np.ndarray
     rivals: np.ndarray
@@ -46,15 +46,17 @@ class States(NamedTuple):
     links: np.ndarray
 
 
-def thin(part: Thinning, metric: str, tables: AttackFiles, suspected: Source, setting: Setting) -> pd.DataFrame:
-    """Count the records by what the attack makes of them, with the whole external intruder file and with parts of it.
+def thin(
+    settings: ThinningSettings, metric: str, tables: AttackFiles, suspected: Source, context: ScoringContext
+) -> pd.DataFrame:
+    """Count the records by the results of the attack, with the whole external intruder file and with parts of it.
 
     Parameters
     ----------
     suspected : Source
         The ranked pairs of the study, as :func:`reident.linkage.ranking.rank` leaves them.
-    setting : Setting
-        What follows from the part and the files is filled in.
+    context : ScoringContext
+        What follows from the settings and the files is filled in.
 
     Returns
     -------
@@ -62,20 +64,20 @@ def thin(part: Thinning, metric: str, tables: AttackFiles, suspected: Source, se
         The columns of `larger/{metric}.counts.csv`: the share of the file and the number of the draw, the EIF records
         in it, the fields of :class:`States`, and the number of PUF records with these. The whole file comes first.
     """
-    counts = [counted(whole(part, metric, tables, suspected), 1.0, 0, tables)]
+    counts = [counted(whole(settings, metric, tables, suspected), 1.0, 0, tables)]
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
     for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
-        part_tables = drawn(tables, share, draw, part.seed)
-        job = setting._replace(progress=progress_of_part(setting.progress, done, share / total))
-        counts.append(counted(attacked(part, metric, part_tables, job), share, draw, part_tables))
+        part_tables = drawn(tables, share, draw, settings.seed)
+        job = context._replace(progress=progress_of_share(context.progress, done, share / total))
+        counts.append(counted(attacked(settings, metric, part_tables, job), share, draw, part_tables))
         done += share / total
     return pd.concat(counts, ignore_index=True)
 
 
-def whole(part: Thinning, metric: str, tables: AttackFiles, suspected: Source) -> States:
-    """Return what the attack with the whole file makes of each PUF record, from the ranked pairs of the study."""
-    states = _states(part, metric, tables, merge([suspected]))
-    return states if REGISTRY[metric].ranked else states._replace(rivals=_rivals(part, tables, states))
+def whole(settings: ThinningSettings, metric: str, tables: AttackFiles, suspected: Source) -> States:
+    """Return the results of the attack with the whole file for each PUF record, from the ranked pairs of the study."""
+    states = _states(settings, metric, tables, merge([suspected]))
+    return states if REGISTRY[metric].ranked else states._replace(rivals=_rivals(settings, tables, states))
 
 
 def chosen(n: int, share: float, draw: int, seed: int) -> np.ndarray:
@@ -95,7 +97,7 @@ def drawn(tables: AttackFiles, share: float, draw: int, seed: int) -> AttackFile
     eif = place[tables.iuf["eif"].to_numpy()]
     puf = tables.iuf["puf"].to_numpy()
     iuf = pa.table({"puf": puf[eif >= 0], "eif": eif[eif >= 0].astype(np.int32)})
-    stratum = {side: lines(table) for side, table in strata.items()}
+    stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_eif = np.bincount(stratum["eif"][stratum["eif"] >= 0], minlength=len(tables.manifest))
     inside = links_inside(iuf, stratum["puf"], stratum["eif"])
     n_links = np.bincount(stratum["puf"][iuf["puf"].to_numpy()[inside]], minlength=len(tables.manifest))
@@ -105,21 +107,21 @@ def drawn(tables: AttackFiles, share: float, draw: int, seed: int) -> AttackFile
 
 
 def attacked(
-    part: Thinning, metric: str, tables: AttackFiles, setting: Setting, budget: int = PAIRS_PER_SHARD
+    settings: ThinningSettings, metric: str, tables: AttackFiles, context: ScoringContext, budget: int = PAIRS_PER_SHARD
 ) -> States:
-    """Return what the attack makes of each PUF record: bins, weights, scores, ranks and links of these tables."""
-    compared = compare(part.attack, tables, setting.threads)
-    ranked = suspect(part.attack, metric, tables, compared, setting, budget=budget)
-    return _states(part, metric, tables, ranked)
+    """Return the results of the attack for each PUF record: bins, weights, scores, ranks and links of these tables."""
+    compared = compare(settings.attack, tables, context.threads)
+    ranked = suspect(settings.attack, metric, tables, compared, context, budget=budget)
+    return _states(settings, metric, tables, ranked)
 
 
-def _states(part: Thinning, metric: str, tables: AttackFiles, batches: Iterator[pa.Table]) -> States:
+def _states(settings: ThinningSettings, metric: str, tables: AttackFiles, batches: Iterator[pa.Table]) -> States:
     """Return the states of the records of ranked pairs; all pairs of a record are in one batch."""
     n, links = tables.strata["puf"].num_rows, Links(tables.iuf)
-    eif = held_lines(tables.strata["eif"], len(tables.manifest))
-    truth = Truth(tables.iuf, tables.strata["puf"], eif).of(np.arange(n))
+    eif = read_stratum_of_records(tables.strata["eif"], len(tables.manifest))
+    truth = Truth(tables.iuf, tables.strata["puf"], eif).take(np.arange(n))
     better, n_equal_links, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
-    keep = part.attack.keep
+    keep = settings.attack.keep
     rivals = np.full(n, keep, np.int32)
     for rows in batches:
         is_ambiguous = pc.is_null(rows["eif"]).to_numpy()
@@ -140,21 +142,21 @@ def _states(part: Thinning, metric: str, tables: AttackFiles, batches: Iterator[
         else:
             first[puf] = 1
             rivals[puf[link]] = 0
-        suspected = within(pairs, part.attack.max_pairs).to_numpy()
+        suspected = within(pairs, settings.attack.max_pairs).to_numpy()
         candidates += np.bincount(puf[suspected], minlength=n).astype(np.int32)
         right += np.bincount(puf[suspected & link], minlength=n).astype(np.int32)
     return States((truth.inside > 0).astype(np.int32), rivals, better, n_equal_links, first, candidates, right)
 
 
-def _rivals(part: Thinning, tables: AttackFiles, states: States) -> np.ndarray:
+def _rivals(settings: ThinningSettings, tables: AttackFiles, states: States) -> np.ndarray:
     """Return the rivals by unicity in the whole file, up to `keep`, where one set of variables decides a link."""
-    options = part.attack.metrics["unicity"]
+    options = settings.attack.metrics["unicity"]
     if not isinstance(options, unicity.Options) or options.max_order is not None:
         return states.rivals
-    binned = compare(part.attack, tables).tables["binned"]
-    comparison = Comparison(part.attack.variables, binned, tables.strata, len(tables.manifest))
+    binned = compare(settings.attack, tables).tables["binned"]
+    comparison = Comparison(settings.attack.variables, binned, tables.strata, len(tables.manifest))
     sets = unicity.sets_in_force(options, comparison.any_missing)
-    return np.minimum(rivals_of_uniques(comparison, tables.iuf, tables.strata, sets), part.attack.keep)
+    return np.minimum(rivals_of_uniques(comparison, tables.iuf, tables.strata, sets), settings.attack.keep)
 
 
 def counted(states: States, share: float, draw: int, tables: AttackFiles) -> pd.DataFrame:

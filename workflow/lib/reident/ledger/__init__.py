@@ -1,4 +1,4 @@
-"""The ledger: what every step read and wrote, by SHA-256, and whether the chain still closes.
+"""The ledger: inputs and outputs of every step, by SHA-256, and whether the chain still closes.
 
 Snakemake schedules by time stamps and its own records; it does not see an edited intermediate result whose time stamp
 was kept. A step therefore hashes what it reads and refuses a result that its maker did not write, writes under a
@@ -40,7 +40,7 @@ elif Path(sys.argv[0]).parent.name == "snakemake" or Path(sys.argv[0]).name == "
 
 
 def __getattr__(name: str) -> Any:
-    """Import what runs a step where it is asked for: looking at a ledger needs no data frames."""
+    """Import the code of running steps on first use: looking at a ledger needs no data frames."""
     if name in __all__:
         from reident.ledger import running  # noqa: PLC0415
 

@@ -21,7 +21,7 @@ _LINES = 2**14
 
 
 def text_of(table: pd.DataFrame, change: Callable[[str], str] = str) -> bytes | None:
-    """Return what pandas writes without the index, or None if that is for pandas to say.
+    """Return the text that pandas writes without the index, or None to leave it to pandas.
 
     What is written for a text, in cells and header, is what `change` returns.
     """

@@ -17,7 +17,7 @@ from reident.pipeline.digests import has_adapters, library_digest, sha256
 from reident.pipeline.steps import STEPS, maker_of
 
 PartDigest: TypeAlias = Callable[[str, str, str | None], str | None]
-"""The digest of what a rule takes from the study at a place, by place, rule and metric; None without such a step."""
+"""The digest of the settings of a rule, by place, rule and metric; None without such a step."""
 
 Sources: TypeAlias = Callable[[str], dict[str, Path]]
 """The source files of the study at a place, by side: ``puf``, ``eif``, ``iuf``."""
@@ -53,7 +53,7 @@ class BrokenError(InputError):
 
 
 def forced(breaks: Iterable[Break]) -> str:
-    """Return the option that makes a run compute again what does not hold; empty where no rule makes it."""
+    """Return the option that makes a run compute broken results again; empty where no rule makes them."""
     rules = {rule: None for link in breaks for rule in _rules_of(link.path)}
     return f"--forcerun {' '.join(rules)}" if rules else ""
 
@@ -220,7 +220,7 @@ class Chain:
         return sorted(used.values(), key=lambda entry: entry["step"])
 
     def check_input(self, path: Path, read: str) -> None:
-        """See that a result, which has the digest `read`, is what its step wrote."""
+        """Check that a result, which has the digest `read`, is as its step wrote it."""
         _, wrote = self.maker(recorded_path(path, self.root))
         if wrote is None:
             self._tell(Break(NO_ENTRY, path, "has no entry in the ledger"))
@@ -238,7 +238,7 @@ class Chain:
     def _breaks(
         self, part_digest: Callable[[str, str | None], str | None], entry: dict[str, Any], sources: dict[str, Path]
     ) -> Iterator[Break]:
-        """Yield what does not hold of what a step read and ran with."""
+        """Yield the breaks of a step's inputs, settings and code."""
         rule, metric = entry["rule"], entry["metric"]
 
         def every_result(kind: str, what: str, cause: str = "") -> list[Break]:
@@ -320,7 +320,7 @@ def gathers(entry: dict[str, Any]) -> bool:
 
 
 def inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what a step read, file by file."""
+    """Return the inputs of a step, file by file."""
     return [line for lines in entry["inputs"].values() for line in lines]
 
 

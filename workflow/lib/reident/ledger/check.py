@@ -53,7 +53,7 @@ class Checked(NamedTuple):
 
 
 class _Audit:
-    """What a walk finds; steps that the study uses are identified by their first results."""
+    """The findings of a walk; steps that the study uses are identified by their first results."""
 
     def __init__(self, root: Path, notebook: Path) -> None:
         self.breaks: dict[Break, None] = {}  # each once, in the order of the walk
@@ -81,7 +81,7 @@ class _Audit:
                 self.packages.add(f"{package} {version} ({now})")
 
     def named(self, kind: str) -> list[str]:
-        """Return what the breaks of a kind are about, each once: sources, or results."""
+        """Return the subjects of the breaks of a kind, each once: sources, or results."""
         breaks = (link for link in self.breaks if link.kind == kind)
         about_sources = kind in (chain.SOURCE, chain.ABSENT)
         return sorted({link.cause if about_sources else str(link.path) for link in breaks})
@@ -156,7 +156,7 @@ def _refuse_unreadable(folder: Path) -> None:
 
 
 def _closed(audit: _Audit, root: Path) -> str:
-    """Return how many results lead back to the sources, and what made them."""
+    """Return the number of results that lead back to the sources, and the releases that made them."""
     numbers = Counter[bool]()
     for _, entry in audit.entries:
         numbers[first_output(entry) in audit.steps] += len(entry["outputs"])
@@ -168,7 +168,7 @@ def _closed(audit: _Audit, root: Path) -> str:
 
 
 def _broken(audit: _Audit, root: Path, command: str) -> str:
-    """Return that the chain is broken, and what to do: what is there must not get lost by it."""
+    """Say that the chain is broken, and give a remedy that loses no result."""
     option = forced(link for link in audit.breaks if link.kind != chain.ABSENT)
     advice = f"Run `{command} {option}`" if option else f"Run `{command}`"
     if any(audit.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
@@ -185,7 +185,7 @@ def _made_by(audit: _Audit, kind: str) -> str:
 
 
 def _walk(members: Family, root: Path, notebook: Path) -> _Audit:
-    """Return what holds and what does not, of the study and of its variants."""
+    """Return the closed and the broken results of the study and of its variants."""
     audit = _Audit(root, notebook)
 
     def sources(place: str) -> dict[str, Path]:
@@ -254,7 +254,7 @@ def _outputs(entry: dict[str, Any]) -> set[str]:
 
 
 def _step(place: str, entry: dict[str, Any]) -> tuple[str, ...]:
-    """Return what tells a step from others, all its shards together."""
+    """Return the identity of a step, all its shards together."""
     sharded = any("{scatteritem}" in table.path for table in steps.STEPS[entry["rule"]].tables)
     return place, entry["rule"] if sharded else entry["step"], entry["metric"] or ""
 
@@ -279,7 +279,7 @@ def _with_reference(members: Family) -> list[Member]:
 
 
 def _missing(members: Family, root: Path) -> Iterator[str]:
-    """Yield in words what the study asks for and has no entry, not even one that cannot be read."""
+    """Yield in words the results of the study without an entry, not even an unreadable one."""
     rules = {(place_of(file.parents[1]), file.stem.partition(".")[0]) for file in entry_files(root)}
     if ("", "report") not in rules:
         yield "the report"

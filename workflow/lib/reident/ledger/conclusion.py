@@ -1,4 +1,4 @@
-"""The end of a run: whether the chain of each study closes, and what its report says in a few lines.
+"""The end of a run: whether the chain of each study closes, and a few lines on its report.
 
 Of a search for coarser values, what it found (METHODS §6.4).
 """
@@ -18,7 +18,7 @@ from reident.verdict import terminal
 
 
 class Concluded(NamedTuple):
-    """What a run ends with."""
+    """The conclusion of a run."""
 
     lines: list[str]  # verdicts, warnings and paths; the last ones name each study whose chain does not close
     closes: bool  # whether the chains of all studies close

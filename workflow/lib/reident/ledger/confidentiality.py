@@ -1,4 +1,4 @@
-"""Who may read what a run makes, and which files hold data of the sources (docs/explanation/confidentiality.md)."""
+"""Access to the files of a run, and the list of files that hold data (docs/explanation/confidentiality.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a long step is, and when it will be done: the estimate, and the line of the log that carries it.
+"""Progress of a long step: the estimate of its end, and the line of the log that carries it.
 
 The terminal reads what it shows of a running step from the step's log: one file, wherever the step runs.
 """
@@ -26,7 +26,7 @@ _COMPILED = "a kernel is compiled"
 
 
 class Estimate:
-    """The time that a step still needs, from what it has reported: the share of its work after seconds of work.
+    """The time that a step still needs, from its reports: the share of its work after seconds of work.
 
     The pace is that of the more recent half of the seconds worked, so that reading the files, and a part of the work
     that is unlike the rest, count for less and less. Time spent compiling is no work: it must not be part of the
@@ -42,7 +42,7 @@ class Estimate:
         return self._reports[-1][1]
 
     def report(self, worked: float, share: float) -> None:
-        """Take the share of the work that is done, from 0 to 1, after seconds of work; what goes back is no change."""
+        """Take the share of the work that is done, from 0 to 1, after seconds of work; ignore a decrease."""
         last, before = self._reports[-1]
         self._reports.append((max(worked, last), min(max(share, before), 1.0)))
 
@@ -70,7 +70,7 @@ class Estimate:
 
 
 class Shown(NamedTuple):
-    """What a line of a log says about the progress of its step."""
+    """The progress of a step in a line of its log."""
 
     share: float | None = None  # of the work that is done, from 0 to 1
     left: str = ""  # the time left, in words; empty if there is no estimate
@@ -89,7 +89,7 @@ def compiling(step: str, *, runs: bool) -> str:
 
 
 def read(log: str) -> Shown:
-    """Return what a log says of its step now: the last share, and whether kernels are being compiled since."""
+    """Return the progress of a step in its log: the last share, and whether kernels are being compiled since."""
     lines = log.splitlines()
     waits = bool(lines) and lines[-1].endswith(f": {_COMPILING}")
     for text in reversed(lines):

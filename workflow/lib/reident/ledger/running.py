@@ -1,4 +1,4 @@
-"""A running step: what it reads, what it writes, and its entry in the ledger."""
+"""A running step: its inputs, its outputs, and its entry in the ledger."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class _Read(NamedTuple):
-    """An input as it was before the step: its digest and size, and what else tells that it is still the same file.
+    """An input as it was before the step: its digest and size, and its state, by which a change shows.
 
     Users cannot set the time of the last change of a file's inode, unlike the time stamp that tools keep.
     """
@@ -59,7 +59,7 @@ class _Read(NamedTuple):
 class Step:
     """One running step: reads inputs and writes outputs by their names in the rule.
 
-    The `job` is as the scheduler describes it to an adapter. ``params.part`` is what the step takes from the study,
+    The `job` is as the scheduler describes it to an adapter. ``params.settings`` are the settings of the step,
     ``params.study`` its digest, ``params.library`` the digest of the code, ``params.file`` the study file; the output
     named ``ledger`` is the step's entry, whose name begins with the rule's.
     """
@@ -86,9 +86,9 @@ class Step:
         self._compiling: Clock | None = None
 
     @property
-    def part(self) -> Any:
-        """What the step takes from the study, or from the variant that it belongs to, and nothing else of it."""
-        return self.params["part"].value
+    def settings(self) -> Any:
+        """The settings of the step in the study, or in the variant that it belongs to, and nothing else of it."""
+        return self.params["settings"].value
 
     @property
     def called(self) -> str:
@@ -97,7 +97,7 @@ class Step:
         return f"{self.root.name}, variant {variant}" if variant else self.root.name
 
     def start(self) -> None:
-        """Hash every input; refuse a study that changed, and results that are not what their steps wrote."""
+        """Hash every input; refuse a study that changed, and results that differ from those that their steps wrote."""
         pa.set_cpu_count(self.threads)
         for path in (*self.outputs.values(), self.entry):
             remove_parts(path)
@@ -109,7 +109,7 @@ class Step:
             if self.root in path.parents:
                 chain.check_input(path, content.sha256)
         # Ranks take nothing of the study, and run no kernel, unless pairs are assigned.
-        if STEPS[self.rule].compiled and self.part is not None:
+        if STEPS[self.rule].compiled and self.settings is not None:
             from reident.kernels.compiling import Clock  # noqa: PLC0415 - other steps must not wait for numba
 
             self._compiling = Clock(lambda runs: self.say(progress.compiling(self.name, runs=runs)))
@@ -126,7 +126,7 @@ class Step:
 
     @property
     def details(self) -> Path:
-        """Where the details of an unexpected error go, which may hold data."""
+        """The file for the details of an unexpected error, which may hold data."""
         return self.folder / "confidential" / f"{self.name}.txt"
 
     def path(self, name: str) -> Path:
@@ -136,14 +136,14 @@ class Step:
 
     @property
     def checkpoints(self) -> Path:
-        """The folder in which a long step keeps what it can go on from: one for each study, library and inputs."""
+        """The folder in which a long step keeps its checkpoints: one for each study, library and inputs."""
         read = sorted((str(path), file.sha256) for path, file in self._read.items())
         text = json.dumps([self.params["study"], self.params["library"], read])
         return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     @property
     def scratch(self) -> Path:
-        """Where a step keeps in files without a name what does not fit into memory: on the disk of its results."""
+        """The folder for files without a name, which hold more than memory: on the disk of the results."""
         return self.entry.parent
 
     def read(self, name: str) -> pa.Table | pd.DataFrame | str:
@@ -175,7 +175,7 @@ class Step:
         return [_open(path) for path in self.inputs[name]]
 
     def sink(self, name: str) -> Callable[[pa.Table], None]:
-        """Return what takes the rows of a named Parquet output: one batch or more, which may be empty."""
+        """Return a function that takes the rows of a named Parquet output: one batch or more, which may be empty."""
         self._sinks[name] = Sink(self.outputs[name])
         return self._sinks[name]
 
@@ -202,16 +202,16 @@ class Step:
             return False
         return True
 
-    def progress(self, part: float) -> None:
+    def progress(self, share: float) -> None:
         """Tell the log, at intervals, how far a long step is and when it will be done; the terminal shows it."""
         now = time.monotonic()
         compiled = self._compiling.seconds if self._compiling else 0.0
         before, worked = self._estimate.share, now - self._began - compiled
-        interval = progress.LOG_INTERVAL if part - before >= 0.01 else progress.INTERVAL
-        if part <= 0 or now - self._reported < interval:
+        interval = progress.LOG_INTERVAL if share - before >= 0.01 else progress.INTERVAL
+        if share <= 0 or now - self._reported < interval:
             return
         self._reported = now
-        self._estimate.report(worked, part)
+        self._estimate.report(worked, share)
         busy = self._compiling is not None and self._compiling.runs
         self.say(progress.line(self.name, self._estimate.share, None if busy else self._estimate.left()))
 
@@ -238,7 +238,7 @@ class Step:
             "inputs": {
                 name: [self._line(path, self._read[path].sha256, self._read[path].size) for path in paths]
                 for name, paths in self.inputs.items()
-                if name != "study"  # the digest of what the step takes from it says what counts
+                if name != "study"  # the digest of the settings stands for it
             },
             "outputs": {
                 name: self._line(self.outputs[name], written.sha256, written.size, written.rows)
@@ -260,7 +260,7 @@ class Step:
             sync_folder(folder)
 
     def abandon(self) -> None:
-        """Remove what was written under temporary names."""
+        """Remove the files with temporary names."""
         for sink in self._sinks.values():
             sink.abandon()
         for path in (*self.outputs.values(), self.entry):
@@ -343,7 +343,7 @@ def _open(path: Path) -> pq.ParquetFile:
 
 
 def _state(path: Path) -> tuple[int, int, int]:
-    """Return what a change of a file changes."""
+    """Return the state of a file, which every change changes."""
     status = path.stat()
     return status.st_size, status.st_ctime_ns, status.st_ino
 
@@ -356,7 +356,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _about_disk(running: Step, error: BaseException) -> str | None:
-    """Return what to say where the disk is the cause."""
+    """Return the message about a disk that is the cause."""
     step, results = f"step `{running.name}`", f"its results in {running.folder}"
     for cause in _causes(error):
         number = getattr(cause, "errno", None)
@@ -370,7 +370,7 @@ def _about_disk(running: Step, error: BaseException) -> str | None:
 
 
 def _about_resources(running: Step, error: BaseException) -> str | None:
-    """Return what to say where memory ran out, in the step or in the process that runs its notebook."""
+    """Return the message about exhausted memory, in the step or in the process that runs its notebook."""
     more = "Give the run more memory, or fewer cores, and run the same command again"
     for cause in _causes(error):
         in_cell = str(getattr(cause, "ename", ""))  # the type of an error in a cell of the notebook

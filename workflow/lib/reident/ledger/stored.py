@@ -66,7 +66,7 @@ def read_batches(path: Path, rows: int) -> Iterator[pd.DataFrame]:
 
 
 def read_text(path: Path, content: bytes | None = None) -> pd.DataFrame:
-    """Return the cells of a CSV table as text, without what keeps them from steering a spreadsheet."""
+    """Return the cells of a CSV table as text, without the marks that keep them from steering a spreadsheet."""
     source = path if content is None else io.BytesIO(content)
     table = pd.read_csv(source, dtype=str, keep_default_na=False, encoding="utf-8")
     return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table.astype(object)
@@ -172,7 +172,7 @@ class Sink:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what fills row groups."""
+        """Write the rows that fill row groups."""
         rows = pa.concat_tables(self._waiting)
         while rows.num_rows >= ROW_GROUP:
             self._write(rows.slice(0, ROW_GROUP))
@@ -195,7 +195,7 @@ class Sink:
         return self._stream.finish(self._rows)
 
     def abandon(self) -> None:
-        """Remove what was written."""
+        """Remove the written file."""
         if self._writer is not None:
             with contextlib.suppress(Exception):  # it may have failed on the disk that is full
                 self._writer.close()
@@ -269,7 +269,7 @@ def temporary(path: Path) -> Path:
 
 
 def remove_parts(path: Path) -> None:
-    """Remove what processes that were killed left of a file under temporary names."""
+    """Remove the files with temporary names of processes that were killed."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         part.unlink(missing_ok=True)
 

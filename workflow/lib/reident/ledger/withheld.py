@@ -1,4 +1,4 @@
-"""Which digests and sizes of the ledger may leave it, on a page or in a bag without the source files (METHODS §10).
+"""Digests and sizes of the ledger that may leave it, on a page or in a bag without source files (METHODS §10).
 
 A digest of something that has a value for each record or pair lets a reader try guesses, one after the other, until
 one fits. So a digest leaves only with a file that leaves as well, or of a file that an intruder holds anyway.
@@ -20,16 +20,16 @@ Line: TypeAlias = dict[str, Any]
 SOURCES = (SOURCE_PREFIX, "simulated/", "microaggregation/")
 """Where the sources of steps are, as the ledger records them; some are made by the study."""
 
-_HELD = re.compile(
+_INTRUDER_FILES = re.compile(
     r"(source_)?(puf|eif|survey|synthetic_\d+|attribution_released(_\d+)?|functions|checklist|font|policy)"
     r"|(edition_)?notebook"
 )
 """Inputs, by their names in the rules, that an intruder holds or that hold no data."""
 
 
-def is_held(name: str) -> bool:
+def is_known_to_intruder(name: str) -> bool:
     """Return whether an input, by its name in a rule or its side, is held by an intruder anyway, or holds no data."""
-    return bool(_HELD.fullmatch(name))
+    return bool(_INTRUDER_FILES.fullmatch(name))
 
 
 def is_open(table: Table) -> bool:
@@ -38,21 +38,21 @@ def is_open(table: Table) -> bool:
 
 
 def withheld(entries: Iterable[dict[str, Any]]) -> Callable[[Line], bool]:
-    """Return what tells of a line of the ledger whether its digest and size must not leave.
+    """Return a function that tells whether the digest and size of a line of the ledger must not leave.
 
     In a variant, the file in the place of the public use file may be one that is never released, such as that before
     protection.
     """
-    held, other = set[tuple[str, str]](), set[tuple[str, str]]()
+    intruder_files, other = set[tuple[str, str]](), set[tuple[str, str]]()
     for entry in entries:
         of_study = not place_of_path(first_output(entry))
         for name, lines in entry["inputs"].items():
             files = {_file(line) for line in lines if line["path"].startswith(SOURCES)}
-            (held if of_study and is_held(name) else other).update(files)
+            (intruder_files if of_study and is_known_to_intruder(name) else other).update(files)
 
     def must_stay(line: Line) -> bool:
         path = str(line["path"])
-        return _file(line) not in held - other and not (
+        return _file(line) not in intruder_files - other and not (
             path.startswith("reports/") or (not path.startswith(SOURCE_PREFIX) and _is_open_at(path))
         )
 
@@ -76,7 +76,7 @@ def without_digest(line: Line) -> Line:
 
 
 def redacted(entry: dict[str, Any], must_stay: Callable[[Line], bool]) -> dict[str, Any]:
-    """Return an entry without what must stay in the ledger, and with the digest of what is left."""
+    """Return an entry without the parts that must stay in the ledger, and with the digest of the rest."""
 
     def left(line: Line) -> Line:
         return without_digest(line) if must_stay(line) else line

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage.parts import Counting
-from reident.linkage.ranking import WHOLE, ranks
+from reident.linkage.ranking import ranks
 from reident.linkage.rates import share
+from reident.linkage.settings import WHOLE, AgreementSettings
 
 METRIC = "winkler"
 
@@ -20,7 +20,7 @@ FEW = 3
 """Winkler (2002): a record matches at most this number of records on a variable."""
 
 
-def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataFrame:
+def agreements(settings: AgreementSettings, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataFrame:
     """Compute the rates of the whole study for every `min_agree` from the study's to the number of variables.
 
     Parameters
@@ -42,7 +42,7 @@ def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataF
     puf, score, confirmed = (pairs[name].to_numpy() for name in ("puf", "score", "confirmed"))
     candidates = ranks(puf, score).max_pairs  # of a record, up to the rank of the pair
     lines = []
-    for min_agree in part.limits:
+    for min_agree in settings.limits:
         kept = np.ones(len(puf), bool) if min_agree is None else score >= min_agree
         n_pairs, n_confirmed_pairs = int(kept.sum()), int((kept & confirmed).sum())
         n_suspected, n_confirmed, n_alone, n_few = (

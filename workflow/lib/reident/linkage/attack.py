@@ -16,9 +16,9 @@ import pyarrow as pa
 from reident.linkage import bins, confirmation, ranking, rates, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Estimates, Metric, Setting, progress_of_part
+from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, progress_of_share
 from reident.linkage.scoring import score_shard
-from reident.linkage.strata import lines, pack
+from reident.linkage.strata import pack, stratum_of_records
 
 PAIRS_PER_SHARD = 2 * 10**9
 """The budget of pairs that are scored at a time; the results do not depend on it."""
@@ -66,7 +66,7 @@ class MetricTables(NamedTuple):
     distribution: pd.DataFrame
     confirmed: pa.Table
     positions: pa.Table
-    limits: pd.DataFrame
+    rank_curve: pd.DataFrame
 
 
 class Attack(NamedTuple):
@@ -77,20 +77,22 @@ class Attack(NamedTuple):
     rates: pd.DataFrame
 
 
-def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budget: int = PAIRS_PER_SHARD) -> Attack:
+def attack(
+    settings: AttackSettings, files: AttackFiles, context: ScoringContext, budget: int = PAIRS_PER_SHARD
+) -> Attack:
     """Attack files with every metric of the settings.
 
     Parameters
     ----------
-    setting : Setting
+    context : ScoringContext
         Its threads, functions and progress count.
     budget : int
         See :data:`PAIRS_PER_SHARD`.
     """
-    compared = compare(settings, files, setting.threads)
+    compared = compare(settings, files, context.threads)
     metrics, share = {}, 1 / len(settings.metrics)
     for at, name in enumerate(settings.metrics):
-        job = setting._replace(progress=progress_of_part(setting.progress, at * share, share))
+        job = context._replace(progress=progress_of_share(context.progress, at * share, share))
         scores = list(score(settings, name, files, compared, job, budget=budget))
         metrics[name] = _confirmed(settings, REGISTRY[name], files, scores)
     lines = rates.rate(
@@ -100,7 +102,7 @@ def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budge
         files.strata,
         files.manifest,
         {name: tables.positions for name, tables in metrics.items()},
-        {name: tables.limits for name, tables in metrics.items()},
+        {name: tables.rank_curve for name, tables in metrics.items()},
         files.clusters,
         None if compared.weights is None else compared.weights.model,
     )
@@ -108,7 +110,7 @@ def attack(settings: AttackSettings, files: AttackFiles, setting: Setting, budge
 
 
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
-    """Return what the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
+    """Return the tables that the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
     binned = files.binned
     if binned is None and any(REGISTRY[name].reads == "binned" for name in settings.metrics):
         binned = bins.bin_files(settings.cutting, files.prepared, files.strata, files.manifest).files
@@ -124,7 +126,7 @@ def score(
     metric: str,
     files: AttackFiles,
     compared: Compared,
-    setting: Setting,
+    context: ScoringContext,
     records: np.ndarray | None = None,
     budget: int = PAIRS_PER_SHARD,
 ) -> Iterator[pa.Table]:
@@ -139,14 +141,14 @@ def score(
     n_shards = -(-max(int(files.manifest["pairs"].sum()), 1) // budget)
     blocks = pack(files.manifest, n_shards)
     if records is not None:
-        occupied = np.unique(lines(files.strata["puf"])[records])
+        occupied = np.unique(stratum_of_records(files.strata["puf"])[records])
         names = files.manifest["stratum"].to_numpy()[occupied[occupied >= 0]]
         blocks = blocks[blocks["stratum"].isin(names)]
     total, done = max(int(blocks["pairs"].sum()), 1), 0.0
     for shard in [shard for _, shard in blocks.groupby("shard")] or [blocks]:
         share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
-        progress = progress_of_part(setting.progress, done, share)
-        job = setting._replace(weights=compared.weights, progress=progress)
+        progress = progress_of_share(context.progress, done, share)
+        job = context._replace(weights=compared.weights, progress=progress)
         score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records)
         done += share
         yield pa.concat_tables(batches)
@@ -157,7 +159,7 @@ def suspect(
     metric: str,
     files: AttackFiles,
     compared: Compared,
-    setting: Setting,
+    context: ScoringContext,
     records: np.ndarray | None = None,
     budget: int = PAIRS_PER_SHARD,
 ) -> Iterator[pa.Table]:
@@ -167,7 +169,7 @@ def suspect(
     """
     assigning = settings.assigning(metric)
     needed = None if assigning else records
-    scores = score(settings, metric, files, compared, setting, needed, budget)
+    scores = score(settings, metric, files, compared, context, needed, budget)
     return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
 
 
@@ -178,7 +180,7 @@ def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, sco
     assigning = settings.assigning(metric.name)
     distribution = ranking.rank(metric, scores, strata, manifest, suspected.append, assigning)
     ranked = pa.concat_tables(suspected)
-    limits = confirmation.confirm(
+    rank_curve = confirmation.confirm(
         settings.confirming,
         metric,
         ranked,
@@ -190,4 +192,4 @@ def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, sco
         positions.append,
     )
     scored, keyed, numbered = (pa.concat_tables(batches) for batches in (scores, confirmed, positions))
-    return MetricTables(scored, ranked, distribution, keyed, numbered, limits)
+    return MetricTables(scored, ranked, distribution, keyed, numbered, rank_curve)

@@ -8,7 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Assigning, Confirming, Cutting, OrderedVariable, Rating, Scoring, Variable, Weighing
+from reident.linkage.settings import (
+    AssignmentSettings,
+    BinningSettings,
+    ConfirmationSettings,
+    OrderedVariable,
+    RatingSettings,
+    ScoringSettings,
+    Variable,
+    WeighingSettings,
+)
 
 if TYPE_CHECKING:
     from reident.sections.base import Section
@@ -36,29 +45,29 @@ class SearchSettings:
     keep: int
 
     @property
-    def cutting(self) -> Cutting:
+    def cutting(self) -> BinningSettings:
         """The slice of binning."""
-        return Cutting(self._unordered, self.binning)
+        return BinningSettings(self._unordered, self.binning)
 
     @property
-    def weighing(self) -> Weighing | None:
+    def weighing(self) -> WeighingSettings | None:
         """The slice of the estimation of weights; None if no metric weighs."""
         for name, section in self.metrics.items():
             if REGISTRY[name].weighs:
                 options: Any = section
                 limit, informed = options.threshold, options.m == "informed"
-                return Weighing(self.variables, options.partial, limit.probability, limit.weight, informed)
+                return WeighingSettings(self.variables, options.partial, limit.probability, limit.weight, informed)
         return None
 
-    def scoring(self, metric: str) -> Scoring:
+    def scoring(self, metric: str) -> ScoringSettings:
         """Return the slice of scoring with a metric."""
         variables = self.variables if REGISTRY[metric].weighs else self._unordered
-        return Scoring(variables, self.binning.scope, self.keep, self.metrics[metric])
+        return ScoringSettings(variables, self.binning.scope, self.keep, self.metrics[metric])
 
-    def assigning(self, metric: str) -> Assigning | None:
+    def assigning(self, metric: str) -> AssignmentSettings | None:
         """Return the slice of ranking: none unless a metric's pairs are assigned one to one."""
         one_to_one = getattr(self.metrics[metric], "one_to_one", False)
-        return Assigning(self.max_pairs) if one_to_one else None
+        return AssignmentSettings(self.max_pairs) if one_to_one else None
 
     @property
     def _unordered(self) -> tuple[Variable, ...]:
@@ -84,12 +93,12 @@ class AttackSettings(SearchSettings):
         return SearchSettings(self.variables, self.binning, options, self.max_pairs, self.keep)
 
     @property
-    def confirming(self) -> Confirming:
+    def confirming(self) -> ConfirmationSettings:
         """The slice of confirmation."""
-        return Confirming(self.keys, self.max_pairs, self.keep)
+        return ConfirmationSettings(self.keys, self.max_pairs, self.keep)
 
     @property
-    def rating(self) -> Rating:
+    def rating(self) -> RatingSettings:
         """The slice of the rates."""
         tolerances = {}
         for name, options in self.metrics.items():
@@ -97,11 +106,11 @@ class AttackSettings(SearchSettings):
                 tolerance = partial(REGISTRY[name].tolerance, options, self.variables)
                 tolerances[name] = tolerance(False), tolerance(True)
         names = tuple(variable.name for variable in self.variables)
-        return Rating(tuple(self.metrics), tolerances, names, self.max_pairs, self.rates)
+        return RatingSettings(tuple(self.metrics), tolerances, names, self.max_pairs, self.rates)
 
 
 @dataclass(frozen=True)
-class Explaining:
+class ExplanationSettings:
     """The settings of the explanation of confirmed records.
 
     Attributes

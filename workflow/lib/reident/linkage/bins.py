@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import SortedRows, size, split
-from reident.linkage.parts import Cutting
 from reident.linkage.quantiles import ascending, cut_points_of
-from reident.linkage.strata import lines
+from reident.linkage.settings import WHOLE, BinningSettings
+from reident.linkage.strata import stratum_of_records
 from reident.sections.linkage import Binning
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Binned(NamedTuple):
 
 
 def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
-    """Return where the values that are not missing are cut into bins.
+    """Return the points at which the values that are not missing are cut into bins.
 
     By default at the quantiles k/bins, k = 1 … bins − 1, the empirical quantile with averaging: with n values and
     rank r = n·k/bins the value of rank ⌈r⌉, or the mean of the values of ranks r and r + 1 where r is whole. That is
@@ -82,7 +82,7 @@ def bins_of(values: np.ndarray, scope: np.ndarray, cuts: np.ndarray) -> np.ndarr
 
 
 def bin_files(
-    part: Cutting, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
+    settings: BinningSettings, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
 ) -> Binned:
     """Bin the numeric linking variables of both prepared files.
 
@@ -95,7 +95,7 @@ def bin_files(
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
-    bins = cut(part, files, strata, manifest)
+    bins = cut(settings, files, strata, manifest)
     tables = {side: pa.concat_tables(bins.binned(side, files[side], strata[side])) for side in files}
     return Binned(tables, bins.cutpoints())
 
@@ -105,7 +105,7 @@ class _Cut(NamedTuple):
 
     cutter: str  # the files whose values cut
     cuts: np.ndarray  # float64 (n_scopes, bins − 1)
-    held: np.ndarray  # bool (n_scopes,): whether these files have a record in the scope
+    occupied: np.ndarray  # bool (n_scopes,): whether these files have a record in the scope
     counts: dict[str, np.ndarray]  # by file that is cut, the records binned so far; int64 (n_scopes, bins)
 
 
@@ -115,13 +115,13 @@ class Bins:
     By variable, `cuts` has the cut points of each file that cuts.
     """
 
-    def __init__(self, part: Cutting, scopes: Sequence[str], cuts: Mapping[str, list[_Cut]]) -> None:
-        self._part, self._scopes, self._cuts = part, scopes, cuts
+    def __init__(self, settings: BinningSettings, scopes: Sequence[str], cuts: Mapping[str, list[_Cut]]) -> None:
+        self._settings, self._scopes, self._cuts = settings, scopes, cuts
 
     def binned(self, side: str, source: Source, strata: Source) -> Iterator[pa.Table]:
         """Yield the linking variables of a file in batches, with bins in place of numbers, and count the bins."""
-        names = [variable.name for variable in self._part.variables]
-        for batch, scope in _with_scope(self._part.binning, source, strata, names):
+        names = [variable.name for variable in self._settings.variables]
+        for batch, scope in _with_scope(self._settings.binning, source, strata, names):
             bins = {name: self._bin(side, batch[name], scope, cuts) for name, cuts in self._cuts.items()}
             yield pa.table({name: bins.get(name, batch[name]) for name in names})
 
@@ -134,12 +134,12 @@ class Bins:
                 codes = bins_of(values, scope, cut.cuts)
                 cut.counts[side][:] += _counts(codes, scope, cut.cuts.shape)
                 # Without a record in the cutting file nothing is compared: the values stay outside, not missing.
-                inside = (scope >= 0) & cut.held[scope]
+                inside = (scope >= 0) & cut.occupied[scope]
                 bins[inside] = codes[inside]
         return pa.array(bins.astype(np.int32), mask=bins < 0)
 
     def cutpoints(self) -> pd.DataFrame:
-        """Return the columns of `binned/cutpoints.csv`, with the counts of what has been binned."""
+        """Return the columns of `binned/cutpoints.csv`, with the counts of the records binned so far."""
         names = np.array(self._scopes, object)
         lines = [
             pd.concat([_bin_lines(names, variable, cut.cutter, cut.cuts, cut.counts) for cut in cuts]).sort_index(
@@ -150,12 +150,14 @@ class Bins:
         return pd.concat(lines, ignore_index=True) if lines else pd.DataFrame()
 
 
-def cut(part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame) -> Bins:
+def cut(
+    settings: BinningSettings, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame
+) -> Bins:
     """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does."""
-    options = part.binning
-    scopes = ["ALL"] if options.scope == "study" else list(manifest["stratum"])
+    options = settings.binning
+    scopes = [WHOLE] if options.scope == "study" else list(manifest["stratum"])
     sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
-    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in part.variables if variable.type == "numeric"}
+    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.type == "numeric"}
     for name, variable_cuts in cuts.items():
         for cutter, sides in _cutters(options.cutpoints):
             records = np.sum([sizes[side] for side in sides], axis=0)
@@ -168,7 +170,7 @@ def cut(part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source]
             cut_sides = sides if options.cutpoints == "each" else files
             counts = {side: np.zeros((len(scopes), options.bins), np.int64) for side in cut_sides}
             variable_cuts.append(_Cut(cutter, points, records > 0, counts))
-    return Bins(part, scopes, cuts)
+    return Bins(settings, scopes, cuts)
 
 
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:
@@ -186,7 +188,7 @@ def _with_scope(
         if options.scope == "study":
             yield batch, np.zeros(batch.num_rows, np.int32)
         else:
-            yield batch, lines(strata_of.take(np.arange(start, stop)))
+            yield batch, stratum_of_records(strata_of.take(np.arange(start, stop)))
         start = stop
 
 
@@ -196,7 +198,7 @@ def _sizes(options: Binning, source: Source, strata: Source, n_scopes: int) -> n
         return np.array([size(source)])
     sizes = np.zeros(n_scopes, np.int64)
     for batch in split(strata, columns=["stratum"]):
-        stratum = lines(batch)
+        stratum = stratum_of_records(batch)
         sizes += np.bincount(stratum[stratum >= 0], minlength=n_scopes)
     return sizes
 
@@ -247,7 +249,7 @@ def _bin_lines(
 
 
 def bin_labels(cuts: np.ndarray) -> list[str]:
-    """Return bins in words; a bin holds what is above one cut point and up to the next."""
+    """Return bins in words; a bin holds the values above one cut point and up to the next."""
     if not len(cuts):
         return []
     texts = [f"{cut:,.6g}" for cut in cuts.tolist()]

@@ -27,7 +27,7 @@ def coded(
     bins: int,
     ranks: Literal["mean", "high"] | None,
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the codes of a variable in each file, and what they stand for.
+    """Return the codes of a variable in each file, and their meanings.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def set_name(keys: Sequence[str]) -> str:
 def measure_each(
     function: Callable[[Item], Measured], items: Sequence[Item], threads: int, progress: Callable[[float], None] | None
 ) -> list[Measured]:
-    """Return what a function measures for each item, in their order; `progress` takes the share of those measured."""
+    """Return the measurement of each item by a function, in their order; `progress` takes the share that is done."""
     results = []
     with ThreadPoolExecutor(threads) as pool:
         for result in pool.map(function, items):

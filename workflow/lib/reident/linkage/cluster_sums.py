@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.linkage import batches
 from reident.linkage.intervals import Spread
-from reident.linkage.strata import lines
+from reident.linkage.strata import stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -51,7 +51,7 @@ class Clusters:
                 if chosen is not None:
                     inside &= chosen[start : start + len(cluster)]
                 rows = np.flatnonzero(inside)
-                cell = cluster[rows] * n_lines + lines(strata.take(rows + start)) + 1
+                cell = cluster[rows] * n_lines + stratum_of_records(strata.take(rows + start)) + 1
                 tally.add(2 * cell + (0 if marked is None else marked[rows + start]))
                 start += len(cluster)
             number, times = tally.counted()

@@ -11,16 +11,15 @@ import pandas as pd
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.intervals import Spread
-from reident.linkage.parts import Rating
-from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import conditional_rates, rates_of
+from reident.linkage.settings import WHOLE, RatingSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
 
 def rate(
-    part: Rating, numbers: Source, strata: Source, manifest: pd.DataFrame, pairs: Mapping[str, Source]
+    settings: RatingSettings, numbers: Source, strata: Source, manifest: pd.DataFrame, pairs: Mapping[str, Source]
 ) -> pd.DataFrame:
     """Compute the rates of clusters by metric, for the whole study (``ALL``) and each stratum.
 
@@ -50,7 +49,7 @@ def rate(
         spreads = clusters.spreads(suspected, confirmed)
         counts = _counts(spreads, "clusters"), _counts(spreads, "hit")
         # Clusters are independent trials in every study.
-        table = rates_of(n_clusters, *counts) | conditional_rates(part.rates, *counts)
+        table = rates_of(n_clusters, *counts) | conditional_rates(settings.rates, *counts)
         names = {"metric": metric, "stratum": [WHOLE, *manifest["stratum"]], "n_clusters": n_clusters}
         tables.append(pd.DataFrame(names | table))
     return pd.concat(tables, ignore_index=True)

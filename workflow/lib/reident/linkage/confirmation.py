@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from reident.linkage import sums
 from reident.linkage.batches import SortedRows, is_new, merge
 from reident.linkage.links import SortedLinks
-from reident.linkage.parts import Confirming
-from reident.linkage.ranking import WHOLE, within
+from reident.linkage.ranking import within
 from reident.linkage.record_keys import keys_of
-from reident.linkage.strata import lines
+from reident.linkage.settings import WHOLE, ConfirmationSettings
+from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def confirm(
-    part: Confirming,
+    settings: ConfirmationSettings,
     metric: Metric,
     suspected: Source,
     files: Mapping[str, Source],
@@ -57,24 +57,24 @@ def confirm(
         line for unicity, which has no rank limit.
     """
     names = pa.array(manifest["stratum"].astype(object), pa.string())
-    strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], part.keys["puf"])
-    links, limits = SortedLinks(iuf), _Limits(len(manifest), part.keep)
-    requests = (rows.filter(within(rows, part.max_pairs))["eif"].to_numpy() for rows in merge([suspected]))
-    with keys_of(files["eif"], part.keys["eif"], requests, folder) as eif_keys:
+    strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], settings.keys["puf"])
+    links, rank_curve = SortedLinks(iuf), _RankCurve(len(manifest), settings.keep)
+    requests = (rows.filter(within(rows, settings.max_pairs))["eif"].to_numpy() for rows in merge([suspected]))
+    with keys_of(files["eif"], settings.keys["eif"], requests, folder) as eif_keys:
         for batch in merge([suspected]):
-            stratum = lines(strata_of.take(batch["puf"].to_numpy()))
+            stratum = stratum_of_records(strata_of.take(batch["puf"].to_numpy()))
             rows = batch.append_column("stratum", pa.array(stratum))
             ambiguous = pc.is_null(rows["eif"])
             pairs = rows.filter(pc.invert(ambiguous))
             pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
             if metric.ranked:
-                limits.count(pairs)
-                limits.count_ambiguous(rows.filter(ambiguous))
-            pairs = pairs.filter(within(pairs, part.max_pairs))
+                rank_curve.count(pairs)
+                rank_curve.count_ambiguous(rows.filter(ambiguous))
+            pairs = pairs.filter(within(pairs, settings.max_pairs))
             positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
             confirmed(_keyed(pairs, keys, names))
-    return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame()
+    return rank_curve.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame()
 
 
 def export(confirmed: pa.Table) -> pd.DataFrame:
@@ -94,7 +94,7 @@ def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Ta
     return pa.table(columns)
 
 
-class _Limits:
+class _RankCurve:
     """Counts for every rank limit from 1 to `keep`, by stratum.
 
     Each count is kept by stratum and by the smallest limit that lets a record, or a pair, in.

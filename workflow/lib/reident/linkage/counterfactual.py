@@ -1,4 +1,4 @@
-"""The attack on the same records with coarser values: what a study with these values would suspect (METHODS §6.3).
+"""The attack on the same records with coarser values, as a study with these values would make it (METHODS §6.3).
 
 Nothing is estimated: bins, standard deviations, weights and scores are computed anew by the functions of the study.
 """
@@ -17,12 +17,12 @@ from reident.linkage.attack import AttackFiles, compare, suspect
 from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.bins import bin_files
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.parts import Cutting, OrderedVariable
 from reident.linkage.ranking import within
 from reident.linkage.recodings import compared
+from reident.linkage.settings import BinningSettings, OrderedVariable
 
 if TYPE_CHECKING:
-    from reident.linkage.metrics.contract import Setting
+    from reident.linkage.metrics.contract import ScoringContext
     from reident.sections.base import Section
     from reident.sections.coarsening import Coarsening
 
@@ -56,7 +56,7 @@ def recode(settings: SettingsT, files: AttackFiles, changes: Changes) -> tuple[S
     recoded = files._replace(prepared=prepared)
     if files.binned is not None and any(REGISTRY[name].reads == "binned" for name in metrics):
         changed = tuple(variable for variable in variables if variable.name in changes)
-        anew = bin_files(Cutting(changed, settings.binning), prepared, files.strata, files.manifest).files
+        anew = bin_files(BinningSettings(changed, settings.binning), prepared, files.strata, files.manifest).files
         binned = {
             side: pa.table({name: (anew[side] if name in changes else table)[name] for name in names})
             for side, table in files.binned.items()
@@ -86,7 +86,7 @@ def _recoded(table: pa.Table, variables: Sequence[OrderedVariable], changes: Cha
 
 
 def fitting(options: Section, names: Sequence[str]) -> Section:
-    """Return the options of a metric without what is about other variables than the named ones."""
+    """Return the options of a metric without those about other variables than the named ones."""
     update: dict[str, Any] = {}
     if isinstance(scores := getattr(options, "scores", None), Mapping):
         update["scores"] = {name: score for name, score in scores.items() if name in names}
@@ -105,13 +105,13 @@ def _fits(metric: str, options: Section, variables: tuple[OrderedVariable, ...])
 
 
 def suspected(
-    settings: SearchSettings, files: AttackFiles, metric: str, records: np.ndarray, setting: Setting
+    settings: SearchSettings, files: AttackFiles, metric: str, records: np.ndarray, context: ScoringContext
 ) -> Pairs:
     """Return the suspected pairs within the rank limit of some PUF records, bool (n_puf,).
 
     The pairs of other records are scored only where these depend on them.
     """
-    compared, job = compare(settings, files, setting.threads), setting._replace(progress=None)
+    compared, job = compare(settings, files, context.threads), context._replace(progress=None)
     found = suspect(settings, metric, files, compared, job, records)
     pairs = pa.concat_tables(rows.filter(within(rows, settings.max_pairs)) for rows in found)
     puf, eif = (pairs[side].to_numpy().astype(np.int64) for side in Pairs._fields)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from reident.linkage import batches
 from reident.linkage.pairing import coded
-from reident.linkage.parts import Describing, Variable
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.settings import DescriptionSettings, Variable
+from reident.linkage.strata import links_inside, stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -29,7 +29,7 @@ class Description(NamedTuple):
 
 
 def describe(
-    part: Describing,
+    settings: DescriptionSettings,
     prepared: Mapping[str, Source],
     binned: Mapping[str, Source],
     iuf: pa.Table,
@@ -45,22 +45,24 @@ def describe(
     Description
         With the columns that `pipeline/columns.csv` declares.
     """
-    codes = _codes(part.variables, binned)
-    links = iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"]))))
-    tables = [_table(part, "", "true", _compared(codes, links))]
+    codes = _codes(settings.variables, binned)
+    links = iuf.filter(
+        pa.array(links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"])))
+    )
+    tables = [_table(settings, "", "true", _compared(codes, links))]
     suspected, confirmed = (np.zeros((codes["puf"].shape[1], len(pairs)), bool) for _ in range(2))
     for column, (metric, source) in enumerate(pairs.items()):
-        counts = np.zeros((2, 3, len(part.variables)), np.int64)
+        counts = np.zeros((2, 3, len(settings.variables)), np.int64)
         for batch in batches.split(source, columns=["puf", "eif", "confirmed"]):
             true = batch.filter(batch["confirmed"])
             false = batch.filter(pc.invert(batch["confirmed"]))
             counts += [_compared(codes, true), _compared(codes, false)]
             suspected[batch["puf"].to_numpy(), column] = confirmed[true["puf"].to_numpy(), column] = True
         kinds = zip(("confirmed", "false"), counts, strict=True)
-        tables += [_table(part, metric, kind, kind_counts) for kind, kind_counts in kinds]
+        tables += [_table(settings, metric, kind, kind_counts) for kind, kind_counts in kinds]
     agreement = pd.concat(tables, ignore_index=True)
     overlap = _overlap({"suspected": suspected, "confirmed": confirmed}, list(pairs))
-    return Description(_variables(part, prepared, agreement), agreement, overlap)
+    return Description(_variables(settings, prepared, agreement), agreement, overlap)
 
 
 def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dict[str, np.ndarray]:
@@ -87,14 +89,14 @@ def _compared(codes: dict[str, np.ndarray], pairs: pa.Table) -> np.ndarray:
     return np.array(counts, np.int64).T
 
 
-def _table(part: Describing, metric: str, kind: str, counts: np.ndarray) -> pd.DataFrame:
+def _table(settings: DescriptionSettings, metric: str, kind: str, counts: np.ndarray) -> pd.DataFrame:
     """Return the counts of one kind of pairs, one line per variable."""
     agree, differ, missing = counts
     return pd.DataFrame(
         {
             "metric": metric,
             "pairs": kind,
-            "variable": [variable.name for variable in part.variables],
+            "variable": [variable.name for variable in settings.variables],
             "n": counts.sum(axis=0),
             "agree": agree,
             "differ": differ,
@@ -103,10 +105,10 @@ def _table(part: Describing, metric: str, kind: str, counts: np.ndarray) -> pd.D
     )
 
 
-def _variables(part: Describing, prepared: Mapping[str, Source], agreement: pd.DataFrame) -> pd.DataFrame:
+def _variables(settings: DescriptionSettings, prepared: Mapping[str, Source], agreement: pd.DataFrame) -> pd.DataFrame:
     lines = []
     truth = agreement[agreement["pairs"] == "true"].set_index("variable")
-    for variable, source in zip(part.variables, part.columns, strict=True):
+    for variable, source in zip(settings.variables, settings.columns, strict=True):
         columns = {side: batches.column(prepared[side], variable.name) for side in ("puf", "eif")}
         codes = {side: pc.unique(column).drop_null() for side, column in columns.items()}
         common = int(pc.sum(pc.is_in(codes["puf"], codes["eif"])).as_py() or 0)

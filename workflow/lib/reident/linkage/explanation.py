@@ -1,4 +1,4 @@
-"""Why records are confirmed: the variables that carry the claims, and what would have prevented them (METHODS §6.3)."""
+"""Explanation of confirmed records: the variables that carry the claims, and preventive changes (METHODS §6.3)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import pyarrow as pa
 
 from reident.linkage import batches, counterfactual
 from reident.linkage.attack import AttackFiles
-from reident.linkage.attack_settings import Explaining, SearchSettings
+from reident.linkage.attack_settings import ExplanationSettings, SearchSettings
 from reident.linkage.counterfactual import Pairs
 from reident.linkage.links import Links, numbers
 from reident.linkage.pairing import encode
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.linkage.metrics.contract import Setting
+    from reident.linkage.metrics.contract import ScoringContext
 
 
 class Explanation(NamedTuple):
-    """Tables: the confirmed pairs with what carries them; coarser values; linking variables."""
+    """Tables: the confirmed pairs with the variables that carry them; coarser values; linking variables."""
 
     pairs: pa.Table
     recodings: pd.DataFrame
@@ -35,9 +35,13 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    part: Explaining, metric: str, files: AttackFiles, positions: Mapping[str, Source], setting: Setting
+    settings: ExplanationSettings,
+    metric: str,
+    files: AttackFiles,
+    positions: Mapping[str, Source],
+    context: ScoringContext,
 ) -> Explanation:
-    """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
+    """Find the variables that carry each confirmed pair of a metric, and the changes that would have prevented it.
 
     The prepared tables have their keys; `positions` are the suspected pairs by metric, as
     :func:`reident.linkage.confirmation.confirm` leaves them.
@@ -48,10 +52,10 @@ def explain(
         With the columns that `pipeline/columns.csv` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
-    pairs, variables = confirmed[metric], part.attack.variables
-    tried = changes(variables, part.recodings, files.prepared["puf"], part.coarsened)
-    lost, recodings = _effects(part.attack, metric, files, pairs, tried, setting, _linked(files))
-    sets, agree = _unique_sets(part, files, pairs)
+    pairs, variables = confirmed[metric], settings.attack.variables
+    tried = changes(variables, settings.recodings, files.prepared["puf"], settings.coarsened)
+    lost, recodings = _effects(settings.attack, metric, files, pairs, tried, context, _linked(files))
+    sets, agree = _unique_sets(settings, files, pairs)
     left_out = np.array([change.coarsening is None for change in tried], bool)
     names = [variable.name for variable in variables]
     texts = {
@@ -72,23 +76,28 @@ def explain(
         ),
     }
     return Explanation(
-        pa.table({**_keyed(part, files, pairs), **texts}),
+        pa.table({**_keyed(settings, files, pairs), **texts}),
         recodings,
         _variables(names, recodings[left_out], pairs, agree, sets),
     )
 
 
 def prevented(
-    settings: SearchSettings, metric: str, files: AttackFiles, source: Source, tried: Sequence[Change], setting: Setting
+    settings: SearchSettings,
+    metric: str,
+    files: AttackFiles,
+    source: Source,
+    tried: Sequence[Change],
+    context: ScoringContext,
 ) -> pd.DataFrame:
-    """Return which share of the confirmed records of a metric each change would have prevented.
+    """Return the share of the confirmed records of a metric that each change would have prevented.
 
     The source holds the suspected pairs of the metric by row number. The table has the columns variable, recoding and
     prevented_rate.
     """
     pairs = _confirmed(source)
     confirmed = _marked(files, pairs.puf)
-    _, recodings = _effects(settings, metric, files, pairs, tried, setting, confirmed)
+    _, recodings = _effects(settings, metric, files, pairs, tried, context, confirmed)
     return recodings[["variable", "recoding", "prevented_rate"]]
 
 
@@ -108,8 +117,8 @@ def _marked(files: AttackFiles, puf: np.ndarray) -> np.ndarray:
 
 
 def _linked(files: AttackFiles) -> np.ndarray:
-    """Return which PUF records have a true link to an EIF record of their stratum: no other can be confirmed."""
-    inside = links_inside(files.iuf, lines(files.strata["puf"]), lines(files.strata["eif"]))
+    """Return the PUF records with a true link to an EIF record of their stratum: no other can be confirmed."""
+    inside = links_inside(files.iuf, stratum_of_records(files.strata["puf"]), stratum_of_records(files.strata["eif"]))
     return _marked(files, files.iuf["puf"].to_numpy()[inside])
 
 
@@ -119,10 +128,10 @@ def _effects(
     files: AttackFiles,
     pairs: Pairs,
     tried: Sequence[Change],
-    setting: Setting,
+    context: ScoringContext,
     records: np.ndarray,
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return which confirmed pairs each change prevents, bool (m, changes), and its line about the marked records."""
+    """Return whether each change prevents confirmed pairs, bool (m, changes), and its line about the marked records."""
     before, links = _marked(files, pairs.puf), Links(files.iuf)
     n_confirmed, lost = int(before.sum()), np.zeros((len(pairs.puf), len(tried)), bool)
     table = []
@@ -133,12 +142,12 @@ def _effects(
             recoded = counterfactual.recode(settings, files, recoding)
             new_pairs = counterfactual.NO_PAIRS
             if recoded is not None:
-                new_pairs = counterfactual.suspected(*recoded, metric, records, setting)
+                new_pairs = counterfactual.suspected(*recoded, metric, records, context)
             lost[:, at] = ~np.isin(numbers(*pairs), numbers(*new_pairs))
             after = _marked(files, new_pairs.puf[links.hold(pa.table(new_pairs._asdict()))])
             n_prevented, n_new = int((before & ~after).sum()), int((after & ~before).sum())
-            if setting.progress is not None:
-                setting.progress((at + 1) / len(tried))
+            if context.progress is not None:
+                context.progress((at + 1) / len(tried))
         table.append(
             {
                 "variable": change.variable,
@@ -153,12 +162,14 @@ def _effects(
     return lost, pd.DataFrame(table).astype({"prevented_rate": float})
 
 
-def _unique_sets(part: Explaining, files: AttackFiles, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
+def _unique_sets(settings: ExplanationSettings, files: AttackFiles, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
     """Return the smallest unique sets of each pair, and the variables on which its records agree."""
-    records, _ = encode(part.attack.variables, files.binned or {})
+    records, _ = encode(settings.attack.variables, files.binned or {})
     puf, eif = (records[side].codes[getattr(pairs, side)] for side in ("puf", "eif"))
     agree = (puf == eif) & (puf >= 0)
-    return smallest_sets(records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, part.max_size), agree
+    return smallest_sets(
+        records["eif"].codes, stratum_of_records(files.strata["eif"]), pairs.eif, agree, settings.max_size
+    ), agree
 
 
 def joined(which: np.ndarray, names: Sequence[str], separator: str) -> pa.Array:
@@ -176,14 +187,14 @@ def _first_sets(sets: SmallestSets, names: Sequence[str]) -> pa.Array:
     return pa.array(texts, pa.string()).take(pa.array(sets.first + 1))
 
 
-def _keyed(part: Explaining, files: AttackFiles, pairs: Pairs) -> dict[str, Any]:
+def _keyed(settings: ExplanationSettings, files: AttackFiles, pairs: Pairs) -> dict[str, Any]:
     """Return the keys and the stratum of each pair."""
     columns: dict[str, Any] = {}
-    for side, names in part.keys.items():
+    for side, names in settings.keys.items():
         records = files.prepared[side].select(list(names)).take(pa.array(getattr(pairs, side)))
         columns |= {name: records[name] for name in records.column_names}
     stratum = pa.array(files.manifest["stratum"].astype(object), pa.string())
-    return columns | {"stratum": stratum.take(pa.array(lines(files.strata["puf"])[pairs.puf]))}
+    return columns | {"stratum": stratum.take(pa.array(stratum_of_records(files.strata["puf"])[pairs.puf]))}
 
 
 def _variables(

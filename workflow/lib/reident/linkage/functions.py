@@ -96,7 +96,7 @@ def _line(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _silenced() -> Iterator[None]:
-    """What foreign code prints, or warns of, may hold data: it is dropped, by whatever way it leaves the process."""
+    """Drop the output and the warnings of foreign code, which may hold data, by whatever way they leave the process."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     copies = [os.dup(descriptor) for descriptor in (1, 2)]

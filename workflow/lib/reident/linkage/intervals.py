@@ -1,4 +1,4 @@
-"""Confidence intervals of rates: what the rate over many files made in the same way can be (METHODS §6)."""
+"""Confidence intervals of rates, about the rate over many files made in the same way (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def one_sided(trials: int, level: float = 0.95) -> float | None:
 
 
 class Spread(NamedTuple):
-    """How the records of a rate spread over clusters.
+    """The spread of the records of a rate over clusters.
 
     Attributes
     ----------

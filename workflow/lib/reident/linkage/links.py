@@ -37,9 +37,9 @@ class SortedLinks:
         No pair has a PUF record before those of the call before; the pairs are in the order of their PUF records.
         """
         puf, eif = pairs["puf"].to_numpy(), pairs["eif"].to_numpy()
-        return among(numbers(*self.of(puf)), numbers(puf, eif))
+        return among(numbers(*self.take(puf)), numbers(puf, eif))
 
-    def of(self, puf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def take(self, puf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the links of PUF records in ascending order, none before those of the call before; int32 (k,) each."""
         pieces = [self._table.slice(0, 0)]
         while len(puf):

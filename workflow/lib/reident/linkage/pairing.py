@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from reident.intake import keys
 from reident.linkage import sums
-from reident.linkage.parts import Variable
-from reident.linkage.strata import lines
+from reident.linkage.settings import Variable
+from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import grouped
 
 
@@ -89,7 +89,7 @@ class Comparison:
         scope: Literal["stratum", "study"] = "stratum",
     ) -> None:
         self.variables = variables
-        self._rows = {side: grouped(lines(table), n_strata) for side, table in strata.items()}
+        self._rows = {side: grouped(stratum_of_records(table), n_strata) for side, table in strata.items()}
         self._records, self._labels = encode(variables, files)
         self.any_missing = any(table[variable.name].null_count for table in files.values() for variable in variables)
         whole = Scope(self._records["puf"].values, self._records["eif"].values)
@@ -97,7 +97,7 @@ class Comparison:
 
     def rows(self, side: str, stratum: int) -> np.ndarray:
         """Return the row numbers in the whole file of a stratum's records; a stratum is its line of the manifest."""
-        return self._rows[side].of(stratum)
+        return self._rows[side].members(stratum)
 
     def rows_of(self, side: str, strata: np.ndarray) -> np.ndarray:
         """Return the row numbers in the whole file of the records of strata, one stratum after another."""

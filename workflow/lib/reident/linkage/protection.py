@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import pandas as pd
 
-from reident.linkage.parts import COMPARED_RATES, SIDES
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import COMPARED_RATES, SIDES, WHOLE
 
 _Values: TypeAlias = tuple[str, ...] | None
 """The values of the strata variables of a stratum; None for the whole study."""

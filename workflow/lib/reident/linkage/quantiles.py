@@ -1,4 +1,4 @@
-"""Where values are cut into bins, by scope (METHODS §3)."""
+"""Cut points of values, by scope (METHODS §3)."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ def cut_points_of(sorted_values: Ascending, bins: int, ranks: Literal["mean", "h
 
     The rows ascend, float64 (n_scopes, bins − 1); they are NaN if every value of the scope is missing.
     """
-    cuts, held = np.full((len(sorted_values.counts), bins - 1), np.nan), np.flatnonzero(sorted_values.counts)
-    if not len(held):
+    cuts, occupied = np.full((len(sorted_values.counts), bins - 1), np.nan), np.flatnonzero(sorted_values.counts)
+    if not len(occupied):
         return cuts
-    first, n = sorted_values.starts[held, np.newaxis], sorted_values.counts[held, np.newaxis]
+    first, n = sorted_values.starts[occupied, np.newaxis], sorted_values.counts[occupied, np.newaxis]
     if ranks is not None:
-        cuts[held] = _group_ends(sorted_values.values, first, n, bins, ranks)
+        cuts[occupied] = _group_ends(sorted_values.values, first, n, bins, ranks)
         return cuts
     rank, remainder = np.divmod(n * np.arange(1, bins), bins)
     low = sorted_values.values[first + np.where(remainder == 0, rank - 1, rank)]
     high = sorted_values.values[first + rank]
-    cuts[held] = np.where(low == high, low, low / 2 + high / 2)
+    cuts[occupied] = np.where(low == high, low, low / 2 + high / 2)
     return cuts
 
 

@@ -12,16 +12,13 @@ import pyarrow.compute as pc
 
 from reident.linkage.assignment import assigned
 from reident.linkage.batches import SortedRows, is_new, merge
-from reident.linkage.parts import Assigning
-from reident.linkage.strata import lines
+from reident.linkage.settings import WHOLE, AssignmentSettings
+from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
     from reident.linkage.metrics.contract import Metric
-
-WHOLE = "ALL"
-"""The stratum of lines about the whole study."""
 
 
 class Ranks(NamedTuple):
@@ -63,7 +60,7 @@ def rank(
     strata: Source,
     manifest: pd.DataFrame,
     suspected: Sink,
-    assigning: Assigning | None = None,
+    assigning: AssignmentSettings | None = None,
 ) -> pd.DataFrame:
     """Rank the scores of a metric that scoring kept.
 
@@ -74,7 +71,7 @@ def rank(
     suspected
         Takes every row of the shards in the order of PUF records: puf, eif, score, rank, max_pairs; all but puf are
         null for an ambiguous record. For unicity: puf, eif, order.
-    assigning : Assigning, optional
+    assigning : AssignmentSettings, optional
         For a one-to-one assignment. Its pairs have the rank 1.
 
     Returns
@@ -82,18 +79,20 @@ def rank(
     pandas.DataFrame
         stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; ambiguous records are not counted.
     """
-    strata_of, level = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
-    counts = Tally(["stratum", level])
+    strata_of, column = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
+    counts = Tally(["stratum", column])
     for pairs in ranked_pairs(metric, merge(shards), assigning):
         suspected(pairs)
-        _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, level)
+        _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, column)
     by_stratum = counts.table()
     names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy()]
-    whole = by_stratum.drop(columns="stratum").groupby(level, as_index=False).sum().assign(stratum=WHOLE)
+    whole = by_stratum.drop(columns="stratum").groupby(column, as_index=False).sum().assign(stratum=WHOLE)
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
-def ranked_pairs(metric: Metric, scores: Iterable[pa.Table], assigning: Assigning | None = None) -> Iterator[pa.Table]:
+def ranked_pairs(
+    metric: Metric, scores: Iterable[pa.Table], assigning: AssignmentSettings | None = None
+) -> Iterator[pa.Table]:
     """Yield scored pairs as :func:`rank` gives them to its sink; each table has all pairs of its records."""
     if assigning is not None:
         scores = assigned(_within_or_ambiguous(_ranked(rows), assigning.max_pairs) for rows in scores)
@@ -102,7 +101,7 @@ def ranked_pairs(metric: Metric, scores: Iterable[pa.Table], assigning: Assignin
 
 
 def within(pairs: pa.Table, max_pairs: int) -> pa.Array:
-    """Return which ranked pairs are within a rank limit, bool (m,); all are for a metric without ranks.
+    """Return whether ranked pairs are within a rank limit, bool (m,); all are for a metric without ranks.
 
     The row of an ambiguous record is no pair.
     """
@@ -132,10 +131,10 @@ def _ranked(pairs: pa.Table) -> pa.Table:
     return pairs
 
 
-def _count(counts: Tally, pairs: pa.Table, strata: SortedRows, level: str) -> None:
-    """Count records and pairs by stratum and level; the pairs of a record follow one another, best level first."""
-    puf, value = pairs["puf"].to_numpy(), pairs[level].to_numpy()
+def _count(counts: Tally, pairs: pa.Table, strata: SortedRows, column: str) -> None:
+    """Count records and pairs by stratum and the values of a column, in which the pairs of a record are best first."""
+    puf, value = pairs["puf"].to_numpy(), pairs[column].to_numpy()
     start = np.flatnonzero(is_new(puf) | is_new(value))
     n_pairs = np.diff(start, append=len(puf))
-    stratum = lines(strata.take(puf[start]))
-    counts.add({"stratum": stratum, level: value[start], "n_pufids": np.ones_like(start), "n_pairs": n_pairs})
+    stratum = stratum_of_records(strata.take(puf[start]))
+    counts.add({"stratum": stratum, column: value[start], "n_pufids": np.ones_like(start), "n_pairs": n_pairs})

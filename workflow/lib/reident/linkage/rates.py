@@ -16,9 +16,8 @@ import pyarrow as pa
 from reident.linkage import batches, intervals, sums
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import SortedLinks
-from reident.linkage.parts import Rating
-from reident.linkage.ranking import WHOLE
-from reident.linkage.strata import held_lines, lines
+from reident.linkage.settings import WHOLE, RatingSettings
+from reident.linkage.strata import read_stratum_of_records, stratum_of_records
 from reident.linkage.tally import Tally, cases, grouped
 
 if TYPE_CHECKING:
@@ -29,14 +28,14 @@ LIMITS = ["stratum", "max_pairs", "n_ambiguous"]
 """What is read of the counts at every rank limit, which are many with many strata."""
 
 
-def share(part: float, whole: int) -> float | None:
-    """Return part / whole, or None where the whole is 0."""
-    return part / whole if whole else None
+def share(numerator: float, denominator: int) -> float | None:
+    """Return numerator / denominator, or None where the denominator is 0."""
+    return numerator / denominator if denominator else None
 
 
-def shares(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
-    """Return parts / wholes, NaN where a whole is 0; float64 (n,)."""
-    return np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes != 0)
+def shares(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """Return numerators / denominators, NaN where a denominator is 0; float64 (n,)."""
+    return np.divide(numerators, denominators, out=np.full(len(numerators), np.nan), where=denominators != 0)
 
 
 def hit_by_chance(n_eif: int, links: int, draws: int) -> float:
@@ -73,18 +72,18 @@ class Truth:
     def __init__(self, iuf: Source, strata: Source, eif: np.ndarray) -> None:
         self._links, self._strata, self._eif = SortedLinks(iuf), batches.SortedRows(strata, ["stratum"]), eif
 
-    def of(self, record: np.ndarray) -> Linked:
+    def take(self, record: np.ndarray) -> Linked:
         """Return the links of different PUF records, all of them after those of the call before."""
-        stratum = lines(self._strata.take(record))
-        puf, eif = self._links.of(record)
+        stratum = stratum_of_records(self._strata.take(record))
+        puf, eif = self._links.take(record)
         place, eif_stratum = np.searchsorted(record, puf), self._eif[eif]
         same = (stratum[place] == eif_stratum) & (eif_stratum >= 0)
         inside, every = (np.bincount(rows, minlength=len(record)) for rows in (place[same], place))
         return Linked(stratum, inside, every > 0)
 
 
-class Lines:
-    """The lines of the rates, the whole study first, then each stratum: sums of values by line.
+class SumsByStratum:
+    """Sums of values: of the whole study first, then of each stratum.
 
     Of each value, `stratum` is the manifest line of its stratum, -1 for none.
     """
@@ -109,7 +108,7 @@ class Lines:
         first, case = cases(self._stratum, candidates)
         totals = np.bincount(case, links, minlength=len(first))
         shares = totals / np.maximum(candidates[first], 1)
-        of_cells = Lines(self._stratum[first], self._n).fsum(shares, np.ones(len(first)))
+        of_cells = SumsByStratum(self._stratum[first], self._n).fsum(shares, np.ones(len(first)))
         of_cells[0] = sums.of_shares(np.bincount(candidates, links))
         return of_cells
 
@@ -122,13 +121,13 @@ def by_line(stratum: np.ndarray, values: np.ndarray, n_strata: int) -> np.ndarra
 
 
 def rate(
-    part: Rating,
+    settings: RatingSettings,
     prepared: Mapping[str, Source],
     iuf: Source,
     strata: Mapping[str, Source],
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
-    limits: Mapping[str, pd.DataFrame],
+    rank_curves: Mapping[str, pd.DataFrame],
     clusters: Source | None = None,
     model: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
@@ -138,7 +137,7 @@ def rate(
     ----------
     prepared : mapping of Source
         Read only where a tolerance depends on missing values.
-    limits : mapping of pandas.DataFrame
+    rank_curves : mapping of pandas.DataFrame
         By metric, the counts at every rank limit; :data:`LIMITS` at least.
     model : pandas.DataFrame, optional
         The model of the metric that weighs, where the study has it: its tolerance follows from the weights.
@@ -150,7 +149,7 @@ def rate(
         rates are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
     n_strata = len(manifest)
-    truth = partial(Truth, iuf, strata["puf"], held_lines(strata["eif"], n_strata))
+    truth = partial(Truth, iuf, strata["puf"], read_stratum_of_records(strata["eif"], n_strata))
     sizes = {"n_puf": strata["puf"], "n_eif": strata["eif"], "n_links": iuf}
     compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).to_numpy(np.int64)
     counts = {
@@ -160,14 +159,14 @@ def rate(
     }
     names = [WHOLE, *manifest["stratum"]]
     of_clusters = None
-    if part.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
+    if settings.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
         of_clusters = Clusters(clusters, strata["puf"], n_strata)
     tables = []
     for metric, source in pairs.items():
-        tolerance = _tolerance(part, metric, prepared, model)
-        counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
+        tolerance = _tolerance(settings, metric, prepared, model)
+        counts["n_ambiguous"] = _ambiguous(rank_curves[metric], names, settings.max_pairs)
         tallies = _suspected(source, truth(), manifest, of_clusters)
-        table = _rates(part, tallies, counts)
+        table = _rates(settings, tallies, counts)
         tables.append(table.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True).drop(columns="n_linked")  # which is in `reach` alone
 
@@ -177,7 +176,7 @@ def _count_linked(iuf: Source, truth: Truth, n_strata: int) -> dict[str, np.ndar
     counts = {name: np.zeros(1 + n_strata, np.int64) for name in ("n_linked", "n_findable")}
     for table in batches.merge([iuf]):
         puf = table["puf"].to_numpy()
-        links = truth.of(puf[batches.is_new(puf)])
+        links = truth.take(puf[batches.is_new(puf)])
         for name, which in (("n_linked", links.any), ("n_findable", links.inside > 0)):
             counts[name] += by_line(links.stratum, which, n_strata)
     return counts
@@ -211,7 +210,7 @@ def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, clusters: C
     marks = np.zeros((2, clusters.n_records if clusters is not None else 0), bool)
     for batch in batches.merge([source]):
         record, counts = count_pairs(batch)
-        links = truth.of(record)
+        links = truth.take(record)
         hit = counts["confirmed"] > 0
         case = {"stratum": links.stratum, "pairs": counts["pairs"], "inside": links.inside}
         amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~links.any}
@@ -240,36 +239,36 @@ def count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     -------
     record : int32 (n,)
     counts : dict of int64 (n,)
-        pairs, confirmed, best and best_confirmed; and ``level``, the best score (unicity: the smallest order).
+        pairs, confirmed, best and best_confirmed; and ``score``, the best one (unicity: the smallest order).
     """
     puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
-    level = batch["score" if "score" in batch.column_names else "order"].to_numpy()
+    score = batch["score" if "score" in batch.column_names else "order"].to_numpy()
     new = batches.is_new(puf)
     start, number = np.flatnonzero(new), np.cumsum(new) - 1
-    top = level == level[start][number]  # the pairs of a record are sorted best first
+    top = score == score[start][number]  # the pairs of a record are sorted best first
     chosen = {"confirmed": confirmed, "best": top, "best_confirmed": top & confirmed}
     counts = {name: np.bincount(number[rows], minlength=len(start)) for name, rows in chosen.items()}
-    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "level": level[start]}
+    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts, "score": score[start]}
 
 
-def _rates(part: Rating, tallies: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def _rates(settings: RatingSettings, tallies: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Return the counts and rates of a metric, one line for the whole study and one for each stratum."""
     n_strata = len(counts["n_puf"]) - 1
     case = {name: column.to_numpy() for name, column in tallies.cases.items()}
-    lines, times = Lines(case["stratum"], n_strata), case["records"]
-    suspected, confirmed, n_confirmed_pairs = (lines.sum(case[name]) for name in ("records", "hits", "confirmed"))
-    n_pairs = lines.sum(times * case["pairs"])
+    by_stratum, times = SumsByStratum(case["stratum"], n_strata), case["records"]
+    suspected, confirmed, n_confirmed_pairs = (by_stratum.sum(case[name]) for name in ("records", "hits", "confirmed"))
+    n_pairs = by_stratum.sum(times * case["pairs"])
     return pd.DataFrame(
         {
             **counts,
             "n_pairs": n_pairs,
             "n_confirmed_pairs": n_confirmed_pairs,
             **rates_of(counts["n_puf"], suspected, confirmed),
-            **conditional_rates(part.rates, suspected, confirmed, tallies.spreads),
+            **conditional_rates(settings.rates, suspected, confirmed, tallies.spreads),
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
-            "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
-            **_claims(tallies, lines, suspected),
+            "baseline_rate": shares(by_stratum.fsum(case["chance"], times), suspected),
+            **_claims(tallies, by_stratum, suspected),
             "passing_rate": shares(suspected + counts["n_ambiguous"], counts["n_compared"]),
         }
     )
@@ -312,15 +311,15 @@ def conditional_rates(
     }
 
 
-def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
+def _claims(tallies: Suspected, by_stratum: SumsByStratum, suspected: np.ndarray) -> dict[str, np.ndarray]:
     """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
     case, best = (
         {name: column.to_numpy() for name, column in table.items()} for table in (tallies.cases, tallies.best)
     )
     single = case["pairs"] == 1
-    n_single, n_single_confirmed = (lines.sum(case[name] * single) for name in ("records", "confirmed"))
-    correct = lines.expected_correct(case["pairs"], case["confirmed"])
-    of_best = Lines(best["stratum"], len(suspected) - 1)
+    n_single, n_single_confirmed = (by_stratum.sum(case[name] * single) for name in ("records", "confirmed"))
+    correct = by_stratum.expected_correct(case["pairs"], case["confirmed"])
+    of_best = SumsByStratum(best["stratum"], len(suspected) - 1)
     best_correct = of_best.expected_correct(best["best"], best["confirmed"])
     return {
         "expected_correct": correct,
@@ -330,31 +329,33 @@ def _claims(tallies: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str
         "n_single": n_single,
         "n_single_confirmed": n_single_confirmed,
         "single_rate": shares(n_single_confirmed, n_single),
-        "n_false_outside": lines.sum(case["outside"]),
+        "n_false_outside": by_stratum.sum(case["outside"]),
     }
 
 
-def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None) -> int:
+def _tolerance(
+    settings: RatingSettings, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None
+) -> int:
     """Return how many linking variables may differ completely in a suspected pair of these files."""
-    if metric not in part.tolerances:
+    if metric not in settings.tolerances:
         if model is None:
             raise ValueError("the tolerance of this metric follows from its weights")
         return int(model["tolerance"].iloc[0])
-    complete, incomplete = part.tolerances[metric]
+    complete, incomplete = settings.tolerances[metric]
     if complete == incomplete:
         return complete
     any_missing = any(
         batch[name].null_count
         for source in prepared.values()
-        for batch in batches.split(source, columns=part.variables)
-        for name in part.variables
+        for batch in batches.split(source, columns=settings.variables)
+        for name in settings.variables
     )
     return incomplete if any_missing else complete
 
 
-def _ambiguous(limits: pd.DataFrame, names: list[str], max_pairs: int) -> np.ndarray:
+def _ambiguous(rank_curve: pd.DataFrame, names: list[str], max_pairs: int) -> np.ndarray:
     """Return the records whose best score is shared by too many pairs, by line; 0 for a metric without ranks."""
-    if limits.empty:
+    if rank_curve.empty:
         return np.zeros(len(names), np.int64)
-    lines = limits[limits["max_pairs"] == max_pairs].set_index("stratum")["n_ambiguous"]
+    lines = rank_curve[rank_curve["max_pairs"] == max_pairs].set_index("stratum")["n_ambiguous"]
     return lines.reindex(names, fill_value=0).to_numpy(np.int64)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from reident.linkage.parts import OrderedVariable
+from reident.linkage.settings import OrderedVariable
 from reident.sections.coarsening import Coarsening, NamedCoarsening
 from reident.sections.linkage import coarser_order
 

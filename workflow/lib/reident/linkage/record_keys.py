@@ -25,7 +25,7 @@ RANGE = 2**24
 def keys_of(
     source: Source, columns: Sequence[str], requests: Iterable[np.ndarray], folder: Path | None = None
 ) -> Iterator[Callable[[np.ndarray], pa.Table]]:
-    """Give what returns the keys of the next batch of records.
+    """Give a function that returns the keys of the next batch of records.
 
     Parameters
     ----------

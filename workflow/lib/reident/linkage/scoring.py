@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS, Source, split
-from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, Setting, progress_of_part
+from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
-from reident.linkage.parts import Scoring
-from reident.linkage.strata import lines
+from reident.linkage.settings import ScoringSettings
+from reident.linkage.strata import stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink
@@ -24,13 +24,13 @@ MAX_TOGETHER = 2**14
 
 
 def score_shard(
-    part: Scoring,
+    settings: ScoringSettings,
     metric: Metric,
     files: Mapping[str, Source],
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
     blocks: pd.DataFrame,
-    setting: Setting,
+    context: ScoringContext,
     pairs: Sink,
     records: np.ndarray | None = None,
 ) -> None:
@@ -43,8 +43,8 @@ def score_shard(
         the records of the shard's strata.
     blocks : pandas.DataFrame
         The blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
-    setting : Setting
-        What follows from the part and the files is filled in.
+    context : ScoringContext
+        What follows from the settings and the files is filled in.
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
         then eif. An ambiguous record (its best score alone is shared by more than `keep` pairs, so no pair of it is
@@ -54,15 +54,15 @@ def score_shard(
         The PUF records whose pairs are needed; those of others may be among them.
     """
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
-    held = _hold(part, files, strata, line, len(manifest))
-    comparison, located = held.comparison, held.located
+    loaded = _load(settings, files, strata, line, len(manifest))
+    comparison, located = loaded.comparison, loaded.located
     total = max(int(blocks["pairs"].sum()), 1)
-    progress = setting.progress
-    setting = setting._replace(keep=part.keep, any_missing=held.any_missing)
+    progress = context.progress
+    context = context._replace(keep=settings.keep, any_missing=loaded.any_missing)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
-        held, line[small], metric, part, setting._replace(progress=progress_of_part(progress, 0, done / total))
+        loaded, line[small], metric, settings, context._replace(progress=progress_of_share(progress, 0, done / total))
     )
     if kept is None:
         small, kept, done = np.zeros(len(blocks), bool), [], 0
@@ -71,17 +71,17 @@ def score_shard(
         puf, eif = comparison.rows("puf", stratum), comparison.rows("eif", stratum)
         if records is not None and metric.splits:
             inside = np.arange(len(puf))[chosen]
-            chosen = inside[records[held.rows["puf"][puf[inside]]]]
+            chosen = inside[records[loaded.rows["puf"][puf[inside]]]]
         rows = puf[chosen], eif
         if len(rows[0]):
-            job = setting._replace(progress=progress_of_part(progress, done / total, block.pairs / total))
-            scored = metric.score(comparison.pairing(stratum, chosen), part.options, job)
+            job = context._replace(progress=progress_of_share(progress, done / total, block.pairs / total))
+            scored = metric.score(comparison.pairing(stratum, chosen), settings.options, job)
             kept.append(located(*rows, scored))
         done += block.pairs
     _write(kept, metric, pairs)
 
 
-class _Held(NamedTuple):
+class _Loaded(NamedTuple):
     """The records that a shard compares."""
 
     comparison: Comparison
@@ -89,7 +89,7 @@ class _Held(NamedTuple):
     any_missing: bool  # whether a linking variable is missing anywhere in the whole files
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
-        """Return the pairs of a pairing whose records have these positions among those held."""
+        """Return the pairs of a pairing whose records have these positions among the loaded ones."""
         puf, eif = self.rows["puf"][puf], self.rows["eif"][eif]
         ambiguous = np.flatnonzero(scored.ambiguous)
         return _Pairs(
@@ -100,47 +100,53 @@ class _Held(NamedTuple):
         )
 
 
-def _hold(
-    part: Scoring, files: Mapping[str, Source], strata: Mapping[str, pa.Table], line: np.ndarray, n_strata: int
-) -> _Held:
+def _load(
+    settings: ScoringSettings,
+    files: Mapping[str, Source],
+    strata: Mapping[str, pa.Table],
+    line: np.ndarray,
+    n_strata: int,
+) -> _Loaded:
     """Return the records of some strata; all records where a score depends on those of other strata too."""
-    names = [variable.name for variable in part.variables]
+    names = [variable.name for variable in settings.variables]
     chosen = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
     chosen[line] = True
-    chosen |= part.scope == "study"
+    chosen |= settings.scope == "study"
     rows, records, any_missing = {}, {}, False
     for side, source in files.items():
-        keep, start, batches = chosen[lines(strata[side])], 0, []
+        keep, start, batches = chosen[stratum_of_records(strata[side])], 0, []
         for batch in split(source, columns=names):
             mask = keep[start : start + batch.num_rows]
             start += batch.num_rows
             any_missing |= any(column.null_count for column in batch.columns)
             batches.append(batch if mask.all() else batch.filter(pa.array(mask)))
         rows[side], records[side] = np.flatnonzero(keep), pa.concat_tables(batches)
-    held_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
-    comparison = Comparison(part.variables, records, held_strata, n_strata, part.scope)
-    return _Held(comparison, rows, any_missing)
+    loaded_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
+    comparison = Comparison(settings.variables, records, loaded_strata, n_strata, settings.scope)
+    return _Loaded(comparison, rows, any_missing)
 
 
 def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:
-    """Return which blocks are whole strata of so few records that all their pairs can be compared; bool (n,)."""
+    """Return whether blocks are whole strata of so few records that all their pairs can be compared; bool (n,)."""
     n_puf, n_eif = (comparison.sizes(side)[line] for side in ("puf", "eif"))
     whole = (blocks["start"] == 0) & (blocks["stop"] == n_puf)
     return whole.to_numpy() & (n_puf + n_eif <= MAX_SMALL)
 
 
-def _score_small(held: _Held, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting) -> list[_Pairs] | None:
+def _score_small(
+    loaded: _Loaded, line: np.ndarray, metric: Metric, settings: ScoringSettings, context: ScoringContext
+) -> list[_Pairs] | None:
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
         return None
-    pairs, comparison = [], held.comparison
+    pairs, comparison = [], loaded.comparison
     for start in range(0, len(line), MAX_TOGETHER):
         strata = line[start : start + MAX_TOGETHER]
-        progress = progress_of_part(setting.progress, start / len(line), len(strata) / len(line))
-        scored = metric.score_small(comparison.pairings(strata), part.options, setting._replace(progress=progress))
+        progress = progress_of_share(context.progress, start / len(line), len(strata) / len(line))
+        scored = metric.score_small(comparison.pairings(strata), settings.options, context._replace(progress=progress))
         if scored is None:
             return None
-        pairs.append(held.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))
+        pairs.append(loaded.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))
     return pairs
 
 

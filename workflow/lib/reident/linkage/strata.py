@@ -19,7 +19,7 @@ from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.linkage import batches
-from reident.linkage.parts import Stratifying
+from reident.linkage.settings import StratificationSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -55,7 +55,7 @@ class Block(NamedTuple):
     pairs: int
 
 
-def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Strata:
+def stratify(settings: StratificationSettings, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Strata:
     """List the strata of a study from its prepared tables.
 
     Raises
@@ -63,20 +63,20 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> 
     InputError
         If no stratum has records of both files.
     """
-    code_puf, code_eif = _codes([puf, eif], part.strata)
+    code_puf, code_eif = _codes([puf, eif], settings.strata)
     n_strata = int(max(code_puf.max(initial=-1), code_eif.max(initial=-1))) + 1
     n_puf = np.bincount(code_puf[code_puf >= 0], minlength=n_strata)
     n_eif = np.bincount(code_eif[code_eif >= 0], minlength=n_strata)
     if not (n_puf * n_eif).any():
         raise InputError(
-            f"{' and '.join(part.files)} must have at least one stratum in common "
-            f"({', '.join(part.strata) or 'no strata variables'}). Recode the strata variables or remove one from "
+            f"{' and '.join(settings.files)} must have at least one stratum in common "
+            f"({', '.join(settings.strata) or 'no strata variables'}). Recode the strata variables or remove one from "
             "`strata`."
         )
     inside = links_inside(iuf, code_puf, code_eif)
     width = max(4, len(str(n_strata)))
     manifest = pd.DataFrame({"stratum": [f"s{number:0{width}d}" for number in range(1, n_strata + 1)]})
-    for name in part.strata:
+    for name in settings.strata:
         manifest[name] = _labels(name, n_strata, (puf, code_puf), (eif, code_eif))
     manifest["n_puf"], manifest["n_eif"] = n_puf, n_eif
     manifest["n_links"] = np.bincount(code_puf[iuf["puf"].to_numpy()[inside]], minlength=n_strata)
@@ -85,19 +85,19 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> 
     return Strata(manifest, account, _table(code_puf), _table(code_eif))
 
 
-def lines(table: pa.Table) -> np.ndarray:
-    """Return the line of the manifest of each record of a file, -1 for none; int32 (n,)."""
+def stratum_of_records(table: pa.Table) -> np.ndarray:
+    """Return the stratum of each record of a file, as its line in the manifest, -1 for none; int32 (n,)."""
     return pc.fill_null(table["stratum"], -1).to_numpy()
 
 
-def held_lines(source: Source, n_strata: int) -> np.ndarray:
-    """Return :func:`lines` of all records of a file, in the smallest type that holds them; int (n,)."""
-    held = np.empty(batches.size(source), np.min_scalar_type(-max(n_strata, 1)))
+def read_stratum_of_records(source: Source, n_strata: int) -> np.ndarray:
+    """Read :func:`stratum_of_records` batch by batch, in the smallest type that holds it; int (n,)."""
+    stratum = np.empty(batches.size(source), np.min_scalar_type(-max(n_strata, 1)))
     start = 0
     for batch in batches.split(source, columns=["stratum"]):
-        held[start : start + len(batch)] = lines(batch)
+        stratum[start : start + len(batch)] = stratum_of_records(batch)
         start += len(batch)
-    return held
+    return stratum
 
 
 def links_inside(iuf: pa.Table, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:

@@ -99,7 +99,7 @@ class Groups(NamedTuple):
     order: np.ndarray
     bounds: np.ndarray
 
-    def of(self, group: int) -> np.ndarray:
+    def members(self, group: int) -> np.ndarray:
         """Return the positions of the members of a group, ascending."""
         return self.order[self.bounds[group] : self.bounds[group + 1]]
 

@@ -1,4 +1,4 @@
-"""The intruder who holds several files: what any, all and exactly k of them find (METHODS §6.6)."""
+"""The intruder who holds several files: the rates for any, all and exactly k of them (METHODS §6.6)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from reident.intake.records import PERSON
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import among
-from reident.linkage.parts import ALL, ANY, EXACTLY, ONE, Joining
-from reident.linkage.ranking import WHOLE
-from reident.linkage.rates import Lines, conditional_rates, count_pairs, rates_of, shares
-from reident.linkage.strata import held_lines
+from reident.linkage.rates import SumsByStratum, conditional_rates, count_pairs, rates_of, shares
+from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, WHOLE, JoiningSettings
+from reident.linkage.strata import read_stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
 
 class Claims(NamedTuple):
-    """What the attacks with each of k files find of each PUF record of a metric; all arrays are (k, n_puf).
+    """The results of the attacks with each of k files, by PUF record of a metric; all arrays are (k, n_puf).
 
     The candidates and the true links among them; the same of the best rank; and the best score, the smaller the better,
     infinite without a candidate.
@@ -35,11 +34,11 @@ class Claims(NamedTuple):
     links: np.ndarray
     best: np.ndarray
     best_links: np.ndarray
-    level: np.ndarray
+    score: np.ndarray
 
 
 def join(
-    part: Joining,
+    settings: JoiningSettings,
     released: Sequence[Source],
     strata: Source,
     manifest: pd.DataFrame,
@@ -69,39 +68,39 @@ def join(
     InputError
         If an attack has other released records, or the same in other strata.
     """
-    check_released(part, released)
+    check_released(settings, released)
     n_strata = len(manifest)
-    stratum = held_lines(strata, n_strata)
+    stratum = read_stratum_of_records(strata, n_strata)
     n_puf = np.append(len(stratum), manifest["n_puf"].to_numpy(np.int64))
     spread = None
-    if part.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
+    if settings.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
         spread = Clusters(clusters, strata, n_strata)
     codes = _numbers(persons) if len(persons) else []
     names, tables = np.array([WHOLE, *manifest["stratum"]], object), []
     for metric, sources in pairs.items():
-        claims = claims_of(sources, len(stratum), low_is_best=part.low_is_best[metric])
-        lines = _Lines(part, stratum, n_puf, spread)
+        claims = claims_of(sources, len(stratum), low_is_best=settings.low_is_best[metric])
+        joined = _JoinedRates(settings, stratum, n_puf, spread)
         shared = corroborated(sources, codes, len(stratum)) if codes else None
-        rates = pd.concat(lines.of(claims, shared)).sort_index(kind="stable")
+        rates = pd.concat(joined.tabulate(claims, shared)).sort_index(kind="stable")
         tables.append(rates.assign(metric=metric, stratum=names[rates.index]))
     return pd.concat(tables, ignore_index=True)
 
 
-def by_metric(part: Joining, pairs: Sequence[Source]) -> dict[str, Sequence[Source]]:
+def by_metric(settings: JoiningSettings, pairs: Sequence[Source]) -> dict[str, Sequence[Source]]:
     """Return the pairs of each file by metric; those of a metric follow one another."""
-    k = len(part.files)
-    return {metric: pairs[at * k : (at + 1) * k] for at, metric in enumerate(part.low_is_best)}
+    k = len(settings.files)
+    return {metric: pairs[at * k : (at + 1) * k] for at, metric in enumerate(settings.low_is_best)}
 
 
-def persons(part: Joining, prepared: Sequence[Source]) -> list[pa.ChunkedArray]:
+def persons(settings: JoiningSettings, prepared: Sequence[Source]) -> list[pa.ChunkedArray]:
     """Return the person of each record of the prepared EIFs; nothing where the files do not name persons."""
-    return [batches.column(eif, PERSON) for eif in prepared] if part.person else []
+    return [batches.column(eif, PERSON) for eif in prepared] if settings.person else []
 
 
-def check_released(part: Joining, released: Sequence[Source]) -> None:
+def check_released(settings: JoiningSettings, released: Sequence[Source]) -> None:
     """Refuse attacks on other released records than those of the study."""
-    for label, variant in zip(part.files, released[1:], strict=True):
-        for name in part.released:
+    for label, variant in zip(settings.files, released[1:], strict=True):
+        for name in settings.released:
             column = batches.column(released[0], name)
             if len(column) != batches.size(variant) or not column.equals(batches.column(variant, name)):
                 raise InputError(
@@ -111,7 +110,7 @@ def check_released(part: Joining, released: Sequence[Source]) -> None:
 
 
 def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims:
-    """Return what each file finds, by PUF record, of `n`, from the pairs that confirmation leaves of each file."""
+    """Return the results with each file, by PUF record, of `n`, from the confirmed pairs of each file."""
     shape = len(sources), n
     counted = [np.zeros(shape, np.int32) for _ in range(4)]
     claims = Claims(counted[0], counted[1], counted[2], counted[3], np.full(shape, np.inf))
@@ -121,7 +120,7 @@ def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims
             names = ("pairs", "confirmed", "best", "best_confirmed")
             for name, values in zip(names, claims, strict=False):
                 values[at, record] = counts[name]
-            claims.level[at, record] = counts["level"] if low_is_best else -counts["level"]
+            claims.score[at, record] = counts["score"] if low_is_best else -counts["score"]
     return claims
 
 
@@ -172,21 +171,23 @@ def _numbers(persons: Sequence[pa.ChunkedArray]) -> list[np.ndarray]:
     return np.split(numbers.astype(np.int64), np.cumsum([len(column) for column in persons])[:-1])
 
 
-class _Lines:
-    """The lines of the table of one metric: of the whole study and each stratum, by what the files find."""
+class _JoinedRates:
+    """The rates of one metric with several files, of the whole study and each stratum, by the files."""
 
-    def __init__(self, part: Joining, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None) -> None:
-        self._part, self._n_puf, self._clusters = part, n_puf, spread
+    def __init__(
+        self, settings: JoiningSettings, stratum: np.ndarray, n_puf: np.ndarray, spread: Clusters | None
+    ) -> None:
+        self._settings, self._n_puf, self._clusters = settings, n_puf, spread
         self._stratum = stratum
-        self._lines = Lines(stratum, len(n_puf) - 1)
+        self._by_stratum = SumsByStratum(stratum, len(n_puf) - 1)
 
-    def of(self, claims: Claims, shared: tuple[np.ndarray, np.ndarray] | None) -> list[pd.DataFrame]:
+    def tabulate(self, claims: Claims, shared: tuple[np.ndarray, np.ndarray] | None) -> list[pd.DataFrame]:
         """Return the tables of each file alone, any, all, and exactly 1, 2, … of them."""
         is_suspected, is_confirmed = claims.candidates > 0, claims.links > 0
         suspected, confirmed = is_suspected.sum(axis=0), is_confirmed.sum(axis=0)
-        k = len(self._part.files)
+        k = len(self._settings.files)
         lines = []
-        for at, label in enumerate(self._part.files):
+        for at, label in enumerate(self._settings.files):
             guesses = self._guesses(Claims(*(values[at : at + 1] for values in claims)))
             lines.append((ONE, label, self._rates(is_suspected[at], is_confirmed[at], guesses)))
         more = self._guesses(claims) | ({} if shared is None else self._corroborated(*shared))
@@ -198,7 +199,7 @@ class _Lines:
         return [pd.DataFrame({"files": files, "label": label, **columns}) for files, label, columns in lines]
 
     def _counts(self, suspected: np.ndarray, confirmed: np.ndarray) -> dict[str, np.ndarray]:
-        counts = self._lines.sum(suspected), self._lines.sum(confirmed)
+        counts = self._by_stratum.sum(suspected), self._by_stratum.sum(confirmed)
         return {"n_puf": self._n_puf, **rates_of(self._n_puf, *counts)}
 
     def _rates(
@@ -208,7 +209,7 @@ class _Lines:
         counts = self._counts(suspected, confirmed)
         n_suspected, n_confirmed = counts["n_suspected"], counts["n_confirmed"]
         spreads = [] if self._clusters is None else self._clusters.spreads(suspected, confirmed)
-        counts |= conditional_rates(self._part.rates, n_suspected, n_confirmed, spreads)
+        counts |= conditional_rates(self._settings.rates, n_suspected, n_confirmed, spreads)
         for name, values in (more or {}).items():
             counts[name] = values
             if name.endswith("_correct"):
@@ -217,22 +218,22 @@ class _Lines:
 
     def _guesses(self, claims: Claims) -> dict[str, np.ndarray]:
         """Return the expected correct guesses by the file whose best candidate has the best score, ties at random."""
-        is_best = (claims.candidates > 0) & (claims.level == claims.level.min(axis=0))
+        is_best = (claims.candidates > 0) & (claims.score == claims.score.min(axis=0))
         file, record = np.nonzero(is_best)
         ties = is_best.sum(axis=0)[record]
-        lines = Lines(self._stratum[record], len(self._n_puf) - 1)
+        by_stratum = SumsByStratum(self._stratum[record], len(self._n_puf) - 1)
         # Of t links among c candidates in one of m such files: t / (c·m).
         return {
-            "expected_correct": lines.expected_correct(
+            "expected_correct": by_stratum.expected_correct(
                 claims.candidates[file, record] * ties, claims.links[file, record]
             ),
-            "best_rank_correct": lines.expected_correct(
+            "best_rank_correct": by_stratum.expected_correct(
                 claims.best[file, record] * ties, claims.best_links[file, record]
             ),
         }
 
     def _corroborated(self, shared: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
-        n_shared, n_right = self._lines.sum(shared), self._lines.sum(right)
+        n_shared, n_right = self._by_stratum.sum(shared), self._by_stratum.sum(right)
         return {
             "n_corroborated": n_shared,
             "n_corroborated_confirmed": n_right,

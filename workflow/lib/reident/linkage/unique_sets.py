@@ -35,7 +35,7 @@ class SmallestSets(NamedTuple):
 
 
 def smallest_sets(
-    codes: np.ndarray, stratum: np.ndarray, held: np.ndarray, agree: np.ndarray, max_size: int
+    codes: np.ndarray, stratum: np.ndarray, eif_rows: np.ndarray, agree: np.ndarray, max_size: int
 ) -> SmallestSets:
     """Find, for each pair, the smallest sets on which it agrees and its EIF record is alone in its stratum.
 
@@ -45,7 +45,7 @@ def smallest_sets(
         The categories of the EIF records; -1 where missing: the record is in no cell of a set with that variable.
     stratum : int (n_eif,)
         -1 for none.
-    held : int (m,)
+    eif_rows : int (m,)
         The EIF record of each pair, in a stratum.
     agree : bool (m, v)
         The variables on which the records of each pair agree; none that either misses.
@@ -55,15 +55,15 @@ def smallest_sets(
     (m, v), sets = agree.shape, list[tuple[int, ...]]()
     size, first, n_sets = np.zeros(m, np.int64), np.full(m, -1), np.zeros(m, np.int64)
     containing = np.zeros((m, v), np.int64)
-    near = np.flatnonzero(np.isin(stratum, np.unique(stratum[held])) & (stratum >= 0))
+    near = np.flatnonzero(np.isin(stratum, np.unique(stratum[eif_rows])) & (stratum >= 0))
     place = np.full(len(codes), -1)
     place[near] = np.arange(len(near))
-    codes, group, held = codes[near], stratum[near], place[held]
+    codes, group, eif_rows = codes[near], stratum[near], place[eif_rows]
     for length in range(1, min(max_size, v) + 1):
         todo = np.flatnonzero(size == 0)
         for members in combinations(range(v), length):
             pairs = todo[agree[todo][:, list(members)].all(axis=1)]
-            pairs = pairs[alone(codes[:, list(members)], group)[held[pairs]]] if len(pairs) else pairs
+            pairs = pairs[alone(codes[:, list(members)], group)[eif_rows[pairs]]] if len(pairs) else pairs
             if not len(pairs):
                 continue
             sets.append(members)

@@ -17,11 +17,11 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.kernels import patterns
 from reident.linkage.metrics import fellegi_sunter
-from reident.linkage.metrics.contract import Estimates, Progress, progress_of_part
+from reident.linkage.metrics.contract import Estimates, Progress, progress_of_share
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Compared
 from reident.linkage.pairing import Comparison
-from reident.linkage.parts import Weighing
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.settings import WeighingSettings
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.sections.exact import SCALE
 
 START = 0.9
@@ -54,7 +54,7 @@ class LinkModel(NamedTuple):
 
 
 def estimate(
-    part: Weighing,
+    settings: WeighingSettings,
     files: Mapping[str, pa.Table],
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
@@ -71,34 +71,36 @@ def estimate(
     InputError
         If a blind intruder compares so many variables that there are too many patterns.
     """
-    comparison = Comparison(part.variables, files, strata, len(manifest))
-    near = [variable.name in part.partial for variable in part.variables]
-    incomplete = [any(table[variable.name].null_count > 0 for table in files.values()) for variable in part.variables]
+    comparison = Comparison(settings.variables, files, strata, len(manifest))
+    near = [variable.name in settings.partial for variable in settings.variables]
+    incomplete = [
+        any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
+    ]
     occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
     n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
-    tally = None if part.informed else _tally(part, comparison, manifest, near, incomplete, threads)
+    tally = None if settings.informed else _tally(settings, comparison, manifest, near, incomplete, threads)
     start = 0.0
     for stratum in occupied.tolist():
-        records = fellegi_sunter.compared(comparison.pairing(stratum), part.partial)
+        records = fellegi_sunter.compared(comparison.pairing(stratum), settings.partial)
         pairs += _level_counts(records)
         if tally is not None:
             share = int(manifest["pairs"].iloc[stratum]) / n_pairs
-            tally.add(records.puf, records.eif, progress_of_part(progress, start, share))
+            tally.add(records.puf, records.eif, progress_of_share(progress, start, share))
             start += share
     if tally is None:
         if iuf is None:
             raise ValueError("an informed intruder needs the links")
-        links, n_links = _link_counts(part, comparison, strata, iuf)
+        links, n_links = _link_counts(settings, comparison, strata, iuf)
         model = LinkModel(links, (n_links + 0.5) / (n_pairs + 1))
     else:
         sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
         most = int(sizes.iloc[occupied].sum()) / n_pairs
         model = maximise(tally.counts(), near, incomplete, most)
-    return _estimates(part, n_pairs, pairs, model, incomplete)
+    return _estimates(settings, n_pairs, pairs, model, incomplete)
 
 
 def _tally(
-    part: Weighing,
+    settings: WeighingSettings,
     comparison: Comparison,
     manifest: pd.DataFrame,
     near: list[bool],
@@ -112,7 +114,7 @@ def _tally(
             f"but {len(near)} linking variables have more. Use fewer linking variables, or `m: informed`."
         )
     largest = comparison.pairing(int(manifest["pairs"].to_numpy().argmax()))
-    records = fellegi_sunter.compared(largest, part.partial)
+    records = fellegi_sunter.compared(largest, settings.partial)
     order = patterns.by_agreement(records.puf, records.eif).tolist()
     return patterns.Tally(near, incomplete, order, threads)
 
@@ -133,12 +135,12 @@ def _level_counts(records: Compared) -> np.ndarray:
 
 
 def _link_counts(
-    part: Weighing, comparison: Comparison, strata: Mapping[str, pa.Table], iuf: pa.Table
+    settings: WeighingSettings, comparison: Comparison, strata: Mapping[str, pa.Table], iuf: pa.Table
 ) -> tuple[np.ndarray, int]:
     """Count the true links that are compared, by variable and level, int64 (v, 4), and in all."""
-    inside = links_inside(iuf, lines(strata["puf"]), lines(strata["eif"]))
+    inside = links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"]))
     puf, eif = (iuf[side].to_numpy()[inside] for side in ("puf", "eif"))
-    records = fellegi_sunter.compared(comparison.whole(), part.partial)
+    records = fellegi_sunter.compared(comparison.whole(), settings.partial)
     a, b = records.puf[puf], records.eif[eif]
     missing = (a < 0) | (b < 0)
     partial = (np.abs(a - b) == 1) & np.array(records.near, bool)
@@ -234,11 +236,13 @@ def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) 
         return 1 / (1 + np.exp(-total))
 
 
-def _estimates(part: Weighing, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]) -> Estimates:
+def _estimates(
+    settings: WeighingSettings, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]
+) -> Estimates:
     """Turn counts of links and of other pairs into probabilities and weights."""
     rows: list[tuple[str, str, int, float | None, float | None, float]] = []
-    for at, variable in enumerate(part.variables):
-        near = variable.name in part.partial
+    for at, variable in enumerate(settings.variables):
+        near = variable.name in settings.partial
         places = [0, 1, 2] if near else [0, 2]
         m = _smoothed(model.links[at, places])
         u = _smoothed(pairs[at, places] - model.links[at, places])
@@ -249,7 +253,7 @@ def _estimates(part: Weighing, n_pairs: int, pairs: np.ndarray, model: LinkModel
             rows.append((variable.name, LEVELS[PRESENT], int(pairs[at, PRESENT]), None, None, 0.0))
     levels = pd.DataFrame(rows, columns=["variable", "level", "n_pairs", "m", "u", "weight"])
     prior = _rounded(max(model.prior, 0.5 / (n_pairs + 1)))
-    least = fellegi_sunter.least_weight(part.probability, part.weight, prior)
+    least = fellegi_sunter.least_weight(settings.probability, settings.weight, prior)
     line = {
         "n_pairs": n_pairs,
         "prior": prior,

@@ -21,8 +21,8 @@ from reident.intake import keys
 from reident.linkage.pairing import spread
 from reident.matching import relabelling
 from reident.matching.counting import pack
-from reident.matching.parts import ClosestRules
 from reident.matching.prepare import ROW
+from reident.matching.settings import ClosestSettings
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
@@ -99,7 +99,11 @@ class Distances(NamedTuple):
 
 
 def measure(
-    rules: ClosestRules, confidential: pa.Table, synthetic: pa.Table, holdout: pa.Table, **workers: Unpack[Workers]
+    settings: ClosestSettings,
+    confidential: pa.Table,
+    synthetic: pa.Table,
+    holdout: pa.Table,
+    **workers: Unpack[Workers],
 ) -> Distances:
     """Measure the distances of all synthetic records.
 
@@ -115,21 +119,21 @@ def measure(
     """
     n, n_files = confidential.num_rows, synthetic.num_rows // confidential.num_rows
     tables = [confidential, holdout, *(synthetic.slice(at * n, n) for at in range(n_files))]
-    original, held, *copies = encode(rules, tables)
-    both = united(original, held)
+    original, holdout_records, *copies = encode(settings, tables)
+    both = united(original, holdout_records)
     records, lines, shares, percentiles = [], [], [], []
     for number, copy in enumerate(copies, start=1):
         scale = spread(copy.numbers[copy.place])
-        near = nearest(rules, copy, original, scale, **workers)
-        near_held = nearest(rules, copy, held, scale, **workers) if holdout.num_rows else None
+        near = nearest(settings, copy, original, scale, **workers)
+        near_holdout = nearest(settings, copy, holdout_records, scale, **workers) if holdout.num_rows else None
         line = {"file": str(number), **_described(copy, original, near, ""), "nearer": False, "copied": False}
         line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
-        if near_held is not None:
-            weights = weigh(rules, copy, (original, held, both), (near, near_held), scale, **workers)
-            nearness = _nearness(copy, weights, rules.level, n_files, number)
+        if near_holdout is not None:
+            weights = weigh(settings, copy, (original, holdout_records, both), (near, near_holdout), scale, **workers)
+            nearness = _nearness(copy, weights, settings.level, n_files, number)
             shares.append(nearness.assign(file=str(number)))
-            line |= _described(copy, held, near_held, "_holdout")
-            line |= _copied(copy, original, held, (1 - rules.level) / n_files)
+            line |= _described(copy, holdout_records, near_holdout, "_holdout")
+            line |= _copied(copy, original, holdout_records, (1 - settings.level) / n_files)
             line |= {
                 "share": nearness["share"].iloc[-1],
                 "expected": nearness["expected"].iloc[-1],
@@ -137,25 +141,27 @@ def measure(
             }
         lines.append(line)
         distances = {"confidential": _distance(near.level), "second": _distance(near.second)}
-        distances["holdout"] = np.full(len(near.level), np.nan) if near_held is None else _distance(near_held.level)
+        distances["holdout"] = (
+            np.full(len(near.level), np.nan) if near_holdout is None else _distance(near_holdout.level)
+        )
         names = {"file": str(number), "percent": np.arange(101)}
         columns = {kind: _percentile(copy, distances[kind], names["percent"]) for kind in ("confidential", "holdout")}
         percentiles.append(pd.DataFrame(names | columns))
-        rows = {name.removeprefix("."): confidential[name] for name in rules.key or [ROW]}
+        rows = {name.removeprefix("."): confidential[name] for name in settings.key or [ROW]}
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
         records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
     nearness = pd.concat(shares) if shares else pd.DataFrame()
     return Distances(pa.concat_tables(records), pd.DataFrame(lines), nearness, pd.concat(percentiles))
 
 
-def encode(rules: ClosestRules, tables: Sequence[pa.Table]) -> list[Records]:
+def encode(settings: ClosestSettings, tables: Sequence[pa.Table]) -> list[Records]:
     """Return the distinct records of each table; a table without a record has none."""
     starts = np.cumsum([0, *(table.num_rows for table in tables)])
-    shape = (int(starts[-1]), len(rules.variables))
+    shape = (int(starts[-1]), len(settings.variables))
     codes, values = np.full(shape, MISSING, np.int32), np.full(shape, np.nan)
     columns, sizes = [], []
-    for at, name in enumerate(rules.variables):
-        if name in rules.numeric:
+    for at, name in enumerate(settings.variables):
+        if name in settings.numeric:
             values[:, at] = np.concatenate([table[name].to_numpy().astype(np.float64) for table in tables])
             distinct, ranks = np.unique(values[:, at], return_inverse=True)
             columns.append(np.where(np.isnan(values[:, at]), MISSING, ranks).astype(np.int32))
@@ -174,24 +180,25 @@ def _distinct(codes: np.ndarray, values: np.ndarray, pattern: np.ndarray) -> Rec
     return Records(codes[rows], values[rows], distinct, times, place)
 
 
-def united(original: Records, held: Records) -> Records:
+def united(original: Records, holdout_records: Records) -> Records:
     """Return the distinct records of both files together, as one file."""
-    pattern, rows = np.unique(np.concatenate([original.pattern, held.pattern]), return_index=True)
+    pattern, rows = np.unique(np.concatenate([original.pattern, holdout_records.pattern]), return_index=True)
     codes, numbers = (
-        np.concatenate(pair)[rows] for pair in ((original.codes, held.codes), (original.numbers, held.numbers))
+        np.concatenate(pair)[rows]
+        for pair in ((original.codes, holdout_records.codes), (original.numbers, holdout_records.numbers))
     )
     return Records(codes, numbers, pattern, original.occurrences(pattern), rows)
 
 
-def _compared(rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
-    """Return what both searches take: two files and the definition of the distance."""
-    numeric = np.array([name in rules.numeric for name in rules.variables])
+def _compared(settings: ClosestSettings, copy: Records, file: Records, scale: np.ndarray) -> dict[str, Any]:
+    """Return the arguments of both searches: two files and the definition of the distance."""
+    numeric = np.array([name in settings.numeric for name in settings.variables])
     files = {"puf_codes": copy.codes, "eif_codes": file.codes, "puf_values": copy.numbers, "eif_values": file.numbers}
     return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
 
 
 def nearest(
-    rules: ClosestRules, copy: Records, file: Records, scale: np.ndarray, **workers: Unpack[Workers]
+    settings: ClosestSettings, copy: Records, file: Records, scale: np.ndarray, **workers: Unpack[Workers]
 ) -> Nearest:
     """Return the nearest records of a file, for each distinct synthetic record.
 
@@ -204,13 +211,13 @@ def nearest(
             f"distances to the closest record need at most {euclidean.MAX_NEAREST:,} distinct records in a file, "
             f"but {len(file.pattern):,} are given. Draw a sample, or leave out variables (`closest.variables`)."
         )
-    levels, place = euclidean.two_nearest(**_compared(rules, copy, file, scale), **workers)
+    levels, place = euclidean.two_nearest(**_compared(settings, copy, file, scale), **workers)
     tied = levels[:, 0] == levels[:, 1]
     return Nearest(levels[:, 0], np.where(file.times[place] > 1, levels[:, 0], levels[:, 1]), place, tied)
 
 
 class Weights(NamedTuple):
-    """What the synthetic records give to their nearest records of both files, each a whole in equal parts.
+    """The weights that the synthetic records give to their nearest records of both files, each a whole in equal parts.
 
     Attributes
     ----------
@@ -237,7 +244,7 @@ class Weights(NamedTuple):
 
 
 def weigh(
-    rules: ClosestRules,
+    settings: ClosestSettings,
     copy: Records,
     files: tuple[Records, Records, Records],
     near: tuple[Nearest, Nearest],
@@ -267,15 +274,15 @@ def weigh(
     if len(rows := np.flatnonzero(several)):
         part = Records(copy.codes[rows], copy.numbers[rows], copy.pattern[rows], copy.times[rows], rows)
         counts[rows] = euclidean.weigh_nearest(
-            **_compared(rules, part, both, scale), **workers,
+            **_compared(settings, part, both, scale), **workers,
             times=times, weighing=ties.Weighing(least[rows], part.times * one, group[rows]), sums=sums,
         )  # fmt: skip
     return Weights(least, cuts, counts, np.cumsum(sums, axis=0), times, one)
 
 
 def _nearness(copy: Records, weights: Weights, level: float, n_files: int, number: int) -> pd.DataFrame:
-    """Return the share of the nearest records that are confidential, of each of :data:`TAILS`, and what chance does."""
-    lines, (n_original, n_held) = [], weights.times.sum(axis=1).tolist()
+    """Return the share of the nearest records that are confidential, for each of :data:`TAILS`, and its chance."""
+    lines, (n_original, n_holdout) = [], weights.times.sum(axis=1).tolist()
     shares = weights.counts[:, 0] / weights.counts.sum(axis=1) * copy.times
     for q, cut, sums in zip(TAILS, weights.cuts, weights.sums, strict=True):
         inside = weights.least <= cut
@@ -284,7 +291,7 @@ def _nearness(copy: Records, weights: Weights, level: float, n_files: int, numbe
             sums, weights.times, float(n * weights.one), level, n_files * len(TAILS), [number, q]
         )
         names = {"percent": q, "n_records": n, "distance": cut / SCALE, "share": math.fsum(shares[inside]) / n}
-        lines.append(names | {"expected": n_original / (n_original + n_held)} | chance._asdict())
+        lines.append(names | {"expected": n_original / (n_original + n_holdout)} | chance._asdict())
     return pd.DataFrame(lines).rename(columns={"beyond": "nearer"})
 
 
@@ -301,12 +308,12 @@ def _described(copy: Records, file: Records, near: Nearest, end: str) -> dict[st
     return line if end else line | {"n_identical_unique": int(copy.times[times == 1].sum())}
 
 
-def _copied(copy: Records, original: Records, held: Records, risk: float) -> dict[str, Any]:
-    """Return how many people with values of their own a synthetic record equals, and whether that is chance."""
-    n_original, n_held = (int(file.times.sum()) for file in (original, held))
-    counts = original.occurrences(copy.pattern), held.occurrences(copy.pattern)
+def _copied(copy: Records, original: Records, holdout_records: Records, risk: float) -> dict[str, Any]:
+    """Return the number of people with values of their own in a synthetic record, and whether that is chance."""
+    n_original, n_holdout = (int(file.times.sum()) for file in (original, holdout_records))
+    counts = original.occurrences(copy.pattern), holdout_records.occurrences(copy.pattern)
     alone = [int(count[counts[0] + counts[1] == 1].sum()) for count in counts]
-    expected = n_original / (n_original + n_held)
+    expected = n_original / (n_original + n_holdout)
     chance = float(betainc(alone[0], alone[1] + 1, expected)) if alone[0] else 1.0
     return {
         "n_alone_confidential": alone[0], "n_alone_holdout": alone[1], "alone_probability": chance,

@@ -35,7 +35,7 @@ _DEVIATIONS = 4
 
 
 class Correspondence(NamedTuple):
-    """How a synthetic file agrees with the confidential file on the known variables.
+    """The agreement of a synthetic file with the confidential file on the known variables.
 
     `pipeline/columns.csv` says what each field is. Missing values agree with missing values; the
     correspondence is about 0 in a random order, and NaN if no order has more rows that agree than another.
@@ -83,7 +83,7 @@ def compare(
 
 
 def warnings(file: str, comparison: Correspondence, differ: Mapping[str, int], *, keyed: bool) -> list[StudyWarning]:
-    """Return what the analyst should read about a synthetic file."""
+    """Return the warnings for the analyst about a synthetic file."""
     n, agree = comparison.n_records, comparison.n_agree
     others, share = n - agree, (n - agree) / n
     if comparison.finding == "another_order":

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from reident.intake import keys
 from reident.intake.radius import Ranked, Reach, ranked
-from reident.matching.parts import MatchRules
 from reident.matching.prepare import TARGET
+from reident.matching.settings import MatchingSettings
 
 
 class Encoded(NamedTuple):
@@ -43,7 +43,7 @@ class Encoded(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """What METHODS calls c and T, for every file (0: the confidential file itself) and target.
+    """The counts c and T of METHODS, for every file (0: the confidential file itself) and target.
 
     Attributes
     ----------
@@ -55,18 +55,18 @@ class Matches(NamedTuple):
     t: np.ndarray
 
 
-def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
+def encode(settings: MatchingSettings, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
     """Return codes, ranks and intervals of the prepared files."""
     n = confidential.num_rows
-    each_other = options.missing == "each_other"
+    each_other = settings.missing == "each_other"
     codes, sizes, numbers = {}, {}, {}
-    for name in options.variables:
+    for name in settings.variables:
         columns = [confidential[name], synthetic[name]]
-        if name in options.radius:
-            radius = options.radius[name]
+        if name in settings.radius:
+            radius = settings.radius[name]
             of_files = [column.to_numpy().astype(np.float64) for column in columns]
             values = np.concatenate(of_files).reshape(-1, n)
-            reach = Reach(radius.size, radius.relative is not None, options.interval)
+            reach = Reach(radius.size, radius.relative is not None, settings.interval)
             ranking: Ranked = ranked(list(values), reach, missing_match=each_other)
             numbers[name] = np.stack(ranking.ranks), ranking.low, ranking.high
             continue
@@ -81,7 +81,7 @@ def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> 
 
 
 class Regions(NamedTuple):
-    """Where the matches of the targets lie: in a group, inside a box.
+    """The regions of the matches of the targets: in a group, inside a box.
 
     Attributes
     ----------

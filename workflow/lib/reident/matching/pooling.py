@@ -19,7 +19,7 @@ _CLOSE = 1e-9
 
 
 class Pooled(NamedTuple):
-    """What the pooled intruder names for every target; (N,).
+    """The candidates of the pooled intruder for every target; (N,).
 
     Attributes
     ----------

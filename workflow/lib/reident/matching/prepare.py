@@ -23,7 +23,7 @@ from reident.intake.severity import NOTABLE, UNDERSTATES, StudyWarning, table
 from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
-from reident.matching.parts import CONFIDENTIAL, MatchedFiles, synthetic_side
+from reident.matching.settings import CONFIDENTIAL, MatchingFileSettings, synthetic_side
 from reident.sections.codes import Coding, clean, normaliser
 from reident.sections.files import SourceFile
 from reident.sections.matching import HOLDOUT, MatchedVariable, Target
@@ -32,7 +32,7 @@ ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 """Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""
 
 
-class Prepared(NamedTuple):
+class PreparedMatching(NamedTuple):
     """The typed files, with the columns that `pipeline/columns.csv` declares.
 
     Of the synthetic files, one after the other, each is in the order of the confidential rows, which messages count as
@@ -48,23 +48,26 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    options: MatchedFiles,
+    settings: MatchingFileSettings,
     confidential: pa.Table,
     synthetic: Sequence[pa.Table],
     guard: Guard = contextlib.nullcontext,
     holdout: pa.Table | None = None,
-) -> Prepared:
+) -> PreparedMatching:
     """Type files that are in memory, as :func:`prepare_files` does; each has at least the columns of its extract."""
     sources = {CONFIDENTIAL: [confidential]}
     sources |= {synthetic_side(place): [text] for place, text in enumerate(synthetic)}
-    sources |= {HOLDOUT: [holdout]} if holdout is not None and options.holdout is not None else {}
+    sources |= {HOLDOUT: [holdout]} if holdout is not None and settings.holdout is not None else {}
     names = ("confidential", "synthetic", "holdout")
-    with opened(options.extracts, sources) as opened_texts:
-        return Prepared(**in_memory(names, lambda sinks: prepare_files(options, opened_texts, sinks, guard)))
+    with opened(settings.extracts, sources) as opened_texts:
+        return PreparedMatching(**in_memory(names, lambda sinks: prepare_files(settings, opened_texts, sinks, guard)))
 
 
 def prepare_files(
-    options: MatchedFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard = contextlib.nullcontext
+    settings: MatchingFileSettings,
+    texts: Mapping[str, Source],
+    sinks: Mapping[str, Sink],
+    guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
@@ -73,14 +76,14 @@ def prepare_files(
     texts : mapping of Source
         By side, the text of each file, see :func:`reident.intake.sources.opened`.
     sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`Prepared`.
+        Take the batches of the prepared tables, see :class:`PreparedMatching`.
     guard : Guard
         Encloses checks of keys, targets, population counts, codes and corresponding rows.
 
     Returns
     -------
     dict of pandas.DataFrame
-        The other tables of :class:`Prepared`.
+        The other tables of :class:`PreparedMatching`.
 
     Raises
     ------
@@ -92,61 +95,63 @@ def prepare_files(
     confidential, holdout = texts[CONFIDENTIAL], texts.get(HOLDOUT)
     if holdout is not None:
         require_records(holdout.source, holdout.num_rows)
-    synthetic = [texts[synthetic_side(place)] for place in range(len(options.synthetic))]
+    synthetic = [texts[synthetic_side(place)] for place in range(len(settings.synthetic))]
     account = Account("prepare_matching")
-    file, n = options.file().file_name, confidential.num_rows
-    require_records(options.file(), n)
+    file, n = settings.file().file_name, confidential.num_rows
+    require_records(settings.file(), n)
     confidential.order(guard)
     account.add("confidential", n)
     targets = np.ones(n, bool)
     with guard():
-        targets = _targets(options, confidential, file)
-    original = _typed(options, confidential)
+        targets = _targets(settings, confidential, file)
+    original = _typed(settings, confidential)
     copies = {}
     for place, text in enumerate(synthetic):
-        if options.key(place):
+        if settings.key(place):
             text.order(guard)
         if not (confidential.sound and text.sound):
             continue
         with guard():
-            copies[place] = _typed(options, text, _order(options, place, confidential, text))
+            copies[place] = _typed(settings, text, _order(settings, place, confidential, text))
         account.add(f"synthetic {place + 1}", text.num_rows)
     account.add("targets", n, {"not a target": int((~targets).sum())})
     counts = {}
-    if options.population_count:
+    if settings.population_count:
         with guard():
-            counts[POPULATION] = _population(options, options.population_count, confidential, targets)
-    warnings, correspondences = _compare(options, original, copies, guard)
-    held = original.slice(0, 0)
+            counts[POPULATION] = _population(settings, settings.population_count, confidential, targets)
+    warnings, correspondences = _compare(settings, original, copies, guard)
+    typed_holdout = original.slice(0, 0)
     if holdout is not None:
         account.add("holdout", holdout.num_rows)
-        held, more = _held(options, original, holdout, guard)
+        typed_holdout, more = _type_holdout(settings, original, holdout, guard)
         warnings += more
-    give(sinks["holdout"], held, np.arange(held.num_rows))
+    give(sinks["holdout"], typed_holdout, np.arange(typed_holdout.num_rows))
     together = {**counts, **dict(zip(original.column_names, original.columns, strict=True))}
-    give(sinks["confidential"], together, np.arange(n), _marks(options, confidential, targets))
+    give(sinks["confidential"], together, np.arange(n), _marks(settings, confidential, targets))
     for place, copy in copies.items():
         numbered = copy.add_column(0, FILE, pa.array(np.full(n, place + 1, np.int32)))
         give(sinks["synthetic"], numbered, np.arange(n))
     return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
 
 
-def _held(options: MatchedFiles, original: pa.Table, text: Source, guard: Guard) -> tuple[pa.Table, list[StudyWarning]]:
+def _type_holdout(
+    settings: MatchingFileSettings, original: pa.Table, text: Source, guard: Guard
+) -> tuple[pa.Table, list[StudyWarning]]:
     """Return the variables of the holdout, typed, and warnings; refuse a category without a code in common."""
     columns, warnings = {}, []
-    for variable in options.variables:
-        if variable.name in options.closest:
-            columns[variable.name] = typed_variable(options, variable, text[variable.name], text.source)
-            if variable.name not in options.numeric:
+    for variable in settings.variables:
+        if variable.name in settings.closest:
+            columns[variable.name] = typed_variable(settings, variable, text[variable.name], text.source)
+            if variable.name not in settings.numeric:
                 with guard():
-                    names = options.file().file_name, text.source.file_name
+                    names = settings.file().file_name, text.source.file_name
                     warnings += _common_codes(*names, variable.name, original[variable.name], columns[variable.name])
     return pa.table(columns), warnings
 
 
-def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> Iterator[pa.Table]:
-    """Yield what names the records: row, target, key."""
-    start, first = 0, options.file().first_row
+def _marks(settings: MatchingFileSettings, confidential: Source, targets: np.ndarray) -> Iterator[pa.Table]:
+    """Yield the columns that name the records: row, target, key."""
+    start, first = 0, settings.file().first_row
     for key in confidential.key_batches():
         stop = start + key.num_rows
         rows = pa.array(np.arange(first + start, first + stop, dtype=np.int32))
@@ -157,35 +162,39 @@ def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> 
         start = stop
 
 
-def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".", thousands: str = "") -> Coding:
+def coding(
+    settings: MatchingFileSettings, variable: MatchedVariable, decimal: str = ".", thousands: str = ""
+) -> Coding:
     """Return how a matched variable is read: a number if it has a radius, otherwise a category."""
-    kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"
+    kind: Literal["numeric", "categorical"] = "numeric" if variable.name in settings.numeric else "categorical"
     return Coding(kind, variable.missing, {}, None, variable.integer_coded, decimal, thousands)
 
 
-def typed_variable(options: MatchedFiles, variable: MatchedVariable, text: pa.Array, source: SourceFile) -> pa.Array:
+def typed_variable(
+    settings: MatchingFileSettings, variable: MatchedVariable, text: pa.Array, source: SourceFile
+) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
-    place = Place.of(source, variable.name, variable.name)
-    return typed_codes(text, coding(options, variable, *source.separators), place)
+    place = Place.locate(source, variable.name, variable.name)
+    return typed_codes(text, coding(settings, variable, *source.separators), place)
 
 
-def _typed(options: MatchedFiles, text: Source, order: np.ndarray | None = None) -> pa.Table:
+def _typed(settings: MatchingFileSettings, text: Source, order: np.ndarray | None = None) -> pa.Table:
     """Return the variables of a file, typed, its rows in an order; categories as codes, because all files wait."""
     columns = {}
     rows = None if order is None else pa.array(order)
-    for variable in options.variables:
-        values = typed_variable(options, variable, text[variable.name], text.source)
+    for variable in settings.variables:
+        values = typed_variable(settings, variable, text[variable.name], text.source)
         values = narrow(values) if pa.types.is_dictionary(values.type) else values
         columns[variable.name] = values if rows is None else values.take(rows)
-        if variable.name != options.population_count:
+        if variable.name != settings.population_count:
             text.forget([variable.name])
     return pa.table(columns)
 
 
-def _order(options: MatchedFiles, place: int, confidential: Source, text: Source) -> np.ndarray | None:
+def _order(settings: MatchingFileSettings, place: int, confidential: Source, text: Source) -> np.ndarray | None:
     """Return the row of each confidential record's synthetic record; None if the rows are in the same order."""
-    file, original = options.file(place).file_name, options.file().file_name
-    if not options.key():
+    file, original = settings.file(place).file_name, settings.file().file_name
+    if not settings.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
                 f"{file}: the number of records ({text.num_rows:,}) must be that of {original} "
@@ -195,13 +204,14 @@ def _order(options: MatchedFiles, place: int, confidential: Source, text: Source
         return None
     rows = text.rows(confidential)
     if (rows < 0).any():
+        row = int((rows < 0).argmax()) + settings.file().first_row
         raise InputError(
-            f"{original}, row {int((rows < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
+            f"{original}, row {row}: the record's key is not in {file} "
             f"({int((rows < 0).sum()):,} such records). Give every record its own synthetic record."
         )
     if text.num_rows != confidential.num_rows:
         back = confidential.rows(text)
-        row = int((back < 0).argmax()) + options.file(place).first_row
+        row = int((back < 0).argmax()) + settings.file(place).first_row
         raise InputError(
             f"{file}, row {row}: the record's key is not in {original} "
             f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys."
@@ -209,25 +219,25 @@ def _order(options: MatchedFiles, place: int, confidential: Source, text: Source
     return rows
 
 
-def _targets(options: MatchedFiles, text: Source, file: str) -> np.ndarray:
-    """Return which records meet every condition: bool (n,)."""
+def _targets(settings: MatchingFileSettings, text: Source, file: str) -> np.ndarray:
+    """Return the records that meet every condition: bool (n,)."""
     chosen = np.ones(text.num_rows, bool)
-    for target in options.targets:
-        chosen &= _meets(options, target, text)
+    for target in settings.targets:
+        chosen &= _meets(settings, target, text)
     if not chosen.any():
         raise InputError(f"{file}: no record is a target. Correct `targets`.")
     return chosen
 
 
-def _meets(options: MatchedFiles, target: Target, text: Source) -> np.ndarray:
+def _meets(settings: MatchingFileSettings, target: Target, text: Source) -> np.ndarray:
     name = target.variable
-    by_name = {variable.name: variable for variable in options.variables}
+    by_name = {variable.name: variable for variable in settings.variables}
     declared = by_name.get(name, MatchedVariable(name=name))
     integer_coded = declared.integer_coded and not target.numeric
-    kind = coding(options, declared).kind if not target.numeric else "numeric"
-    source = options.file()
+    kind = coding(settings, declared).kind if not target.numeric else "numeric"
+    source = settings.file()
     target_coding = Coding(kind, declared.missing, {}, None, integer_coded, *source.separators)
-    values = typed(text[name], target_coding, Place.of(source, name, name))
+    values = typed(text[name], target_coding, Place.locate(source, name, name))
     if target.equals is not None:
         normal = normaliser(target_coding)
         codes = [normal(clean(code)) for code in target.equals]
@@ -249,11 +259,11 @@ def exact(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def _population(options: MatchedFiles, name: str, confidential: Source, targets: np.ndarray) -> pa.Array:
+def _population(settings: MatchingFileSettings, name: str, confidential: Source, targets: np.ndarray) -> pa.Array:
     """Return the population counts, which must be positive for every target."""
-    file, first_row = options.file().file_name, options.file().first_row
-    coding = Coding("numeric", ("",), {}, None, False, *options.file().separators)
-    counts = typed(confidential[name], coding, Place.of(options.file(), name, name))
+    file, first_row = settings.file().file_name, settings.file().first_row
+    coding = Coding("numeric", ("",), {}, None, False, *settings.file().separators)
+    counts = typed(confidential[name], coding, Place.locate(settings.file(), name, name))
     wrong = targets & ~(counts.to_numpy(zero_copy_only=False) > 0)
     if wrong.any():
         raise InputError(
@@ -264,18 +274,18 @@ def _population(options: MatchedFiles, name: str, confidential: Source, targets:
 
 
 def _compare(
-    options: MatchedFiles, original: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
+    settings: MatchingFileSettings, original: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
 ) -> tuple[list[StudyWarning], pd.DataFrame]:
     """Refuse a category without a code in common; return warnings, and how the rows of each file correspond."""
     warnings, lines = [], []
-    variables = [name for name in original.column_names if name not in options.synthesized]
-    keyed = bool(options.key())
+    variables = [name for name in original.column_names if name not in settings.synthesized]
+    keyed = bool(settings.key())
     for place, copy in copies.items():
-        file = options.file(place).file_name
+        file = settings.file(place).file_name
         for name in original.column_names:
-            if name not in options.numeric:
+            if name not in settings.numeric:
                 with guard():
-                    warnings += _common_codes(options.file().file_name, file, name, original[name], copy[name])
+                    warnings += _common_codes(settings.file().file_name, file, name, original[name], copy[name])
         comparison, differ = correspondence.compare(original, copy, variables, keyed=keyed)
         lines.append((str(place + 1), *comparison))
         warnings += correspondence.warnings(file, comparison, differ, keyed=keyed)

@@ -29,7 +29,7 @@ _CELLS = 2**22
 
 
 class Chance(NamedTuple):
-    """What chance does to a share.
+    """The distribution of a share by chance.
 
     Attributes
     ----------

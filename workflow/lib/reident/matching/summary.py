@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage import sums
-from reident.matching.counting import Encoded, Matches, MatchRules, Regions, encode, locate, match
+from reident.matching.counting import Encoded, Matches, MatchingSettings, Regions, encode, locate, match
 from reident.matching.pooling import pool
 from reident.matching.prepare import POPULATION, ROW
 from reident.sections.matching import NamedSet
@@ -67,20 +67,20 @@ def mean_of(risks: Sequence[Risk]) -> Risk:
     return Risk(expected, true, false, unique, risks[0].targets)
 
 
-def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Matched:
+def match_files(settings: MatchingSettings, confidential: pa.Table, synthetic: pa.Table) -> Matched:
     """Match every scenario of a study in the prepared files."""
-    encoded = encode(options, confidential, synthetic)
+    encoded = encode(settings, confidential, synthetic)
     risks: list[list[Risk]] = []
     set_matches: list[tuple[NamedSet, Matches]] = []
     pooled: list[pd.DataFrame] = []
-    sets = options.sets
+    sets = settings.sets
 
     def keep(named_set: NamedSet, regions: Regions, matches: Matches) -> None:
         set_matches.append((named_set, matches))
-        pooled.append(_pooled(options, confidential, encoded, named_set.name, regions, matches))
+        pooled.append(_pooled(settings, confidential, encoded, named_set.name, regions, matches))
 
     for named_set in sets:
-        regions = locate(encoded, named_set.known + options.synthesized)
+        regions = locate(encoded, named_set.known + settings.synthesized)
         matches = match(encoded, regions)
         risks.append([summarise(*file) for file in zip(*matches, strict=True)])
         if named_set.listed:
@@ -88,7 +88,7 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
     order = danger([mean_of(set_risks[1:]) for set_risks in risks], sets)
     if any(not named_set.listed for named_set in sets):
         worst = next(at for at in order if not sets[at].listed)
-        regions = locate(encoded, sets[worst].known + options.synthesized)
+        regions = locate(encoded, sets[worst].known + settings.synthesized)
         keep(sets[worst], regions, match(encoded, regions))
     place = {at: rank for rank, at in enumerate(order, start=1)}
     scenarios = pd.concat(
@@ -97,11 +97,13 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
     first = set_matches[0][0].name
     summary = scenarios.loc[scenarios["scenario"] == first, ["file", *Risk._fields]].reset_index(drop=True)
     return Matched(
-        pa.concat_tables([_records(options, confidential, encoded, named_set.name, m) for named_set, m in set_matches]),
+        pa.concat_tables(
+            [_records(settings, confidential, encoded, named_set.name, m) for named_set, m in set_matches]
+        ),
         summary,
         scenarios,
         pd.concat([_distribution(named_set.name, m) for named_set, m in set_matches], ignore_index=True),
-        _variables(options, confidential, synthetic, encoded),
+        _variables(settings, confidential, synthetic, encoded),
         pd.concat(pooled, ignore_index=True),
     )
 
@@ -141,11 +143,16 @@ def _lines(named_set: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
 
 
 def _pooled(
-    options: MatchRules, confidential: pa.Table, encoded: Encoded, scenario: str, regions: Regions, matches: Matches
+    settings: MatchingSettings,
+    confidential: pa.Table,
+    encoded: Encoded,
+    scenario: str,
+    regions: Regions,
+    matches: Matches,
 ) -> pd.DataFrame:
     """Return the lines of one set: targets known to be in the file, and targets that may not be in it."""
     results = {CERTAIN: pool(encoded, regions, matches)}
-    if (uncertain := options.uncertain_targets) is not None:
+    if (uncertain := settings.uncertain_targets) is not None:
         people = None
         if uncertain.population_count:
             people = confidential[POPULATION].to_numpy()[encoded.targets].astype(np.float64)
@@ -164,10 +171,10 @@ def _pooled(
 
 
 def _records(
-    options: MatchRules, confidential: pa.Table, encoded: Encoded, scenario: str, matches: Matches
+    settings: MatchingSettings, confidential: pa.Table, encoded: Encoded, scenario: str, matches: Matches
 ) -> pa.Table:
     n = len(encoded.targets)
-    chosen = confidential.select(list(options.key) or [ROW]).take(encoded.targets)
+    chosen = confidential.select(list(settings.key) or [ROW]).take(encoded.targets)
     data = {"scenario": pa.array([scenario] * n, pa.string())}
     names = [name.removeprefix(".") for name in chosen.column_names]
     data |= dict(zip(names, chosen.columns, strict=True))
@@ -196,14 +203,16 @@ def _distribution(scenario: str, matches: Matches) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def _variables(options: MatchRules, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded) -> pd.DataFrame:
+def _variables(
+    settings: MatchingSettings, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded
+) -> pd.DataFrame:
     n, lines = confidential.num_rows, []
     m = synthetic.num_rows // max(n, 1)
-    for name in options.variables:
-        radius = options.radius.get(name)
+    for name in settings.variables:
+        radius = settings.radius.get(name)
         about = (
             name,
-            "synthesized" if name in options.synthesized else "known",
+            "synthesized" if name in settings.synthesized else "known",
             "numeric" if radius else "categorical",
             radius.text if radius else "",
         )

@@ -20,7 +20,7 @@ from reident.intake.account import Account
 from reident.intake.records import require_records
 from reident.intake.values import Place, typed
 from reident.kernels.groups import microaggregate, sizes
-from reident.microaggregation.parts import Masking
+from reident.microaggregation.settings import MaskingSettings
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.microaggregation import ORIGINAL, PUFID, Corresponding, Microaggregate
 from reident.simulation.population import Streams
@@ -28,7 +28,7 @@ from reident.simulation.survey import pufids
 
 
 class Made(NamedTuple):
-    """The files of the study, every cell as text, and what was done.
+    """The files of the study, every cell as text, and the account of masking.
 
     Attributes
     ----------
@@ -47,28 +47,28 @@ class Made(NamedTuple):
     account: pd.DataFrame
 
 
-def columns_of(masking: Masking) -> list[str]:
+def columns_of(settings: MaskingSettings) -> list[str]:
     """Return the columns of the original file that the files of the study hold, beside its key."""
-    options = masking.options
-    names = [getattr(column, side) for column in masking.columns for side in ("puf", "eif")]
+    options = settings.options
+    names = [getattr(column, side) for column in settings.columns for side in ("puf", "eif")]
     return [name for name in dict.fromkeys([*options.variables, *names]) if name not in options.key]
 
 
-def read_original(masking: Masking, path: Path) -> pa.Table:
-    """Return the text of what the study needs of the original file."""
-    options = masking.options
+def read_original(settings: MaskingSettings, path: Path) -> pa.Table:
+    """Return the text of the columns of the original file that the study needs."""
+    options = settings.options
     key = [] if not options.id and options.path else list(options.key)
-    return reading.read(path, options.source, [*key, *columns_of(masking)], key)
+    return reading.read(path, options.source, [*key, *columns_of(settings)], key)
 
 
-def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Made:
+def make(settings: MaskingSettings, original: pa.Table, guard: Guard = nullcontext) -> Made:
     """Micro-aggregate a file, sample the masked records, and keep the truth.
 
     A function of the study and of the file's records, not of their order (except for a file without a key).
 
     Parameters
     ----------
-    masking : Masking
+    settings : MaskingSettings
     original : pyarrow.Table
         As :func:`read_original` gives it.
     guard : Guard
@@ -80,7 +80,7 @@ def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Ma
         An empty file, a repeated key, a value that is not a number, fewer than k values; a value, masked or not,
         that a variable of the study would read as missing.
     """
-    options, names = masking.options, columns_of(masking)
+    options, names = settings.options, columns_of(settings)
     original, order = _with_key(options, original)
     n, streams = original.num_rows, Streams(options.seed)
     values = {}
@@ -91,11 +91,11 @@ def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Ma
     original = original.take(pa.array(order))
     masked = {name: microaggregate(column, options.k, options.aggregate) for name, column in values.items()}
     text = {name: np.array(original[name].to_pylist(), object) for name in (*options.key, *names)}
-    held = dict(values)
+    eif_values = dict(values)
     if options.corresponding is not None and values:
-        held = _deviating(options.corresponding, values, streams.within("corresponding"))
-    _check_codes(masking, values, {"puf": masked, "eif": held}, guard)
-    changed = {} if options.corresponding is None else _written(held, text)
+        eif_values = _deviating(options.corresponding, values, streams.within("corresponding"))
+    _check_codes(settings, values, {"puf": masked, "eif": eif_values}, guard)
+    changed = {} if options.corresponding is None else _written(eif_values, text)
     ids = pufids(n, streams("pufid")).astype(object)
     chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
     chosen = chosen[np.argsort(ids[chosen])]
@@ -143,11 +143,11 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
 
 
 def _check_codes(
-    masking: Masking, values: dict[str, np.ndarray], files: dict[str, dict[str, np.ndarray]], guard: Guard
+    settings: MaskingSettings, values: dict[str, np.ndarray], files: dict[str, dict[str, np.ndarray]], guard: Guard
 ) -> None:
     """Refuse numbers that are no missing values here and would become such where the files are read."""
-    file = masking.options.source.file_name
-    for column in masking.columns:
+    file = settings.options.source.file_name
+    for column in settings.columns:
         for side, changed in files.items():
             if (name := getattr(column, side)) not in values:
                 continue

@@ -1,4 +1,4 @@
-"""The canonical form of what steps take from a study, and its digests, which tell what runs again."""
+"""The canonical form of settings, and its digests, which tell the steps that run again."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
-def settings(part: Any) -> str:
-    """Return the names of the settings in a part, each with a short digest of its value, in JSON.
+def setting_digests(settings: Any) -> str:
+    """Return the names of settings, each with a short digest of its value, in JSON.
 
     They tell which settings changed, without a value or the key of a mapping: codes in a study file are data.
     """
-    return json.dumps({name: digest(value)[:8] for name, value in _settings(part, "")}, sort_keys=True)
+    return json.dumps({name: digest(value)[:8] for name, value in _by_name(settings, "")}, sort_keys=True)
 
 
-def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _by_name(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield every setting by its name; sections in a list are counted from 1."""
     items: list[tuple[str, Any]] = []
     if isinstance(value, BaseModel):
@@ -68,7 +68,7 @@ def _settings(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if not items:
         yield name, value
     for key, item in items:
-        yield from _settings(item, f"{name}.{key}".lstrip("."))
+        yield from _by_name(item, f"{name}.{key}".lstrip("."))
 
 
 def digest(value: Any) -> str:

@@ -19,8 +19,8 @@ CONFIG = Path("config", "config.yaml")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The settings of a run, complete: what was given, and its study files."""
+class RunSettings:
+    """The settings of a run, complete: the given ones, and its study files."""
 
     config: Mapping[str, Any]
     study_files: list[Path]
@@ -49,7 +49,7 @@ def file(home: Path) -> str:
     return str(CONFIG if CONFIG.is_file() else home / CONFIG)
 
 
-def read(config: Mapping[str, Any], home: Path) -> Settings:
+def read(config: Mapping[str, Any], home: Path) -> RunSettings:
     """Return the settings of a run, from the configuration as Snakemake composed it.
 
     Raises
@@ -59,7 +59,7 @@ def read(config: Mapping[str, Any], home: Path) -> Settings:
     """
     check(config)
     bundled = not CONFIG.is_file() and config.get("studies") == BUNDLED["studies"]
-    return Settings(config, study_files(config, home if bundled else Path()))
+    return RunSettings(config, study_files(config, home if bundled else Path()))
 
 
 def named_studies(named: list[str], home: Path) -> list[Path]:

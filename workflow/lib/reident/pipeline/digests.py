@@ -1,4 +1,4 @@
-"""What a step ran with, as digests: the modules of the library, the part of the study, the packages."""
+"""The digests of a step's run: the modules of the library, the settings, the packages."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
 
 
 _WITHOUT_EFFECT = ("study", "pipeline")
-"""The floors whose modules reach a step by its part alone, or are named by it."""
+"""The floors whose modules reach a step by its settings alone, or are named by it."""
 
 
 def _named(module: str) -> list[str]:
@@ -115,7 +115,7 @@ def _lines(module: str) -> bytes:
 
 @cache
 def _imports(module: str) -> list[str]:
-    """Return what a module imports from the library.
+    """Return the imports of a module from the library.
 
     Found by pattern: every start of a run asks for it, and parsing takes twenty times as long.
     """
@@ -123,7 +123,7 @@ def _imports(module: str) -> list[str]:
 
 
 def _imports_in(source: Path) -> list[str]:
-    """Return what a source file imports from the library."""
+    """Return the imports of a source file from the library."""
     names: list[str] = []
     text = _FOR_TYPES.sub("", source.read_text(encoding="utf-8"))
     for package, imported, whole in _IMPORT.findall(text):
@@ -132,7 +132,7 @@ def _imports_in(source: Path) -> list[str]:
 
 
 def _imported_from(module: str, names: list[str]) -> list[str]:
-    """Return what `from module import names` runs: the module, and those of the names that are modules."""
+    """Return the modules that `from module import names` runs: the module, and those of the names that are modules."""
     return [module, *(part for name in names if _exists(part := f"{module}.{name}"))]
 
 

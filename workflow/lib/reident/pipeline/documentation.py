@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from reident.pipeline import tables
 from reident.pipeline.steps import COMPARED, STEPS, Step
-from reident.pipeline.tables import Column, Table
+from reident.pipeline.tables import Table, TableColumn
 from reident.study import documentation
 from reident.study.documentation import fill
 
@@ -51,7 +51,7 @@ def _describe(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _line(column: Column, table: Table) -> str:
+def _line(column: TableColumn, table: Table) -> str:
     facts = [column.meaning]
     if column.only:
         facts.append(f"{column.only} only")

@@ -22,8 +22,8 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 from reident.pipeline.canonical import digest
-from reident.pipeline.parts import directions, part, resolving, strata_names
-from reident.pipeline.releasing import Alike, Releasing, releasing
+from reident.pipeline.releasing import Alike, ReleaseSettings, releasing
+from reident.pipeline.step_settings import directions, resolving, settings_of, strata_names
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, named_files, rounding, variants
@@ -90,7 +90,7 @@ class Family:
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
-        """Every combination of values of all or some of what varies, the file before protection included, by place."""
+        """Every combination of values of some or all varied keys, the file before protection included, by place."""
         varied = (*self.study.variants, *variants.before_protection(self.study))
         try:
             combinations = variants.expand(varied, partly=True)
@@ -174,17 +174,17 @@ class Family:
         except InputError:
             return False
 
-    def part(self, place: str, rule: str, metric: str | None = None) -> Any:
-        """Return the frozen value that a step takes from the study at a place."""
+    def settings(self, place: str, rule: str, metric: str | None = None) -> Any:
+        """Return the settings of a step in the study at a place."""
         if rule == "release":
             return self._releasing()
-        return self._compared() if rule == "compare_variants" else part(self.at(place), rule, metric)
+        return self._compared() if rule == "compare_variants" else settings_of(self.at(place), rule, metric)
 
     def _compared(self) -> tuple[Compared, ...]:
         return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)
 
-    def _releasing(self) -> Releasing:
-        """Return what the releasable edition takes: the study, and what its variants have in common with it."""
+    def _releasing(self) -> ReleaseSettings:
+        """Return the settings of the step `release`: the study, and what its variants have in common with it."""
         others = [member for member in self.members if member.place] if self.study.variants else []
 
         def same(member: Member, step: str, metric: str | None = None) -> bool:
@@ -205,8 +205,8 @@ class Family:
         return releasing(self.study, labels, alike, studies)
 
     def _digest(self, place: str, rule: str, metric: str | None = None) -> str:
-        """Return the digest of the value that a step takes from the study at a place."""
-        return digest(self.part(place, rule, metric))
+        """Return the digest of the settings of a step in the study at a place."""
+        return digest(self.settings(place, rule, metric))
 
     def known_digest(self, place: str, rule: str, metric: str | None = None) -> str | None:
         """Return the digest as `digest` does; None if the study has no such step or metric."""
@@ -228,7 +228,7 @@ class Family:
         return _place(labels)
 
     def _find_chain(self, place: str, rule: str, metric: str | None) -> str | None:
-        """Return the digest of what a step and the steps before it take from a study; None if it is not shared."""
+        """Return the digest of the settings of a step and of the steps before it; None if it is not shared."""
         if not STEPS[rule].shared or not self.has(place):
             return None
         steps = self._steps_to(place, rule, metric)
@@ -281,7 +281,7 @@ class Family:
 
 
 def _shared_by_intruders(study: Study) -> tuple[Any, ...]:
-    """Return what the attacks with the files of one intruder have in common."""
+    """Return the settings that the attacks with the files of one intruder have in common."""
     files = study.linked_files
     return directions(study), strata_names(study), study.keys["puf"], files.puf, files.eif.person is None
 

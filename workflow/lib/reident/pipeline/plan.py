@@ -1,4 +1,4 @@
-"""What Snakemake asks while it builds the graph of jobs: inputs, parameters and resources, by wildcards.
+"""The answers to Snakemake while it builds the graph of jobs: inputs, parameters and resources, by wildcards.
 
 Asking has no side effects. Every method that a rule calls gives a function of the job's wildcards.
 """
@@ -15,9 +15,9 @@ from snakemake.io import local
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
-from reident.pipeline.canonical import settings
+from reident.pipeline.canonical import setting_digests
 from reident.pipeline.family import CHECKLIST, FONT, Family
-from reident.pipeline.parts import weighing
+from reident.pipeline.step_settings import weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
@@ -134,7 +134,7 @@ class Plan:
 
     @property
     def suggested(self) -> list[str]:
-        """What the search for coarser values makes, of the studies of the run that have limits on rates."""
+        """The results of the search for coarser values, of the studies of the run that have limits on rates."""
         return [
             str(RESULTS / name / "suggest/suggestions.csv")
             for name, members in self.families.items()
@@ -152,13 +152,13 @@ class Plan:
         return [_outside(members.path) for members in self.families.values()]
 
     def params(self, rule: str) -> dict[str, WildcardFunction]:
-        """Return the parameters of a step's rule: what it takes from the study, with its digest, and that of its code.
+        """Return the parameters of a step's rule: its settings, their digest, and the digest of its code.
 
-        Snakemake hands a part and a path to the job and does not compare them, since they are no text or number. What
+        Snakemake hands settings and a path to the job and does not compare them, since they are no text or number. What
         runs a step again is a digest; the digests of single settings tell which of them changed.
         """
 
-        def of_part(take: Callable[[Family, str, str, str | None], Any]) -> WildcardFunction:
+        def of_settings(take: Callable[[Family, str, str, str | None], Any]) -> WildcardFunction:
             def ask(wildcards: Any) -> Any:
                 members, place = self.family(wildcards.study)
                 return take(members, place, rule, wildcards.get("metric"))
@@ -166,9 +166,9 @@ class Plan:
             return ask
 
         return {
-            "part": of_part(lambda members, *step: steps.Handed(members.part(*step))),
-            "study": of_part(lambda members, *step: members.digest(*step)),
-            "settings": of_part(lambda members, *step: settings(members.part(*step))),
+            "settings": of_settings(lambda members, *step: steps.Handed(members.settings(*step))),
+            "study": of_settings(lambda members, *step: members.digest(*step)),
+            "setting_digests": of_settings(lambda members, *step: setting_digests(members.settings(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
             "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),
         }
@@ -259,7 +259,7 @@ class Plan:
         ]
 
     def joined(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what joining the attacks with several files reads: those of each metric follow one another.
+        """Return the inputs of joining the attacks with several files: those of each metric follow one another.
 
         The public use file is that of the study first, then that of each attack.
         """
@@ -285,7 +285,7 @@ class Plan:
         ]
 
     def reported(self, wildcards: Any) -> dict[str, Any]:
-        """Return what the report shows and the sources that it depends on; it reads no other table."""
+        """Return the tables that the report shows and the sources that it depends on; it reads no other table."""
         folder, tables = RESULTS / wildcards.study, steps.reported_tables(self.study(wildcards))
         results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
         return self.chain_sources(wildcards) | results
@@ -372,7 +372,7 @@ class Plan:
         return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
     def files(self, kind: Literal["linked", "matched", "risk", "attribution"], prefix: str = "") -> WildcardFunction:
-        """Give the source files of an analysis by side; the rates depend on what linked files were made from too."""
+        """Give the source files of an analysis by side; the rates depend on the sources of linked files too."""
 
         def ask(wildcards: Any) -> dict[str, str]:
             study = self.study(wildcards)

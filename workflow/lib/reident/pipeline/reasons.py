@@ -36,7 +36,7 @@ def _literals(text: str) -> list[Any]:
 
 
 def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
-    """Return what changed: settings, the code, files."""
+    """Return the changes: of settings, the code, files."""
     old_settings, new_settings = (
         [value for value in values if isinstance(value, str) and value.startswith("{")] for values in (before, now)
     )
@@ -57,7 +57,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def _changed_settings(before: str, now: str) -> list[str]:
-    """Return a sentence on the settings in which two parts differ, see :func:`reident.pipeline.canonical.settings`."""
+    """Return a sentence on the settings that differ, see :func:`.canonical.setting_digests`."""
     old, new = json.loads(before), json.loads(now)
     names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
     more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""

@@ -1,4 +1,4 @@
-"""What the code of this checkout is: version, commit, and the digest of its sources (METHODS §10).
+"""The identity of the code of this checkout: version, commit, and the digest of its sources (METHODS §10).
 
 Every step records the commit; the first process of a run asks git for it. Only the digest of the sources tells what
 ran, and it is the same in a clone, a worktree and an unpacked archive, whatever the line ends, time stamps and caches.
@@ -45,13 +45,13 @@ _COMMIT = re.compile(rb"# branch\.oid ([0-9a-f]{40,64})")
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """Return what :func:`recorded` does; ``lock``, the SHA-256 of the locked packages; and the ``versions`` in use."""
+    """Return :func:`recorded` with ``lock``, the SHA-256 of the locked packages, and the ``versions`` in use."""
     lock = root / LOCK
     return {**recorded(root), "lock": _digest(lock) if lock.is_file() else None, "versions": versions()}
 
 
 def recorded(root: Path = ROOT) -> dict[str, Any]:
-    """Return what every entry of the ledger says of the code.
+    """Return the description of the code for every entry of the ledger.
 
     That is its ``version``; the ``commit``, None without git; ``modified``, whether the sources differ from it, None
     where nothing tells; and ``tree``, the SHA-256 of the sources.
@@ -62,7 +62,7 @@ def recorded(root: Path = ROOT) -> dict[str, Any]:
 
 
 def named(record: Any) -> str:
-    """Return a release in words, from what :func:`recorded` returned when it ran."""
+    """Return a release in words, from the value of :func:`recorded` when it ran."""
     if not isinstance(record, dict):  # an entry of a release that did not record itself
         return "an earlier version of reident"
     words = [f"reident {record.get('version') or '(version unknown)'}"]
@@ -93,7 +93,7 @@ def in_checkout() -> bool:
 
 
 def require_checkout(what: str) -> None:
-    """Refuse what a package alone cannot do.
+    """Refuse a task that needs the checkout.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _digest(path: Path) -> str:
 
 
 def _copied(root: Path, tree: str) -> dict[str, Any]:
-    """Return what a copy without git says of itself; nothing if its sources are not those that were copied."""
+    """Return the description in a copy without git; nothing if its sources are not those that were copied."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         record = json.loads((root / COPY).read_text(encoding="utf-8"))
         if record.get("tree") == tree:

@@ -1,4 +1,4 @@
-"""What the releasable edition takes from a study with its variants (METHODS §11)."""
+"""The settings of the releasable edition of a study with its variants (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline.parts import Heading, heading
+from reident.pipeline.step_settings import Heading, heading
 from reident.sections.base import required
 from reident.sections.codes import Coding, normaliser
 from reident.sections.linkage import Binning, LinkingVariable, StrataVariable
@@ -16,7 +16,7 @@ from reident.study.model import Study
 
 @dataclasses.dataclass(frozen=True)
 class Alike:
-    """What the public knows of variants beside the study itself: what both have in common, and their rank limits."""
+    """Public knowledge of variants beside the study itself: their common files and records, and their rank limits."""
 
     files: tuple[str, ...]  # variants with the files, strata and links of the study
     # Variants and metrics whose pairs are those of the study, the rank limit aside.
@@ -26,7 +26,7 @@ class Alike:
 
 @dataclasses.dataclass(frozen=True)
 class Attack:
-    """What decides which pairs of the files an attack suspects."""
+    """The settings that decide which pairs of the files an attack suspects."""
 
     strata: tuple[StrataVariable, ...]
     variables: tuple[LinkingVariable, ...]
@@ -35,8 +35,8 @@ class Attack:
 
 
 @dataclasses.dataclass(frozen=True)
-class Releasing:
-    """What the releasable edition takes from the study."""
+class ReleaseSettings:
+    """The settings of the step `release`."""
 
     study: str
     heading: Heading
@@ -62,12 +62,12 @@ class Releasing:
 
 def releasing(
     study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike, members: Mapping[str, Study]
-) -> Releasing:
-    """Return what the releasable edition takes from a study, whose variants have these labels and studies."""
+) -> ReleaseSettings:
+    """Return the settings of the step `release`, for a study whose variants have these labels and studies."""
     release = required(study.release, "release")
     sets = [scenario for scenario in study.matched.sets if scenario.listed] if study.matching else []
     scenarios = {scenario.name: set(scenario.known) for scenario in sets}
-    return Releasing(
+    return ReleaseSettings(
         study=study.id,
         heading=heading(study),
         seed=release.seed or "",
@@ -97,7 +97,7 @@ def releasing(
 
 
 def _compared(study: Study) -> tuple[Any, ...]:
-    """Return what makes the files that are compared."""
+    """Return the settings that make the files to compare."""
     return study.linked_files, study.microaggregate, study.simulate
 
 

@@ -1,4 +1,4 @@
-"""The steps of a study: the one table of what each takes, runs, reads and makes.
+"""The steps of a study: the one table of their settings, modules, inputs and outputs.
 
 The rules, the ledger, the report, the comparison of variants and the documentation are derived from this table, or a
 test holds them to it. A new step is a line here, its module, its rule and its adapter.
@@ -52,13 +52,13 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Handed:
-    """What a job is handed without being shown: the report of Snakemake prints parameters, and labels are data."""
+    """Settings that a job receives unseen: the report of Snakemake prints parameters, and labels are data."""
 
     value: Any
 
     def __repr__(self) -> str:
-        """Return nothing of the value."""
-        return "what the step takes from the study"
+        """Return a text without the value."""
+        return "the settings of the step"
 
 
 def _always(_: Study) -> bool:
@@ -180,7 +180,7 @@ _TABLE = (
      "stratify bin confirm rate match assess_file judge compare_variants compare_protection", ""),
     ("edition", "Writing the edition for publication", "report.edition.*", _has("release"), "release", ""),
     ("report", "Writing the report",
-     "report report.execute report.render report.parts.* pipeline.release", _always,
+     "report report.execute report.render report.blocks.* pipeline.release", _always,
      "", ""),
 )
 # fmt: on
@@ -259,7 +259,7 @@ def maker_of(path: Path | str) -> str:
 
 
 def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
-    """Return the declaration of a file, and what its path has in place of wildcards.
+    """Return the declaration of a file, and the values of the wildcards in its path.
 
     The path may begin anywhere above the results folder of the study. A comparison has the columns of the table that it
     compares. A file that no step declares is a ValueError.

@@ -1,4 +1,4 @@
-"""The tables that the steps make: where they are, their columns and types, and what of the sources they hold.
+"""The tables that the steps make: their paths, columns and types, and the data of the sources that they hold.
 
 ``tables.csv`` declares each of them on one line, and ``columns.csv`` each of their columns, in order. What reads or
 describes a table takes it from here: the ledger reads its columns by their types, the report and the comparison read
@@ -11,9 +11,6 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
-
-WHOLE = "ALL"
-"""The stratum of lines about the whole study."""
 
 COMPARED_COLUMNS = "{columns of the compared table}"
 """The column of a comparison that stands for those of the table that it compares."""
@@ -36,8 +33,8 @@ class Count(NamedTuple):
 class Rate(NamedTuple):
     """A rate of two counts: leaves as the rate of the two rounded counts."""
 
-    part: str
-    whole: str
+    numerator: str
+    denominator: str
 
 
 class Dimension(NamedTuple):
@@ -52,7 +49,7 @@ tells counts apart, as a rounded cut point, unchanged (``label``, ``parameter``)
 relation between counts is audited, or never."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """One column."""
 
     # With braces where the study names it: ``{key of the PUF}``, ``c_{file}``. Such a column stands for as many
@@ -68,8 +65,8 @@ class Column(NamedTuple):
     kind: Kind | None = None
 
 
-class Lines(NamedTuple):
-    """The lines of a table that are about the whole study: those with a value in a column.
+class RowFilter(NamedTuple):
+    """The lines of a table about the whole study: the lines with a value in a column.
 
     ``name`` is that of the comparison: ``comparison/{name}.csv``; empty where variants are not compared by them.
     """
@@ -86,15 +83,15 @@ class Table(NamedTuple):
     path: str  # from the study's results folder, with the wildcards of the rule
     meaning: str  # what one line is about, and in which order the lines are
     # In their order; empty for a file that is not a table, or whose columns are those of a source.
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     # What of the sources it holds: ``records`` (keys, links, values), ``labels`` (and cut points), or ``aggregates``.
     holds: str = "aggregates"
     reported: bool = False  # whether the report reads it
     # The lines by which variants are compared, where they are compared by this table.
-    compared: Lines | None = None
+    compared: RowFilter | None = None
     section: str = ""  # the section of METHODS that defines its columns, such as ``6`` or ``4.1``
     # Whether its numbers are in the releasable edition; with lines, theirs alone.
-    released: Lines | bool = False
+    released: RowFilter | bool = False
     exported: bool = False  # whether it is a copy for people, which no step reads
 
     @property
@@ -115,16 +112,16 @@ def _kind(text: str) -> Any:
     return kinds[word](*names) if word in kinds else text
 
 
-def _lines(name: str, column: str, value: str) -> Lines:
-    return Lines(name, column, True if value == "True" else value)
+def _row_filter(name: str, column: str, value: str) -> RowFilter:
+    return RowFilter(name, column, True if value == "True" else value)
 
 
-def _columns() -> dict[str, tuple[Column, ...]]:
+def _columns() -> dict[str, tuple[TableColumn, ...]]:
     """Return the columns of each table by its path; tables with the same columns share their lines."""
-    columns: dict[str, tuple[Column, ...]] = {}
+    columns: dict[str, tuple[TableColumn, ...]] = {}
     for row in _rows("columns.csv"):
         paths, kind = row.pop("tables").split(), row.pop("kind")
-        column = Column(**row, kind=_kind(kind) if kind else None)
+        column = TableColumn(**row, kind=_kind(kind) if kind else None)
         for path in paths:
             columns[path] = (*columns.get(path, ()), column)
     return columns
@@ -138,8 +135,8 @@ def _tables() -> dict[str, tuple[Table, ...]]:
         table = Table(
             **row | {name: row[name] == "yes" for name in ("reported", "exported")},
             columns=columns.get(row["path"], ()),
-            compared=_lines(*compared.split()) if compared else None,
-            released=_lines("", *released.split()) if " " in released else released == "yes",
+            compared=_row_filter(*compared.split()) if compared else None,
+            released=_row_filter("", *released.split()) if " " in released else released == "yes",
         )
         tables[rule] = (*tables.get(rule, ()), table)
     return tables

@@ -20,7 +20,7 @@ _Z = 3.5
 
 
 def check(name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, chance: np.ndarray) -> Iterator[Finding]:
-    """Yield what the codes of linked records show; -1 is missing.
+    """Yield the findings from the codes of linked records; -1 is missing.
 
     `half` tells the links from which a recode is learnt from those on which it is tried, and the other way round;
     `chance` is for each link the share of strangers that agree.

@@ -11,8 +11,8 @@ import pyarrow as pa
 from reident.intake.severity import NOTABLE
 from reident.plausibility import categories, exact, files, links, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding, table
-from reident.plausibility.parts import Checking
 from reident.plausibility.records import Records, read
+from reident.plausibility.settings import DescriptionCheckSettings
 
 
 class Checked(NamedTuple):
@@ -23,13 +23,13 @@ class Checked(NamedTuple):
 
 
 def check(
-    part: Checking,
+    settings: DescriptionCheckSettings,
     prepared: Mapping[str, pa.Table],
     iuf: pa.Table,
     strata: Mapping[str, pa.Table],
     account: pd.DataFrame,
 ) -> Checked:
-    """Measure what the links and the files show of their description.
+    """Check the description of a study by its links and files.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def check(
         With the columns that `pipeline/columns.csv` declares. What is learnt from a sample depends on the keys of its
         records, and on nothing else.
     """
-    records = read(part, prepared, iuf, strata)
+    records = read(settings, prepared, iuf, strata)
     return Checked(table(findings(records, account)), exact.people(records))
 
 
 def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
-    """Yield what every check measured, variable by variable, then of the links and of the files."""
+    """Yield the measurements of every check, variable by variable, then of the links and of the files."""
     for name in records.variables:
         yield from _variable(records, name)
     yield from links.account(account)

@@ -1,4 +1,4 @@
-"""How often linked records have two codes together, and what that says of the codes (METHODS §1)."""
+"""Counts of two codes in linked records, and the conclusions about the codes (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CrossTable(NamedTuple):
     links: pd.DataFrame
 
     @classmethod
-    def of(cls, first: np.ndarray, second: np.ndarray) -> CrossTable:
+    def tabulate(cls, first: np.ndarray, second: np.ndarray) -> CrossTable:
         """Count pairs of codes, object (n,), None where there is none."""
         present = pd.notna(first) & pd.notna(second)
         (at, rows), (of, columns) = (pd.factorize(codes[present], sort=True) for codes in (first, second))

@@ -19,7 +19,7 @@ MIN_DISTANCE = 0.5
 
 
 def repeats(records: Records) -> Iterator[Finding]:
-    """Yield whether records of one file repeat on all variables, beyond what its size and the other file explain."""
+    """Yield whether records of one file repeat on all variables more often than both files' sizes explain."""
     twins = {side: _twins(_exact(records, side)) for side in ("puf", "eif")}
     coarse = {side: _twins(_codes(records, side)) for side in ("puf", "eif")}
     for side, other in (("eif", "puf"), ("puf", "eif")):

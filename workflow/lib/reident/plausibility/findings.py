@@ -1,4 +1,4 @@
-"""One line of the table of checks: what was measured, what chance gives, and how much it matters (METHODS §1.1)."""
+"""One line of the table of checks: the measurement, its value by chance, and its severity (METHODS §1.1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAN = float("nan")
 
 
 class Finding(NamedTuple):
-    """What one check measured.
+    """The measurement of one check.
 
     Attributes
     ----------

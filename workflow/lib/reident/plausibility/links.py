@@ -51,7 +51,7 @@ def severity_of_lost(lost: int, links: int) -> str:
 
 
 class Evidence(NamedTuple):
-    """How links, and strangers of the same records, agree on each variable.
+    """The agreement of links, and of strangers of the same records, on each variable.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def evidence(records: Records) -> Evidence | None:
 
 
 def partners(agreement: Evidence) -> Iterator[Finding]:
-    """Yield how far true partners agree no better than strangers, beyond what variables that err apart bring about."""
+    """Yield how far true partners agree no better than strangers, allowing for variables that err apart."""
     weights = agreement.weights
     scores = [weights[name][levels] for name, levels in agreement.true.items()]
     others = np.sum([weights[name][levels] for name, levels in agreement.strangers.items()], axis=0)
@@ -183,7 +183,7 @@ class _Best(NamedTuple):
 
 
 def missing(records: Records, weights: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """Yield what share of records without a link have a partner that fits as true ones do: their links are missing."""
+    """Yield the share of records without a link whose best partner fits as true ones do: their links are missing."""
     lines = []
     for side in OTHER:
         n_linked = len(np.unique(records.every_link[side]))
@@ -210,7 +210,7 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
         """Return the best score of each record in a file beside its partners, or itself; those of partners."""
         best, partners = np.full(len(rows), -np.inf), []
         for at, row in enumerate(rows.tolist()):
-            candidates = records.groups[file].of(int(records.strata[side][row]))
+            candidates = records.groups[file].members(int(records.strata[side][row]))
             scores = np.zeros(len(candidates))
             for name, values in records.variables.items():
                 scores += weights[name][_levels(values, (side, file), np.array([row]), candidates)]

@@ -29,7 +29,7 @@ _LARGE_FACTOR = 2.0
 
 
 class Conversion(NamedTuple):
-    """How numbers of the EIF become those of the PUF: `times` and `plus`."""
+    """The conversion of numbers of the EIF to those of the PUF: `times` and `plus`."""
 
     times: float
     plus: float
@@ -83,7 +83,7 @@ def check(
     name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, fifths: tuple[np.ndarray, np.ndarray],
     chance: np.ndarray,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Yield what the numbers of linked records show; NaN is missing.
+    """Yield the findings from the numbers of linked records; NaN is missing.
 
     `fifths` are the classes of the numbers of both records as the PUF cuts them, `chance` is for each link the share of
     strangers in the same fifth; `half` tells the links from which a conversion is learnt.
@@ -208,8 +208,8 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 def spread_values(own: np.ndarray, other: np.ndarray) -> float:
     """Return the share of links with a value whose partners are spread as everyone's, while those of others are not.
 
-    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; the
-    others are looked at without all three, since two codes would hide each other.
+    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; they
+    are taken out together before the others are looked at, since two codes would hide each other.
     """
     _, place, n = np.unique(own, return_inverse=True, return_counts=True)
     frequent = [value for value in np.argsort(-n, kind="stable")[:3] if n[value] >= max(8, 0.05 * len(own))]

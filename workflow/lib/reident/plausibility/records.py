@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.intake import keys
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.tally import Groups, grouped
 from reident.plausibility.hashing import hashes, mixed
-from reident.plausibility.parts import Checking
+from reident.plausibility.settings import DescriptionCheckSettings
 
 MAX_LINKS = 20_000
 """Links that are looked at; of more links, those with the smallest hashes of their keys."""
@@ -60,7 +60,7 @@ class Links(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What the checks read.
+    """The input of the checks.
 
     Attributes
     ----------
@@ -90,18 +90,20 @@ class Records(NamedTuple):
         return n / np.maximum(sizes[stratum], 1)
 
 
-def read(part: Checking, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata: Mapping[str, pa.Table]) -> Records:
-    """Return what the checks read of the prepared files, their links and the strata of their records."""
-    stratum = {side: lines(table) for side, table in strata.items()}
+def read(
+    settings: DescriptionCheckSettings, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata: Mapping[str, pa.Table]
+) -> Records:
+    """Return the input of the checks: the prepared files, their links and the strata of their records."""
+    stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_strata = 1 + int(max(column.max(initial=-1) for column in stratum.values()))
     values = {
         variable.name: _values([prepared[side][variable.name] for side in ("puf", "eif")])
-        for variable in part.variables
+        for variable in settings.variables
     }
     inside = links_inside(iuf, stratum["puf"], stratum["eif"])
     rows = {side: iuf[side].to_numpy() for side in ("puf", "eif")}
     linked = {side: column[inside] for side, column in rows.items()}
-    hashed = {side: _hashes(prepared[side], part.keys[side], linked[side]) for side in linked}
+    hashed = {side: _hashes(prepared[side], settings.keys[side], linked[side]) for side in linked}
     link = mixed(hashed["puf"] ^ mixed(hashed["eif"]))
     order = smallest(link, MAX_LINKS)
     links = Links(linked["puf"][order], linked["eif"][order], (link[order] >> np.uint64(13)) % 2 == 1)
@@ -109,7 +111,7 @@ def read(part: Checking, prepared: Mapping[str, pa.Table], iuf: pa.Table, strata
     for side, column in stratum.items():
         within = np.flatnonzero(column >= 0)
         if len(within) > MAX_LINKS:
-            within = within[smallest(_hashes(prepared[side], part.keys[side], within), MAX_LINKS)]
+            within = within[smallest(_hashes(prepared[side], settings.keys[side], within), MAX_LINKS)]
         queries[side] = within
     groups = {side: grouped(column, n_strata) for side, column in stratum.items()}
     return Records(values, stratum, groups, links, rows, queries)

@@ -37,7 +37,7 @@ _ABOUT_LINKS = frozenset({"wrong_links", "links_dropped"})
 
 
 def in_words(metric: str) -> str:
-    """Return what a field of a warning has for a metric: its code, or the title of one that a user made."""
+    """Return the value of a field of a warning for a metric: its code, or the title of one that a user made."""
     return metric if metric in words("metric") else REGISTRY[metric].title
 
 

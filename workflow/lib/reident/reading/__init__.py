@@ -130,7 +130,7 @@ def column_names(path: Path, source: SourceFile) -> list[str]:
 
 @contextlib.contextmanager
 def readable(path: Path, source: SourceFile) -> Iterator[None]:
-    """Refuse what is not a file of the declared format, and say why a file cannot be read.
+    """Refuse a file of another format than the declared one, and explain why it cannot be read.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""CSV block by block, by a compiled reader, where this provably gives what the exact reader gives (METHODS §1).
+"""CSV block by block, by a compiled reader, where this provably gives the result of the exact reader (METHODS §1).
 
 Two readers of CSV agree on regular files and differ on others: on quotes inside fields, single carriage returns, blank
 lines, NUL bytes. A block of records is therefore inspected before it is parsed. What is not provably regular raises
@@ -29,7 +29,7 @@ _LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
 
 
 class UnprovenError(Exception):
-    """The fast reader may not give what the exact reader gives."""
+    """The fast reader may differ from the exact reader."""
 
 
 def proven(fast: Iterator[pa.RecordBatch], exact: Callable[[], Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""What a file of a statistical program declares itself: codes of missing values, and labels that say so (METHODS §1).
+"""Declarations in a file of a statistical program: missing values, and labels that say so (METHODS §1).
 
 Each column of text that is read from such a file has this beside it, as metadata of its field.
 """
@@ -72,7 +72,7 @@ class Declared(NamedTuple):
         return False
 
     def numbers(self, values: np.ndarray) -> np.ndarray:
-        """Return which numbers are declared missing; bool (n,)."""
+        """Return the numbers that are declared missing; bool (n,)."""
         result = np.zeros(len(values), bool)
         for low, high in [*self.ranges, *((code, code) for code in self.codes)]:
             if isinstance(low, float) and isinstance(high, float):
@@ -85,16 +85,16 @@ class Declared(NamedTuple):
         return plain.with_metadata({_FIELD: json.dumps(self)}) if self != NOTHING else plain
 
     @classmethod
-    def of(cls, field: pa.Field) -> Declared:
-        """Return what a file declares of a column."""
+    def read(cls, field: pa.Field) -> Declared:
+        """Return the declaration of a column in a file."""
         stored = (field.metadata or {}).get(_FIELD)
         return NOTHING if stored is None else cls(*json.loads(stored))
 
     @classmethod
-    def by(
+    def compose(
         cls, ranges: Sequence[Mapping[str, float | str]], labels: Mapping[float | str, str], *, special: bool
     ) -> Declared:
-        """Return what ranges of missing values and labels of codes declare."""
+        """Return the declaration by ranges of missing values and labels of codes."""
         ends = [[_plain(one["lo"]), _plain(one["hi"])] for one in ranges]
         codes = [_plain(code) for code, label in labels.items() if says_missing(str(label))]
         return cls(ends, codes, special)

@@ -119,7 +119,7 @@ def _irregular(path: Path, source: SourceFile, error: csv.Error) -> InputError:
 
 
 def _long_field(path: Path, source: SourceFile) -> str:
-    """Return what is wrong with the first field that is too long; nothing if a quote before it is never closed."""
+    """Return the problem of the first field that is too long; nothing if a quote before it is never closed."""
     csv.field_size_limit(MAX_NAMED_FIELD)
     with opened(path, source) as text, contextlib.suppress(csv.Error):
         header: list[str] = []

@@ -1,4 +1,4 @@
-"""What the readers of all formats share: checks of column names, and of the format of a file (METHODS §1)."""
+"""The common part of the readers of all formats: checks of column names, and of the format of a file (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def check_header(path: Path, header: Sequence[str], wanted: Sequence[str], row: 
 
 
 def _without(name: str, header: Sequence[str], row: str) -> str:
-    """Return that a file has no column of a name, and what to do."""
+    """Return the message that a file has no column of a name, with a remedy."""
     if unicodedata.normalize("NFC", name) in {unicodedata.normalize("NFC", one) for one in header}:
         return (
             f"the column `{name}` is written with letters that look the same but are stored differently (Unicode "

@@ -33,7 +33,7 @@ def double_text(values: np.ndarray) -> pa.Array:
 
 
 def _texts(values: np.ndarray) -> pa.Array:
-    """Return the text of each number, by compiled code where this is certain to give what Python gives."""
+    """Return the text of each number, by compiled code where this is certain to equal the text by Python."""
     size = np.abs(values)
     with np.errstate(invalid="ignore"):
         whole = (size < EXACT[values.dtype]) & (values == np.floor(values))

@@ -19,7 +19,7 @@ import pyreadstat
 from reident.errors import InputError
 from reident.reading.declared import Declared
 from reident.reading.names import TEXT, check_header, incomplete
-from reident.reading.stored import Column, decoded_text, number_text
+from reident.reading.stored import StoredColumn, decoded_text, number_text
 from reident.sections.files import SourceFile
 
 _BATCH = 100_000
@@ -42,7 +42,7 @@ def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequenc
     about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
     displays, types = about.original_variable_types, about.readstat_variable_types
-    columns = [Column.of(path, source.kind, name, displays[name], name in keys) for name in wanted]
+    columns = [StoredColumn.make(path, source.kind, name, displays[name], name in keys) for name in wanted]
     codec = _codec(path, source, about.file_encoding)
     # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
     names = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
@@ -64,9 +64,9 @@ def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequenc
 
 
 def _declared(about: Any, kind: str, name: str) -> Declared:
-    """Return which codes of a column the file declares to be missing, by itself or by their labels."""
+    """Return the codes of a column that the file declares to be missing, by itself or by their labels."""
     ranges, labels = about.missing_ranges.get(name, ()), about.variable_value_labels.get(name, {})
-    return Declared.by(ranges, labels, special=kind != "spss")
+    return Declared.compose(ranges, labels, special=kind != "spss")
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:
@@ -114,7 +114,7 @@ def _encoding(path: Path) -> InputError:
     return InputError(f"{path.name}: the text is not in the encoding that the file names. Declare the `encoding`.")
 
 
-def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:
+def _text(column: StoredColumn, kind: str, cells: list, codec: str, before: int) -> pa.Array:
     """Return the text of one column; a special missing value is a letter among the numbers."""
     if kind == "string":
         plain = pc.fill_null(pa.array(cells, TEXT), "")

@@ -41,7 +41,7 @@ _SPECIALS = pa.array([f".{chr(letter)}" for letter in range(256)], TEXT)
 
 
 def display_of(kind: str, pattern: str | None) -> Display:
-    """Return what a number is according to its display format, such as ``YYMMDD10``, ``%td`` or ``EDATE10``."""
+    """Return the meaning of a number by its display format, such as ``YYMMDD10``, ``%td`` or ``EDATE10``."""
     pattern = (pattern or "").strip()
     if kind == "stata":
         if re.match(r"%-?t?d", pattern):
@@ -55,8 +55,8 @@ def display_of(kind: str, pattern: str | None) -> Display:
     return "time" if _SAS_TIMES.fullmatch(name) else "number"
 
 
-class Column(NamedTuple):
-    """A column of a SAS, Stata or SPSS file: the file, its format, what its numbers are, and whether it is a key."""
+class StoredColumn(NamedTuple):
+    """A column of a SAS, Stata or SPSS file: file, format, meaning of its numbers, and whether it is a key."""
 
     path: Path
     kind: str
@@ -65,7 +65,7 @@ class Column(NamedTuple):
     key: bool
 
     @classmethod
-    def of(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
+    def make(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
         """Return a column; refuse a time, a point in time, or a part of a date, which have no unambiguous text."""
         display = display_of(kind, pattern)
         if display == "time":
@@ -76,7 +76,7 @@ class Column(NamedTuple):
         return cls(path, kind, name, display, key)
 
 
-def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before: int) -> pa.Array:
+def number_text(column: StoredColumn, values: np.ndarray, letters: np.ndarray, before: int) -> pa.Array:
     """Return the text of numbers.
 
     Parameters
@@ -107,7 +107,7 @@ def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before:
     return text
 
 
-def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: int) -> None:
+def _check_key(column: StoredColumn, values: np.ndarray, special: np.ndarray, before: int) -> None:
     wrong = [first_inexact(values), int(special.argmax()) if special.any() else None]
     places = [place for place in wrong if place is not None]
     if places:
@@ -117,7 +117,9 @@ def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: 
         )
 
 
-def decoded_text(column: Column, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int) -> pa.Array:
+def decoded_text(
+    column: StoredColumn, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int
+) -> pa.Array:
     """Return decoded cells; `decode` may raise UnicodeError, and `before` is the number of preceding records."""
     encoded, texts = cells.dictionary_encode(), list[str]()
     for at, cell in enumerate(encoded.dictionary.to_pylist()):

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading.names import BATCH, check_header, incomplete
-from reident.reading.stored import Column, decoded_text, number_text
+from reident.reading.stored import StoredColumn, decoded_text, number_text
 from reident.sections.files import SourceFile
 
 _CARD = 80
@@ -44,7 +44,7 @@ def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequenc
         variables, begin = _describe(path, content)
         check_header(path, list(variables), wanted, row="")
         columns = [
-            Column.of(path, "xport", name, "" if variable.is_text else variable.display, name in keys)
+            StoredColumn.make(path, "xport", name, "" if variable.is_text else variable.display, name in keys)
             for name, variable in ((name, variables[name]) for name in wanted)
         ]
         width = sum(variable.width for variable in variables.values())
@@ -125,7 +125,7 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
     return n
 
 
-def _text(column: Column, variable: _Variable, block: np.ndarray, codec: str, before: int) -> pa.Array:
+def _text(column: StoredColumn, variable: _Variable, block: np.ndarray, codec: str, before: int) -> pa.Array:
     cells = np.ascontiguousarray(block[:, variable.start : variable.start + variable.width])
     if not variable.is_text:
         return number_text(column, *_doubles(cells), before)

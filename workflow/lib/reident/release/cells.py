@@ -1,8 +1,10 @@
-"""A published number: which one it is, and what is published of it (METHODS §11)."""
+"""A published number: its identity, and the text that is published (METHODS §11)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from reident.linkage.settings import WHOLE
 
 SUPPRESSED = "x"
 """What stands where a count is suppressed to protect another one."""
@@ -17,20 +19,20 @@ CLUSTERS = ("n_clusters", "clusters_suspected", "clusters_confirmed")
 
 
 class Cell(NamedTuple):
-    """Which count a published number is. Equal cells of several tables are one number."""
+    """The identity of a published count. Equal cells of several tables are one number."""
 
     quantity: str  # what is counted, as the columns of the tables are called: ``n_suspected``
     # The file that is attacked: ``released``, or ``before`` protection.
     file: str = "released"
     variant: str = ""  # the id of the variant; empty for the study itself
     metric: str = ""  # empty where the count is not about a metric
-    stratum: str = "ALL"  # the label of the stratum; ``ALL`` for the whole study
+    stratum: str = WHOLE  # the label of the stratum; by default the whole study
     rank_limit: int = 0  # 0 where no rank limit applies
     other: str = ""  # what else tells two counts of the quantity apart
 
 
 class Published(NamedTuple):
-    """What is published of a count."""
+    """A published count: its text, and the counts with this text."""
 
     text: str  # as it is printed: ``1200``, ``<15``, or :data:`SUPPRESSED`
     value: int | None  # the rounded count; None where no number is published

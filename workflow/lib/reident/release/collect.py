@@ -1,4 +1,4 @@
-"""From typed tables to the counts of an edition: what the gate takes in, and what it refuses (METHODS §11.5)."""
+"""From typed tables to the counts of an edition: the input of the gate, and its refusals (METHODS §11.5)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from reident.errors import InputError
-from reident.pipeline.releasing import Releasing
+from reident.linkage.settings import WHOLE
+from reident.pipeline.releasing import ReleaseSettings
 from reident.pipeline.steps import declared
-from reident.pipeline.tables import WHOLE, Column, Count, Dimension, Lines, Table
+from reident.pipeline.tables import Count, Dimension, RowFilter, Table, TableColumn
 from reident.release.cells import Cell
 
 OF_ANY_METRIC = frozenset({"n_puf", "n_eif", "n_links", "n_clusters"})
@@ -38,15 +39,15 @@ class Tables:
     `strata` has what the edition calls each stratum: its values by their labels, and its number where these repeat.
     """
 
-    def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
-        self._part = part
+    def __init__(self, settings: ReleaseSettings, results: Mapping[Path, pd.DataFrame]) -> None:
+        self._settings = settings
         self._typed = []
         for path, frame in results.items():
             table, wildcards = declared(path)
             fixed = {name: value for name, value in wildcards.items() if name == "metric"}
             self._typed.append(Typed(table, frame, fixed))
         manifest = self._find("strata/manifest.csv")
-        self.strata = {} if manifest is None else _stratum_labels(manifest.frame, part)
+        self.strata = {} if manifest is None else _stratum_labels(manifest.frame, settings)
 
     def _find(self, path: str) -> Typed | None:
         return next((typed for typed in self._typed if typed.table.path == path), None)
@@ -75,11 +76,11 @@ class Tables:
 
     def _counts(self, typed: Typed) -> Iterator[tuple[str, Cell, int]]:
         """Yield the counts of a table with their columns."""
-        kinds = _kinds(typed, self._part)
-        for line in _lines(typed, self._part).to_dict("records"):
+        kinds = _kinds(typed, self._settings)
+        for line in _lines(typed, self._settings).to_dict("records"):
             for name, column in kinds.items():
                 if isinstance(column.kind, Count) and not pd.isna(line[name]):
-                    cell = _cell(column.kind, _dimensions(typed, kinds, line), self._part, self.strata)
+                    cell = _cell(column.kind, _dimensions(typed, kinds, line), self._settings, self.strata)
                     yield name, cell, int(line[name])
 
     def lines(self, path: str) -> pd.DataFrame:
@@ -87,15 +88,15 @@ class Tables:
         typed = self._find(path)
         if typed is None:
             return pd.DataFrame()
-        kinds = _kinds(typed, self._part)
-        return _lines(typed, self._part)[[name for name, column in kinds.items() if column.kind != "withheld"]]
+        kinds = _kinds(typed, self._settings)
+        return _lines(typed, self._settings)[[name for name, column in kinds.items() if column.kind != "withheld"]]
 
 
-def _stratum_labels(manifest: pd.DataFrame, part: Releasing) -> dict[str, str]:
+def _stratum_labels(manifest: pd.DataFrame, settings: ReleaseSettings) -> dict[str, str]:
     lines = manifest.sort_values("stratum", kind="stable").to_dict("records")
     labels = {
         line["stratum"]: " · ".join(
-            codes.get(line[name], line[name]) or "missing" for name, codes in part.strata.items()
+            codes.get(line[name], line[name]) or "missing" for name, codes in settings.strata.items()
         )
         or "all records"
         for line in lines
@@ -109,12 +110,12 @@ def _stratum_labels(manifest: pd.DataFrame, part: Releasing) -> dict[str, str]:
     return distinct if len(set(distinct.values())) == len(distinct) else numbered
 
 
-def _kinds(typed: Typed, part: Releasing) -> dict[str, Column]:
+def _kinds(typed: Typed, settings: ReleaseSettings) -> dict[str, TableColumn]:
     """Return the declaration of each column of a table, in the order of the declarations; fails closed."""
     path, declared = typed.table.path, {column.name: column for column in typed.table.columns}
     if not typed.table.released:
         raise InputError(f"`{path}` is not a table of the releasable edition. Remove it from the step's inputs.")
-    groups = {"{strata variables}": part.strata, "set_{what varies}": [f"set_{name}" for name in part.varied]}
+    groups = {"{strata variables}": settings.strata, "set_{what varies}": [f"set_{name}" for name in settings.varied]}
     named = {name: declared[group] for group, names in groups.items() if group in declared for name in names}
     kinds = {name: declared.get(name) or named.get(name) for name in typed.frame.columns}
     for name, column in kinds.items():
@@ -127,16 +128,16 @@ def _kinds(typed: Typed, part: Releasing) -> dict[str, Column]:
     return dict(sorted(((name, column) for name, column in kinds.items() if column), key=lambda item: order[item[1]]))
 
 
-def _lines(typed: Typed, part: Releasing) -> pd.DataFrame:
+def _lines(typed: Typed, settings: ReleaseSettings) -> pd.DataFrame:
     """Return the lines of a table that are in the edition."""
     if "scenario" in typed.frame:
-        return typed.frame[typed.frame["scenario"].isin(part.scenarios)]
+        return typed.frame[typed.frame["scenario"].isin(settings.scenarios)]
     chosen = typed.table.released
-    return typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, Lines) else typed.frame
+    return typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, RowFilter) else typed.frame
 
 
-def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, Any]) -> dict[str, str]:
-    """Return what tells the counts of a line apart, by dimension."""
+def _dimensions(typed: Typed, kinds: Mapping[str, TableColumn], line: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values that tell the counts of a line apart, by dimension."""
     dimensions = dict(typed.fixed)
     for name, column in kinds.items():
         if isinstance(column.kind, Dimension):
@@ -148,18 +149,18 @@ def _dimensions(typed: Typed, kinds: Mapping[str, Column], line: Mapping[str, An
     return dimensions
 
 
-def _cell(kind: Count, line: Mapping[str, str], part: Releasing, strata: Mapping[str, str]) -> Cell:
-    """Return which count it is."""
+def _cell(kind: Count, line: Mapping[str, str], settings: ReleaseSettings, strata: Mapping[str, str]) -> Cell:
+    """Return the identity of the count."""
     if kind.quantity in OF_NO_ATTACK:
         return Cell(kind.quantity, other=line["other"])
     stratum = line.get("stratum", WHOLE)
     variant, metric = line.get("variant", ""), line.get("metric", "")
     if kind.quantity in OF_ANY_METRIC:
         metric, rank_limit = "", 0
-    elif metric not in part.ranked:
+    elif metric not in settings.ranked:
         rank_limit = 0
     else:
-        in_force = part.alike.max_pairs[variant] if variant else part.max_pairs
+        in_force = settings.alike.max_pairs[variant] if variant else settings.max_pairs
         rank_limit = int(line.get("rank_limit", in_force))
     label = WHOLE if stratum == WHOLE else strata[stratum]
     return Cell(kind.quantity, kind.file, variant, metric, label, rank_limit)

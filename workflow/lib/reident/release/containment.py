@@ -1,4 +1,4 @@
-"""Which attacks are contained in which, whatever the records are (METHODS §11.2).
+"""Containment of attacks in other attacks, whatever the records are (METHODS §11.2).
 
 It follows from the options alone: what a pair can lose by each variable bounds its scores by two metrics at once.
 """
@@ -40,7 +40,7 @@ class Contained(NamedTuple):
 
 
 class Containments(NamedTuple):
-    """What the options of the attacks of a study tell of their counts."""
+    """The relations of the counts of a study that follow from the options of its attacks."""
 
     contained: tuple[Contained, ...] = ()
     one_candidate: tuple[Name, ...] = ()  # attacks in which a record has at most one candidate
@@ -58,8 +58,8 @@ class _Made(NamedTuple):
     complete: bool
 
 
-def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
-    """Return what holds between attacks on the same files, by variant; `complete` where the study misses no value."""
+def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
+    """Find the attacks on the same files that contain others, by variant; `complete` where no value is missing."""
     made = [one for variant, attack in attacks.items() for one in _metrics(variant, attack, attacks[""], complete)]
     ends = {one.name: _ends(one) for one in made}
     one_level = tuple(one.name for one in made if _has_one_level(one))
@@ -175,7 +175,7 @@ def _finer(bins: Binning, others: Binning) -> bool:
 
 
 def _outcomes(one: _Made, other: _Made) -> Iterator[list[tuple[Any, Any, Any, Any]]]:
-    """Yield for each variable what it can cost in both attacks, the least and the most each; 0 where it is in one."""
+    """Yield for each variable its costs in both attacks, the least and the most each; 0 where it is in one."""
     for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
         nothing = dict.fromkeys((AGREE, CLOSE, APART, SPLIT, MISSING), (0, 0))
         few, many = (made.losses.by_variable.get(name, nothing) for made in (one, other))

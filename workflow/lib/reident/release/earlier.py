@@ -1,4 +1,4 @@
-"""Earlier editions: what they published of each count (METHODS §11)."""
+"""Earlier editions: the published text of each count (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger.spreadsheets import MARK
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.policies import interval
 from reident.sections.release import Policy
@@ -176,7 +176,7 @@ def _rows(path: Path, name: str, text: str) -> Iterator[tuple[int, dict[str, str
 def _counts(
     path: Path, name: str, line: int, row: Mapping[str, str], record: Mapping[str, Any]
 ) -> Iterator[tuple[Cell, str]]:
-    """Yield the cells of a line and what is published of them."""
+    """Yield the cells of a line and their published texts."""
     if name == "attack.csv":
         limit = row["rank_limit"] or "0"
         if not (limit.isascii() and limit.isdecimal()):
@@ -202,7 +202,7 @@ def _in_force(record: Mapping[str, Any], metric: str) -> int:
 
 
 def _published(place: str, policy: Policy | None, text: str) -> Published:
-    """Return what is published as a text."""
+    """Return the published count with a text."""
     if text == SUPPRESSED:
         return Published(text, None, 0, UNKNOWN)
     try:

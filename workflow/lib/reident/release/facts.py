@@ -1,4 +1,4 @@
-"""What is public about a study beside its counts (METHODS §11)."""
+"""Public facts about a study beside its counts (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from reident.release.cells import Cell
 from reident.release.containment import Containments
 
 
-class Limit(NamedTuple):
-    """A limit of the study whose outcome is published."""
+class LimitOutcome(NamedTuple):
+    """The published outcome of a limit of the study."""
 
-    part: Cell
-    whole: Cell | None  # the denominator of the rate; None where the limit is on the count itself
+    numerator: Cell
+    denominator: Cell | None  # None where the limit is on the count itself
     bound: float  # the limit, as the study file has it
     outcome: Literal["passes", "breaks"]
 
 
 class Facts(NamedTuple):
-    """What is public about the study beside its counts."""
+    """The public facts about the study beside its counts."""
 
     # The labels of all strata of the released file; sums over fewer strata are at most the total.
     strata: tuple[str, ...] = ()
@@ -41,4 +41,4 @@ class Facts(NamedTuple):
     file_is_puf: bool = False  # whether the file whose risk is measured is the PUF
     # Pairs of scenarios; the second has every known variable of the first, and others.
     nested_scenarios: tuple[tuple[str, str], ...] = ()
-    limits: tuple[Limit, ...] = ()
+    outcomes: tuple[LimitOutcome, ...] = ()

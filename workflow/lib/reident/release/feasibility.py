@@ -1,9 +1,9 @@
-"""How closely the counts behind an edition can be told from everything that is published (METHODS §11).
+"""How precisely the published numbers determine the counts behind an edition (METHODS §11).
 
 The counts are the integer points of a system of relations. A *witness* is such a point; two witnesses prove that the
 interval of a count is at least as wide as they are apart. Witnesses are checked by whole-number arithmetic, so that no
-proof depends on the tolerance of the solver. Large systems are solved in parts: the strata of a part and the totals
-move, and the other strata stay as in a first witness.
+proof depends on the tolerance of the solver. Large systems are solved as subsystems: the strata of a subsystem and
+the totals move, and the other strata stay as in a first witness.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 
 from reident.release.cells import Cell
 from reident.release.linear import ContradictionError
-from reident.release.system import TOLERANCE, Part, System
+from reident.release.system import TOLERANCE, Subsystem, System
 
 PASSES = 60
 """The most passes over all relations in which bounds are drawn closer."""
 
-PART = 3000
-"""Counts that are solved at once, about; larger systems are solved in parts."""
+MAX_CELLS = 3000
+"""Counts that are solved at once, about; larger systems are solved as subsystems."""
 
 ROUNDS = 2
 """Objectives with random signs by quantity, and by cell, each with its opposite, before counts are solved singly."""
 
 
 class Width(NamedTuple):
-    """How wide the feasible interval of a count is."""
+    """The width of the feasible interval of a count."""
 
     # The smallest and the largest count of a witness.
     low: int
@@ -48,7 +48,7 @@ class Width(NamedTuple):
         return (self.low, self.high) == (self.outer_low, self.outer_high)
 
     def possible(self, required: int) -> int:
-        """Return the proven width if it is what is required or all that is possible; otherwise the outer one."""
+        """Return the proven width if it is the required or the largest possible one; otherwise the outer one."""
         is_known = self.is_exact or self.proven >= required
         return self.proven if is_known else self.outer_high - self.outer_low
 
@@ -123,9 +123,9 @@ class _Search:
         self.system = system.with_bounds(self.low, self.high)
         self.by_column = system.matrix.tocsc()
         n = len(system.cells)
-        self.everything = everything = Part(self.system, np.arange(n), None)
+        self.everything = everything = Subsystem(self.system, np.arange(n), None)
         self.core = np.flatnonzero(system.group < 0)
-        if point is None and n > PART:
+        if point is None and n > MAX_CELLS:
             point = self._central()
         if point is None:
             point = everything.solve(np.zeros(n))
@@ -134,59 +134,59 @@ class _Search:
         self.point = point
         self.least, self.most = point.copy(), point.copy()  # the extreme counts of a witness so far
         self.quantity = np.unique([cell.quantity for cell in system.cells], return_inverse=True)[1]
-        self.parts = [everything] if n <= PART else self._parts()
-        self.loose = [self._loose(part.positions) for part in self.parts] if n > PART else []
+        self.subsystems = [everything] if n <= MAX_CELLS else self._subsystems()
+        self.loose = [self._loose(subsystem.positions) for subsystem in self.subsystems] if n > MAX_CELLS else []
 
-    def _parts(self) -> list[Part]:
-        """Return the strata in parts, each with all totals."""
+    def _subsystems(self) -> list[Subsystem]:
+        """Return subsystems of strata, each with all totals."""
         sizes = np.bincount(self.system.group[self.system.group >= 0])
-        room = max(PART - len(self.core), PART // 2, len(self.core) // 2)
+        room = max(MAX_CELLS - len(self.core), MAX_CELLS // 2, len(self.core) // 2)
         part_of = (np.cumsum(sizes) - 1) // room
-        parts = []
+        subsystems = []
         for number in np.unique(part_of):
             strata = np.flatnonzero(part_of == number)
             positions = np.flatnonzero((self.system.group < 0) | np.isin(self.system.group, strata))
-            parts.append(self._part(positions))
-        return parts
+            subsystems.append(self._subsystem(positions))
+        return subsystems
 
     def _central(self) -> np.ndarray | None:
         """Return a witness whose totals are away from their ends, so that strata can move both ways."""
-        box = Part(self.system, self.core, None, self.by_column).inner_box()
+        box = Subsystem(self.system, self.core, None, self.by_column).inner_box()
         if box is None:
             return None
         low, high = self.low.copy(), self.high.copy()
         low[self.core], high[self.core] = box
-        return Part(self.system.with_bounds(low, high), np.arange(len(low)), None).solve(np.zeros(len(low)))
+        return Subsystem(self.system.with_bounds(low, high), np.arange(len(low)), None).solve(np.zeros(len(low)))
 
-    def _loose(self, positions: np.ndarray) -> Part:
-        """Return the strata of a part with the relations inside each stratum alone."""
-        part = Part(self.system, positions[self.system.group[positions] >= 0], None, self.by_column)
-        part.keep_groups(self.system.group[part.positions])
-        return part
+    def _loose(self, positions: np.ndarray) -> Subsystem:
+        """Return the strata of a subsystem with the relations inside each stratum alone."""
+        subsystem = Subsystem(self.system, positions[self.system.group[positions] >= 0], None, self.by_column)
+        subsystem.keep_groups(self.system.group[subsystem.positions])
+        return subsystem
 
-    def _part(self, positions: np.ndarray) -> Part:
-        return Part(self.system, positions, self.point, self.by_column)
+    def _subsystem(self, positions: np.ndarray) -> Subsystem:
+        return Subsystem(self.system, positions, self.point, self.by_column)
 
     def run(self, required: np.ndarray) -> None:
         """Look for witnesses until every cell is proven, too narrow for certain, or known exactly."""
         for seed in range(1 + 2 * ROUNDS):
             self._together(required, seed)
-        if len(self.parts) > 1:
+        if len(self.subsystems) > 1:
             self._by_stratum(required, self._bound)
             self._by_stratum(required, self._reach)
         for at in np.flatnonzero(self._open(required)):
             self._single(int(at), required)
 
     def _open(self, required: np.ndarray) -> np.ndarray:
-        """Return which cells need a witness still; bool (cells,).
+        """Return the cells that need a witness still; bool (cells,).
 
-        In a system of several parts a cell that is too narrow for certain needs none; in a small one its interval is
-        found exactly. None needs one when the solver calls are spent.
+        In a system of several subsystems a cell that is too narrow for certain needs none; in a small one its
+        interval is found exactly. None needs one when the solver calls are spent.
         """
         if self.system.calls.are_spent:
             return np.zeros(len(required), bool)
         is_closed = (self.least == self.low) & (self.most == self.high)
-        if len(self.parts) > 1 and not self.is_exact:
+        if len(self.subsystems) > 1 and not self.is_exact:
             is_closed |= self.high - self.low < required
         return ~is_closed & (self.most - self.least < required)
 
@@ -198,10 +198,10 @@ class _Search:
             signs = rng.choice([-1.0, 1.0], self.quantity.max() + 1)[self.quantity]
         elif seed:
             signs = rng.choice([-1.0, 1.0], n)
-        for part in self.parts:
-            if (open_ones := self._open(required)[part.positions]).any():
+        for subsystem in self.subsystems:
+            if (open_ones := self._open(required)[subsystem.positions]).any():
                 for sign in (1, -1):
-                    self._add(part, part.solve(sign * np.where(open_ones, signs[part.positions], 0.0)))
+                    self._add(subsystem, subsystem.solve(sign * np.where(open_ones, signs[subsystem.positions], 0.0)))
 
     def _by_stratum(self, required: np.ndarray, solve: Callable[[np.ndarray], None]) -> None:
         """Hand on one open cell of every stratum at a time, until each has been tried."""
@@ -213,60 +213,62 @@ class _Search:
 
     def _bound(self, chosen: np.ndarray) -> None:
         """Draw the outer intervals of cells closer by the relations inside their strata."""
-        for part in self.loose:
-            places = np.flatnonzero(np.isin(part.positions, chosen))
+        for subsystem in self.loose:
+            places = np.flatnonzero(np.isin(subsystem.positions, chosen))
             if len(places):
-                objective = np.zeros(len(part.positions))
+                objective = np.zeros(len(subsystem.positions))
                 objective[places] = 1.0
-                at = part.positions[places]
-                if (values := part.relax(objective)) is not None:
+                at = subsystem.positions[places]
+                if (values := subsystem.relax(objective)) is not None:
                     self.low[at] = np.maximum(self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64))
-                if (values := part.relax(-objective)) is not None:
+                if (values := subsystem.relax(-objective)) is not None:
                     self.high[at] = np.minimum(self.high[at], np.floor(values[places] + TOLERANCE).astype(np.int64))
 
     def _reach(self, chosen: np.ndarray) -> None:
         """Draw cells of different strata, half of them up and half of them down, so that totals stay in place."""
         signs = np.zeros(len(self.low))
         signs[chosen] = np.where(np.arange(len(chosen)) % 2, 1.0, -1.0)
-        for part in self.parts:
-            if signs[part.positions].any():
+        for subsystem in self.subsystems:
+            if signs[subsystem.positions].any():
                 for sign in (1, -1):
-                    self._add(part, part.solve(sign * signs[part.positions]))
+                    self._add(subsystem, subsystem.solve(sign * signs[subsystem.positions]))
 
-    def _add(self, part: Part, values: np.ndarray | None) -> None:
-        """Count a witness: the values of the cells of a part, the others being those of the first witness."""
+    def _add(self, subsystem: Subsystem, values: np.ndarray | None) -> None:
+        """Count a witness: the values of the cells of a subsystem, the others being those of the first witness."""
         if values is not None:
-            self.least[part.positions] = np.minimum(self.least[part.positions], values)
-            self.most[part.positions] = np.maximum(self.most[part.positions], values)
+            self.least[subsystem.positions] = np.minimum(self.least[subsystem.positions], values)
+            self.most[subsystem.positions] = np.maximum(self.most[subsystem.positions], values)
 
     def _single(self, at: int, required: np.ndarray) -> None:
-        """Find the interval of one cell: in its part, then beyond its part, then in the whole system."""
+        """Find the interval of one cell: in its subsystem, then beyond it, then in the whole system."""
         if not self._open(required)[at]:
             return
-        whole = len(self.parts) == 1
+        whole = len(self.subsystems) == 1
         if not whole:
             near = np.flatnonzero((self.system.group < 0) | (self.system.group == self.system.group[at]))
-            self._ends(self._part(near), at, is_bound=False)
+            self._ends(self._subsystem(near), at, is_bound=False)
             if self._open(required)[at]:
-                self._ends(Part(self.system, near, None, self.by_column), at, is_bound=True, is_witness=False)
+                self._ends(Subsystem(self.system, near, None, self.by_column), at, is_bound=True, is_witness=False)
             if self._open(required)[at]:
-                fitting = next((part for part in self.parts if at in part.positions), self.parts[0])
+                fitting = next(
+                    (subsystem for subsystem in self.subsystems if at in subsystem.positions), self.subsystems[0]
+                )
                 self._ends(fitting, at, is_bound=False)
         if self._open(required)[at]:
             self._ends(self.everything, at, is_bound=True)
 
-    def _ends(self, part: Part, at: int, *, is_bound: bool, is_witness: bool = True) -> None:
-        """Solve a part for the smallest and the largest value of a cell."""
-        objective = (part.positions == at).astype(float)
-        place = int(np.flatnonzero(part.positions == at)[0])
+    def _ends(self, subsystem: Subsystem, at: int, *, is_bound: bool, is_witness: bool = True) -> None:
+        """Solve a subsystem for the smallest and the largest value of a cell."""
+        objective = (subsystem.positions == at).astype(float)
+        place = int(np.flatnonzero(subsystem.positions == at)[0])
         for sign in (1, -1):
             if (self.least[at] == self.low[at]) if sign > 0 else (self.most[at] == self.high[at]):
                 continue
-            values = part.solve(sign * objective, is_exact=True)
+            values = subsystem.solve(sign * objective, is_exact=True)
             if values is None:
                 continue
             if is_witness:
-                self._add(part, values)
+                self._add(subsystem, values)
             if is_bound and sign > 0:
                 self.low[at] = max(self.low[at], values[place])
             elif is_bound:

@@ -1,4 +1,4 @@
-"""What holds between the counts of the risk of one file and of matching (METHODS §7, §8, §11)."""
+"""Relations between the counts of the risk of one file and of matching (METHODS §7, §8, §11)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGE = (5, 6, 7, 8, 9)
 
 
 def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iterator[Relation]:
-    """Yield what holds between k-anonymity counts (METHODS §7).
+    """Yield the relations between k-anonymity counts (METHODS §7).
 
     `puf` gives the cell with the number of records of the file, if the edition has it elsewhere.
     """
@@ -45,7 +45,7 @@ def _sizes(base: Cell, sizes: Sequence[int]) -> list[tuple[int, Cell]]:
 
 
 def _whole_cells(base: Cell, counts: Sequence[Cell | None]) -> Iterator[Relation]:
-    """Yield that records come in whole cells: 3 and 4 for those of three or four, an even number for pairs."""
+    """Yield the relations of whole cells: 3 and 4 for records of three or four, an even number for pairs."""
     below_2, below_3, below_5, records = counts
     for name, more, fewer, sizes in (
         ("records in cells of two come in pairs", below_3, below_2, (2,)),
@@ -58,7 +58,7 @@ def _whole_cells(base: Cell, counts: Sequence[Cell | None]) -> Iterator[Relation
 def _conventions(
     excluded: Sequence[Cell | None], category: Sequence[Cell | None], wildcard: Sequence[Cell | None]
 ) -> Iterator[Relation]:
-    """Yield what holds between the conventions for missing values.
+    """Yield the relations between the conventions for missing values.
 
     Complete records have the same cell under ``excluded`` and ``category``, and incomplete ones a cell of their own
     under ``category``; no record matches fewer records under ``wildcard`` than under ``category``.
@@ -84,7 +84,7 @@ def _conventions(
 
 
 def of_matching(cells: Collection[Cell], nested: Sequence[tuple[str, str]]) -> Iterator[Relation]:
-    """Yield what holds between the targets by their number of matches (METHODS §8).
+    """Yield the relations between the targets by their number of matches (METHODS §8).
 
     In each pair of `nested` scenarios, the second has every known variable of the first, and others.
     """

@@ -14,15 +14,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from reident.errors import InputError
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.pipeline import release as versions
-from reident.pipeline.releasing import Releasing
+from reident.pipeline.releasing import ReleaseSettings
 from reident.release import containment, joint, outcomes, policies, published, suppression
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Tables
 from reident.release.containment import Containments
 from reident.release.earlier import Edition, is_own
-from reident.release.facts import Facts, Limit
+from reident.release.facts import Facts, LimitOutcome
 from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import relations
 from reident.sections.language import DEFAULT_LANGUAGE
@@ -40,7 +40,7 @@ EDITION = 1
 
 
 class Passed(NamedTuple):
-    """What leaves the gate: the published tables and the record of the rules; and the audit, which stays."""
+    """The output of the gate: the published tables and the record of the rules; and the audit, which stays."""
 
     tables: dict[str, pd.DataFrame]  # by the names of the step's outputs
     record: str  # JSON
@@ -49,7 +49,7 @@ class Passed(NamedTuple):
 
 
 def approve(
-    part: Releasing,
+    settings: ReleaseSettings,
     policy: Policy,
     results: Mapping[Path, pd.DataFrame],
     after: Sequence[Edition] = (),
@@ -59,7 +59,7 @@ def approve(
 
     Parameters
     ----------
-    part : Releasing
+    settings : ReleaseSettings
     policy : Policy
     results : mapping of pandas.DataFrame
         The tables whose numbers are in the edition, by their path; in the declared types.
@@ -73,49 +73,49 @@ def approve(
     InputError
         For a table or a column that does not say how it leaves, or two tables that contradict each other.
     """
-    tables = Tables(part, results)
+    tables = Tables(settings, results)
     counts = tables.counts()
-    rounded = {cell: policies.publish(policy, count, _name(cell), part.seed) for cell, count in counts.items()}
+    rounded = {cell: policies.publish(policy, count, _name(cell), settings.seed) for cell, count in counts.items()}
     # The rank limit in force by metric, 0 where there is none.
-    rank_limits = {name: part.max_pairs if name in part.ranked else 0 for name, _ in part.metrics}
+    rank_limits = {name: settings.max_pairs if name in settings.ranked else 0 for name, _ in settings.metrics}
     judged = tables.lines("verdict/limits.csv")
-    limits = outcomes.of(judged, rounded, rank_limits, by_estimate=part.by_estimate)
-    known_quantities = {KNOWN[file] for file in part.known}
+    limit_outcomes = outcomes.publish(judged, rounded, rank_limits, by_estimate=settings.by_estimate)
+    known_quantities = {KNOWN[file] for file in settings.known}
     public_counts = {cell: count for cell, count in counts.items() if cell.quantity in known_quantities}
     sums = _sums(counts)
-    containments = containment.of(part.attacks, complete=tables.complete)
-    facts = _facts(part, tuple(tables.strata.values()), sums, containments)
+    containments = containment.find(settings.attacks, complete=tables.complete)
+    facts = _facts(settings, tuple(tables.strata.values()), sums, containments)
     work = _Audit(facts, rounded, public_counts, policy, after, progress)
-    protection = work.run(limits)
-    if limits and work.tell(protection):
-        limits = []
-        protection = work.run(limits)
+    protection = work.run(limit_outcomes)
+    if limit_outcomes and work.tell(protection):
+        limit_outcomes = []
+        protection = work.run(limit_outcomes)
     texts = {cell: policies.WITHHELD if cell in protection.suppressed else count for cell, count in rounded.items()}
     return Passed(
-        _tables(part, tables, published.Rounded(texts, policy, part.interval, part.level), limits),
-        _record(part, policy, texts, after, sums, containments),
+        _tables(settings, tables, published.Rounded(texts, policy, settings.interval, settings.level), limit_outcomes),
+        _record(settings, policy, texts, after, sums, containments),
         _audit(texts, protection, public_counts),
         protection.is_least,
     )
 
 
 def _tables(
-    part: Releasing, tables: Tables, rounded: published.Rounded, limits: list[Limit]
+    settings: ReleaseSettings, tables: Tables, rounded: published.Rounded, limit_outcomes: list[LimitOutcome]
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of the edition."""
-    metrics, strata = [name for name, _ in part.metrics], list(tables.strata.values())
+    metrics, strata = [name for name, _ in settings.metrics], list(tables.strata.values())
     return {
         "attack": published.attack(rounded, metrics, strata),
         "clusters": published.clusters(rounded, metrics, strata),
         "file": published.file(rounded),
         "matching": published.matching(rounded),
         "cut_points": published.cut_points(tables.lines("binned/cutpoints.csv"), rounded, tables.strata),
-        "limits": outcomes.table(tables.lines("verdict/limits.csv"), limits),
+        "limits": outcomes.table(tables.lines("verdict/limits.csv"), limit_outcomes),
     }
 
 
 class _Audit(NamedTuple):
-    """What the audit of an edition needs beside the published outcomes of limits."""
+    """The input of the audit of an edition beside the published outcomes of limits."""
 
     facts: Facts  # but for the outcomes of limits
     rounded: Mapping[Cell, Published]
@@ -124,13 +124,13 @@ class _Audit(NamedTuple):
     after: Sequence[Edition]
     progress: Callable[[float], None] | None
 
-    def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
+    def relations(self, limit_outcomes: list[LimitOutcome], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
         public = {cell: Published(str(n), n, n, n) for cell, n in self.public_counts.items()}
-        return relations({**cells, **public}, self.facts._replace(limits=tuple(limits)))
+        return relations({**cells, **public}, self.facts._replace(outcomes=tuple(limit_outcomes)))
 
-    def run(self, limits: list[Limit]) -> suppression.Protected:
-        """Suppress what the other counts and the outcomes would tell; an error if no study has all the counts."""
+    def run(self, limit_outcomes: list[LimitOutcome]) -> suppression.Protected:
+        """Suppress counts that the others and the outcomes would reveal; an error if no study has all the counts."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
         if self.after:
@@ -140,7 +140,12 @@ class _Audit(NamedTuple):
             after.append((earlier, relations(earlier.cells, _facts_of(earlier))))
         try:
             return joint.protect_jointly(
-                cells, self.relations(limits, cells), after, self.public_counts, _required(policies_), self.progress
+                cells,
+                self.relations(limit_outcomes, cells),
+                after,
+                self.public_counts,
+                _required(policies_),
+                self.progress,
             )
         except ContradictionError:
             raise InputError(
@@ -164,7 +169,7 @@ class _Audit(NamedTuple):
 
 
 def _name(cell: Cell) -> str:
-    """Return what random rounding knows a count by: counts of one thing that are equal are published alike."""
+    """Return the name of a count for random rounding: counts of one thing that are equal are published alike."""
     return json.dumps(cell._replace(variant="", rank_limit=0), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -190,25 +195,27 @@ def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
     return width
 
 
-def _facts(part: Releasing, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments) -> Facts:
-    """Return what the public knows of the study beside its counts and the outcomes of its limits."""
+def _facts(
+    settings: ReleaseSettings, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments
+) -> Facts:
+    """Return the public facts about the study beside its counts and the outcomes of its limits."""
     return Facts(
         strata=strata,
-        stratified=bool(part.strata),
+        stratified=bool(settings.strata),
         puf_in_strata=sums.get("puf_in_strata"),
         nested_clusters=sums.get("nested_clusters"),
-        unranked=frozenset(name for name, _ in part.metrics) - frozenset(part.ranked),
+        unranked=frozenset(name for name, _ in settings.metrics) - frozenset(settings.ranked),
         containments=containments,
-        same_files=frozenset(part.alike.files),
-        same_records=frozenset(part.attacks),
-        same_attack=frozenset(part.alike.attacks),
-        file_is_puf=part.file_is_puf,
-        nested_scenarios=part.nested_scenarios,
+        same_files=frozenset(settings.alike.files),
+        same_records=frozenset(settings.attacks),
+        same_attack=frozenset(settings.alike.attacks),
+        file_is_puf=settings.file_is_puf,
+        nested_scenarios=settings.nested_scenarios,
     )
 
 
 def _facts_of(edition: Edition) -> Facts:
-    """Return what the public knows of an earlier study from its edition."""
+    """Return the public facts about an earlier study from its edition."""
     ranked = {cell.metric for cell in edition.cells if cell.rank_limit}
     return Facts(
         strata=edition.strata,
@@ -221,7 +228,7 @@ def _facts_of(edition: Edition) -> Facts:
 
 
 def _record(
-    part: Releasing,
+    settings: ReleaseSettings,
     policy: Policy,
     texts: Mapping[Cell, Published],
     after: Sequence[Edition],
@@ -230,9 +237,9 @@ def _record(
 ) -> str:
     """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts."""
     statuses = [_status(count) for count in texts.values()]
-    heading = part.heading
+    heading = settings.heading
     content = {
-        "study": part.study,
+        "study": settings.study,
         "title": heading.title,
         "agency": heading.agency,
         "date": heading.date.isoformat() if heading.date else None,
@@ -240,17 +247,17 @@ def _record(
         "edition": EDITION,
         "reident": versions.recorded()["version"],
         "policy": policy.model_dump(mode="json"),
-        "known": list(part.known),
-        **({"interval": part.interval} if part.interval != DEFAULT_INTERVAL else {}),
-        "level": part.level,
-        "rank_limit": part.max_pairs,
-        "metrics": dict(part.metrics),
-        "ranked": list(part.ranked),
-        "strata": list(part.strata),
+        "known": list(settings.known),
+        **({"interval": settings.interval} if settings.interval != DEFAULT_INTERVAL else {}),
+        "level": settings.level,
+        "rank_limit": settings.max_pairs,
+        "metrics": dict(settings.metrics),
+        "ranked": list(settings.ranked),
+        "strata": list(settings.strata),
         **sums,
-        **({"containments": containments._asdict()} if part.metrics else {}),
-        "variables": list(part.linking_variables),
-        "variants": {name: dict(labels) for name, labels in part.variants.items()},
+        **({"containments": containments._asdict()} if settings.metrics else {}),
+        "variables": list(settings.linking_variables),
+        "variants": {name: dict(labels) for name, labels in settings.variants.items()},
         "counts": {name: statuses.count(name) for name in ("exact", "rounded", "small", "suppressed")},
         "after": [{"title": edition.title, "date": edition.date} for edition in after],
     }
@@ -258,7 +265,7 @@ def _record(
 
 
 def _status(count: Published) -> str:
-    """Return what was done to a count."""
+    """Return the treatment of a count."""
     if count.text == SUPPRESSED:
         return "suppressed"
     if count.value is None:
@@ -269,7 +276,7 @@ def _status(count: Published) -> str:
 def _audit(
     texts: Mapping[Cell, Published], protection: suppression.Protected, public_counts: Mapping[Cell, int]
 ) -> pd.DataFrame:
-    """Return what can be derived of each count of the edition, in sorted order."""
+    """Return the derivable range of each count of the edition, in sorted order."""
     rows = []
     for cell, count in sorted(texts.items()):
         audit = protection.audit[cell]

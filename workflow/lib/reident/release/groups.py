@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
 from reident.release.system import System
 
@@ -28,7 +28,7 @@ def blocks(system: System) -> np.ndarray:
 
 
 class Ties:
-    """Which cells of a system are tied together by relations; constants tie nothing.
+    """Groups of cells of a system that relations tie together; constants tie nothing.
 
     What can vary in one `component`, int64 (cells,), says nothing about another one.
     """

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.calls import Calls, limit
 from reident.release.cells import ATTACK, SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
@@ -50,8 +50,8 @@ def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Ce
     """
     hidden = Published(SUPPRESSED, None, 0, UNKNOWN)
     totals = [cell for cell in cells if cell.stratum == WHOLE and cell.quantity in ATTACK and cell.file == "released"]
-    parts = [cell._replace(stratum=label) for cell in totals for label in strata]
-    return {**dict.fromkeys(parts, hidden), **cells}
+    cells_of_strata = [cell._replace(stratum=label) for cell in totals for label in strata]
+    return {**dict.fromkeys(cells_of_strata, hidden), **cells}
 
 
 def _linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:

@@ -7,9 +7,9 @@ from typing import Literal
 
 import pandas as pd
 
-from reident.linkage.rates import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
-from reident.release.facts import Limit
+from reident.release.facts import LimitOutcome
 
 WITHHELD = "withheld"
 """What is published instead of an outcome that is no linear relation between published counts."""
@@ -32,7 +32,9 @@ _WORDS: dict[str, Literal["passes", "breaks"]] = {
 """What is published of an outcome: not that an interval reaches above a limit, nor that there is nothing to judge."""
 
 
-def of(limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool) -> list[Limit]:
+def publish(
+    limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int], *, by_estimate: bool
+) -> list[LimitOutcome]:
     """Return the limits whose outcome is published.
 
     `limits` are those of the study with their outcomes, `cells` the counts of the edition, `rank_limits` the rank limit
@@ -46,23 +48,23 @@ def of(limits: pd.DataFrame, cells: Container[Cell], rank_limits: dict[str, int]
             continue
         if metric not in rank_limits:  # the join on exact values, of which no count is published
             continue
-        part = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
-        whole = None if rate[1] is None else _whole(rate[1], part)
-        if part in cells and (whole is None or whole in cells):
-            published.append(Limit(part, whole, float(line["bound"]), outcome))
+        numerator = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
+        denominator = None if rate[1] is None else _denominator(rate[1], numerator)
+        if numerator in cells and (denominator is None or denominator in cells):
+            published.append(LimitOutcome(numerator, denominator, float(line["bound"]), outcome))
     return published
 
 
-def _whole(quantity: str, part: Cell) -> Cell:
-    return Cell(quantity) if quantity == "n_puf" else part._replace(quantity=quantity, stratum=WHOLE)
+def _denominator(quantity: str, numerator: Cell) -> Cell:
+    return Cell(quantity) if quantity == "n_puf" else numerator._replace(quantity=quantity, stratum=WHOLE)
 
 
-def table(limits: pd.DataFrame, published: list[Limit]) -> pd.DataFrame:
+def table(limits: pd.DataFrame, published: list[LimitOutcome]) -> pd.DataFrame:
     """Return the limits with the outcomes that are published, and :data:`WITHHELD` in the place of others."""
     outcomes: dict[tuple[str, tuple[str, str | None] | None, float], str] = {}
     for limit in published:
-        rate = limit.part.quantity, limit.whole.quantity if limit.whole else None
-        outcomes[limit.part.metric, rate, limit.bound] = limit.outcome
+        rate = limit.numerator.quantity, limit.denominator.quantity if limit.denominator else None
+        outcomes[limit.numerator.metric, rate, limit.bound] = limit.outcome
     names = ["about", "limit", "metric", "bound"]
     lines = []
     for line in limits.to_dict("records"):

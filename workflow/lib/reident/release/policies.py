@@ -1,4 +1,4 @@
-"""What a rounding policy publishes of a count, a rate, an interval and a cut point (METHODS §11.1).
+"""The publication of a count, a rate, an interval and a cut point by a rounding policy (METHODS §11.1).
 
 Whatever is derived from a count (rates, intervals) is derived from its :class:`Published`, never from the count:
 studies whose counts are published alike make the same edition.
@@ -20,7 +20,7 @@ WITHHELD = Published(SUPPRESSED, None, 0, MAX_COUNT)
 
 
 def publish(policy: Policy, count: int, cell: str = "", seed: str = "") -> Published:
-    """Return what a policy publishes of a count, from 0 to 10^12 (METHODS §11.1).
+    """Return the publication of a count by a policy, from 0 to 10^12 (METHODS §11.1).
 
     Random rounding depends on a secret `seed`, and on which count it is (`cell`, without the variant): equal cells with
     equal counts are published alike. A count out of its range is a ValueError, as is random rounding without a seed.
@@ -55,34 +55,34 @@ def interval(policy: Policy, text: str) -> tuple[int, int]:
     return published.low, published.high
 
 
-def rate(policy: Policy, part: Published, whole: Published) -> str:
+def rate(policy: Policy, numerator: Published, denominator: Published) -> str:
     """Return the rate of two published counts (METHODS §11.1).
 
     It is a fraction in [0, 1] with the decimals of the policy, half-even; empty if one of the counts is not published
-    as a number, the whole is 0, the part is larger than the whole, or the policy suppresses extremes and the rate would
+    as a number, the denominator is 0, the numerator is larger, or the policy suppresses extremes and the rate would
     be published as 0 or 1.
     """
-    if part.value is None or whole.value is None or not 0 <= part.value <= whole.value or not whole.value:
+    if numerator.value is None or not denominator.value or not 0 <= numerator.value <= denominator.value:
         return ""
     scale = 10 ** (policy.rates.decimals + 2)
     # An integer rounded to a multiple of another one: no binary fraction decides a tie.
-    scaled = nearest(part.value * scale, whole.value) // whole.value
+    scaled = nearest(numerator.value * scale, denominator.value) // denominator.value
     if policy.extremes == "suppressed" and scaled in {0, scale}:
         return ""
     return f"{Decimal(scaled).scaleb(-policy.rates.decimals - 2):f}"
 
 
 def bounds(
-    policy: Policy, part: Published, whole: Published, method: str = "clopper-pearson", level: float = 0.95
+    policy: Policy, numerator: Published, denominator: Published, method: str = "clopper-pearson", level: float = 0.95
 ) -> tuple[str, str]:
     """Return the study's interval of the rate of two published counts (METHODS §11.1).
 
     Its ends are fractions in [0, 1], rounded outward to the decimals of the policy; both empty where the rate is, where
     the policy has no intervals, or where those of the study do not follow from counts.
     """
-    if policy.intervals == "absent" or not rate(policy, part, whole):
+    if policy.intervals == "absent" or not rate(policy, numerator, denominator):
         return "", ""
-    return _outward(part.value or 0, whole.value or 0, method, level, policy.rates.decimals)
+    return _outward(numerator.value or 0, denominator.value or 0, method, level, policy.rates.decimals)
 
 
 def cut_point(policy: Policy, value: Decimal | float | str) -> str:
@@ -157,8 +157,8 @@ def _image(rounding: str, unit: int, value: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=100_000)
-def _outward(part: int, whole: int, method: str, level: float, decimals: int) -> tuple[str, str]:
-    low, high = intervals.of_study(part, whole, method, level)
+def _outward(numerator: int, denominator: int, method: str, level: float, decimals: int) -> tuple[str, str]:
+    low, high = intervals.of_study(numerator, denominator, method, level)
     if low is None or high is None:
         return "", ""
     step = Decimal(1).scaleb(-decimals - 2)

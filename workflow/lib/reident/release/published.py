@@ -1,4 +1,4 @@
-"""The tables of the edition, from what is published of each count (METHODS §11.5)."""
+"""The tables of the edition, from the published text of each count (METHODS §11.5)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from reident.linkage.settings import WHOLE
 from reident.pipeline import tables
-from reident.pipeline.tables import WHOLE, Rate
+from reident.pipeline.tables import Rate
 from reident.release import policies
 from reident.release.cells import ATTACK, FILES, Cell, Published
 from reident.release.collect import OF_ANY_METRIC, SEPARATOR
@@ -19,7 +20,7 @@ _RATES = {column.name: column.kind for column in tables.TABLES["rate"][0].column
 
 
 class Rounded(NamedTuple):
-    """What is published of every count, and by which rules."""
+    """The published text of every count, and the rules behind it."""
 
     cells: Mapping[Cell, Published]
     policy: Policy
@@ -28,20 +29,20 @@ class Rounded(NamedTuple):
     level: float
 
     def text(self, cell: Cell) -> str:
-        """Return what is printed of a count; empty where the edition does not have it."""
+        """Return the printed text of a count; empty where the edition does not have it."""
         return self.cells[cell].text if cell in self.cells else ""
 
-    def rate(self, part: Cell, whole: Cell) -> str:
+    def rate(self, numerator: Cell, denominator: Cell) -> str:
         """Return the rate of two published counts; empty where it is not published."""
-        if part not in self.cells or whole not in self.cells:
+        if numerator not in self.cells or denominator not in self.cells:
             return ""
-        return policies.rate(self.policy, self.cells[part], self.cells[whole])
+        return policies.rate(self.policy, self.cells[numerator], self.cells[denominator])
 
-    def bounds(self, part: Cell, whole: Cell) -> tuple[str, str]:
+    def bounds(self, numerator: Cell, denominator: Cell) -> tuple[str, str]:
         """Return the interval of the rate of two published counts; empty where it is not published."""
-        if part not in self.cells or whole not in self.cells:
+        if numerator not in self.cells or denominator not in self.cells:
             return "", ""
-        return policies.bounds(self.policy, self.cells[part], self.cells[whole], self.method, self.level)
+        return policies.bounds(self.policy, self.cells[numerator], self.cells[denominator], self.method, self.level)
 
 
 def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
@@ -69,7 +70,7 @@ def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
         for name in (*FILES, *ATTACK)
     }
     texts = {name: rounded.text(cell) for name, cell in cells.items()}
-    rates = {name: rounded.rate(cells[kind.part], cells[kind.whole]) for name, kind in _RATES.items()}
+    rates = {name: rounded.rate(cells[kind.numerator], cells[kind.denominator]) for name, kind in _RATES.items()}
     low, high = rounded.bounds(cells["n_confirmed"], cells["n_suspected"])
     return {
         "file": line.file,

@@ -1,4 +1,4 @@
-"""What holds between the counts of an edition, and what a reader can therefore derive (METHODS §11).
+"""Relations between the counts of an edition, and the ranges that a reader can therefore derive (METHODS §11).
 
 Every relation is true of every study, whatever its records are: it follows from METHODS §2 and §5–§8. Relations are
 between cells and depend on what is published alone, never on the exact counts.
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.containment import Contained, How, Name
-from reident.release.facts import Facts, Limit
+from reident.release.facts import Facts, LimitOutcome
 from reident.release.linear import Relation, at_most, between, equal
 
 RELEASED, BEFORE = "released", "before"
@@ -68,7 +68,7 @@ class _Edition:
         self.facts, self.given = facts, sorted(set(cells))
         self.cells = {self.canonical(cell) for cell in self.given}
         self.strata: defaultdict[Cell, list[Cell]] = defaultdict(list)
-        self.limits: defaultdict[Cell, set[int]] = defaultdict(set)
+        self.rank_limits: defaultdict[Cell, set[int]] = defaultdict(set)
         # The lines of rates of each variant and metric, of the released file.
         self.lines: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
         for cell in sorted(self.cells):
@@ -77,7 +77,7 @@ class _Edition:
             if cell.quantity == "n_suspected" and cell.file == RELEASED:
                 self.lines[cell.variant, cell.metric].append(cell._replace(quantity=""))
             if cell.quantity in ATTACK and cell.rank_limit:
-                self.limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
+                self.rank_limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
 
     def canonical(self, cell: Cell) -> Cell:
         """Return the cell of the study that certainly has the same count, or the cell itself."""
@@ -108,16 +108,16 @@ class _Edition:
             yield from self._records(base)
         for base in self.bases(ATTACK):
             yield from self._attack(base)
-        for base in sorted(self.limits):
-            yield from self._limits(base, sorted(self.limits[base]))
-        yield from self._limits_of_others()
+        for base in sorted(self.rank_limits):
+            yield from self._rank_limits(base, sorted(self.rank_limits[base]))
+        yield from self._rank_limits_of_others()
         for contained in self._shortest():
             yield from self._contained(contained)
         for base in self.bases(CLUSTERS):
             yield from self._clusters(base)
         for whole in sorted(self.strata):
             yield from self._sum(whole, self.strata[whole])
-        for limit in self.facts.limits:
+        for limit in self.facts.outcomes:
             yield from self._outcome(limit)
 
     def _chain(self, base: Cell, *quantities: str) -> Iterator[Relation]:
@@ -127,7 +127,7 @@ class _Edition:
             yield from at_most(f"{name} ≤ {larger}", [(1, cell)], [(1, other)])
 
     def _records(self, base: Cell) -> Iterator[Relation]:
-        """Yield what holds for the records and links of a stratum, or of the whole study."""
+        """Yield the relations of the records and links of a stratum, or of the whole study."""
         puf, eif, links = (self.get(base, name) for name in FILES)
         if base.file == BEFORE and base.stratum == WHOLE:
             for name in FILES:
@@ -140,17 +140,17 @@ class _Edition:
                 yield from at_most("a record has at most a link to each other record", [(1, links)], [(most, others)])
 
     def _high(self, cell: Cell | None) -> int | None:
-        """Return the largest count that is published as what is published of a cell."""
+        """Return the largest count with the published text of a cell."""
         published = self.published.get(cell) if cell else None
         return published.high if published and published.text != SUPPRESSED else None
 
     def _low(self, cell: Cell | None) -> int:
-        """Return the smallest count that is published as what is published of a cell."""
+        """Return the smallest count with the published text of a cell."""
         published = self.published.get(cell) if cell else None
         return published.low if published and published.text != SUPPRESSED else 0
 
     def _attack(self, base: Cell) -> Iterator[Relation]:
-        """Yield what holds for one line of rates."""
+        """Yield the relations within one line of rates."""
         suspected, confirmed, ambiguous, single, correct = (self.get(base, name) for name in ATTACK)
         yield from self._chain(base, "n_single_confirmed", "n_confirmed", "n_suspected")
         yield from self._chain(base, "n_single_confirmed", "n_single", "n_suspected")
@@ -183,8 +183,8 @@ class _Edition:
         if base.file == RELEASED and name in self.facts.containments.all_pass and is_compared:
             yield from equal("every pair passes", [(1, suspected), (1, ambiguous)], [(1, puf)])
 
-    def _limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
-        """Yield what holds between the rank limits of a metric (METHODS §5)."""
+    def _rank_limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
+        """Yield the relations between the rank limits of a metric (METHODS §5)."""
         lines = [[self.get(base._replace(rank_limit=limit), name) for name in ATTACK] for limit in limits]
         yield from self._of_limits(lines)
         if base.file == RELEASED and (base.variant, base.metric) in self.facts.containments.one_candidate:
@@ -204,8 +204,8 @@ class _Edition:
                         [(1, line[only])],
                     )
 
-    def _limits_of_others(self) -> Iterator[Relation]:
-        """Yield what holds between the rank limits of attacks that rank the same pairs alike."""
+    def _rank_limits_of_others(self) -> Iterator[Relation]:
+        """Yield the relations between the rank limits of attacks that rank the same pairs alike."""
         alike = {(one.smaller, one.larger) for one in self.facts.containments.contained if one.how == "alike"}
         same = sorted({*alike} & {(larger, smaller) for smaller, larger in alike})
         names: dict[Name, Name] = {}
@@ -221,7 +221,7 @@ class _Edition:
                 yield from self._of_limits([[self.get(line, name) for name in ATTACK] for line in ordered])
 
     def _of_limits(self, lines: Sequence[Sequence[Cell | None]]) -> Iterator[Relation]:
-        """Yield what holds between lines of rates whose rank limits rise, of the same pairs and ranks."""
+        """Yield the relations between lines of rates whose rank limits rise, of the same pairs and ranks."""
         for name, (at, sign) in {
             "n_suspected does not fall with the rank limit": (0, 1),
             "n_confirmed does not fall with the rank limit": (1, 1),
@@ -280,7 +280,7 @@ class _Edition:
             yield Contained(smaller, larger, strength[how])
 
     def _contained(self, contained: Contained) -> Iterator[Relation]:
-        """Yield what holds between an attack and one that contains it, in each stratum and at each rank limit."""
+        """Yield the relations between an attack and one that contains it, in each stratum and at each rank limit."""
         larger = {(line.stratum, line.rank_limit): line for line in self.lines[contained.larger]}
         for line in self.lines[contained.smaller]:
             detailed = self.get(line, "n_single") is not None
@@ -301,7 +301,7 @@ class _Edition:
                 yield from self._within(contained, line, larger[line.stratum, limit])
 
     def _within(self, contained: Contained, line: Cell, other: Cell) -> Iterator[Relation]:
-        """Yield what holds between a line of rates and one of an attack that contains it."""
+        """Yield the relations between a line of rates and one of an attack that contains it."""
         how, is_lower = contained.how, other.rank_limit < line.rank_limit
         few, many = ([self.get(base, name) for name in ATTACK] for base in (line, other))
         parts = {"passing": ((1, 0, 1, 0, 0), (1, 0, 1, 0, 0))}
@@ -341,7 +341,7 @@ class _Edition:
             )
 
     def _clusters(self, base: Cell) -> Iterator[Relation]:
-        """Yield what holds for the clusters of a stratum and their records (METHODS §6)."""
+        """Yield the relations of the clusters of a stratum and their records (METHODS §6)."""
         clusters, suspected, confirmed = (self.get(base, name) for name in CLUSTERS)
         records = [self.get(base, name) for name in ("n_puf", "n_suspected", "n_confirmed")]
         yield from self._chain(base, *CLUSTERS[::-1])
@@ -362,7 +362,7 @@ class _Edition:
         return bool(self.facts.strata) and {cell.stratum for cell in parts} >= set(self.facts.strata)
 
     def _sum(self, whole: Cell, parts: Sequence[Cell]) -> Iterator[Relation]:
-        """Yield what holds between strata and the whole study (METHODS §2, §6)."""
+        """Yield the relations between strata and the whole study (METHODS §2, §6)."""
         name, total = whole.quantity, whole if whole in self.cells else None
         terms, complete = [(1, cell) for cell in parts], self._complete(whole, parts)
         if name in CLUSTERS:
@@ -395,19 +395,20 @@ class _Edition:
             twice = int(self.facts.nested_clusters is False)
             yield from between("clusters outside the strata ≤ their records", more, -math.inf, -twice)
 
-    def _outcome(self, limit: Limit) -> Iterator[Relation]:
-        """Yield what the outcome of a limit says; of a limit with a large denominator, with ≥ in the place of >."""
+    def _outcome(self, limit: LimitOutcome) -> Iterator[Relation]:
+        """Yield the relation given by the outcome of a limit; for one with a large denominator, with ≥ instead of >."""
         bound = Fraction(str(limit.bound))
-        part, whole = self.canonical(limit.part), self.canonical(limit.whole) if limit.whole else None
-        if whole is None:
+        numerator = self.canonical(limit.numerator)
+        denominator = self.canonical(limit.denominator) if limit.denominator else None
+        if denominator is None:
             least = math.floor(bound) + 1
-            terms: list[tuple[int | Fraction, Cell | None]] = [(1, part)]
+            terms: list[tuple[int | Fraction, Cell | None]] = [(1, numerator)]
             low, high = (least, math.inf) if limit.outcome == "breaks" else (-math.inf, least - 1)
         else:
-            terms = [(bound.denominator, part), (-bound.numerator, whole)]
+            terms = [(bound.denominator, numerator), (-bound.numerator, denominator)]
             sharp = 1 if bound.denominator <= MAX_DENOMINATOR else 0
             if not sharp:
-                terms = [(1, part), (-bound, whole)]
+                terms = [(1, numerator), (-bound, denominator)]
             low, high = (sharp, math.inf) if limit.outcome == "breaks" else (-math.inf, 0)
         yield from between(f"a limit that the study {limit.outcome}", terms, low, high)
 

@@ -119,7 +119,7 @@ class Program:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Send what compiled code prints to nowhere: some messages go to the standard output, whatever it is told."""
+    """Discard the output of compiled code, which prints some messages in spite of its options."""
     sys.stdout.flush()
     before, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     try:

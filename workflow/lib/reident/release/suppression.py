@@ -1,4 +1,4 @@
-"""Which counts must be suppressed so that no other one can be told too closely (METHODS §11).
+"""Suppressed counts of an edition, chosen so that no other one can be told too closely (METHODS §11).
 
 Fischetti and Salazar-González (2000, 2001): the dual values of the two problems that find the interval of a count bound
 its width for every pattern of suppressions. Each such bound is a *cut*; a pattern of least weight that satisfies all
@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release import groups
 from reident.release.calls import Calls, limit
 from reident.release.cells import Cell, Published
-from reident.release.feasibility import PART, Width, narrow, propagate, witness
+from reident.release.feasibility import MAX_CELLS, Width, narrow, propagate, witness
 from reident.release.linear import Relation
 from reident.release.solver import Program
-from reident.release.system import TOLERANCE, Part, System
+from reident.release.system import TOLERANCE, Subsystem, System
 
 DEAR, CHEAP = 10.0, 1.0
 """The weight of a total, and of a stratum or a rank limit that is not in force."""
@@ -36,7 +36,7 @@ NOISE = 1e-9
 
 
 class Audit(NamedTuple):
-    """What the audit found of a count."""
+    """The finding of the audit on a count."""
 
     policy_width: int  # the width that the policy asks for
     required: int  # the same, or the width with all counts of the edition suppressed, if that is less
@@ -44,7 +44,7 @@ class Audit(NamedTuple):
 
 
 class Protected(NamedTuple):
-    """Which counts are suppressed, and the audit of all of them."""
+    """The suppressed counts, and the audit of all counts."""
 
     suppressed: tuple[Cell, ...]  # in sorted order
     audit: dict[Cell, Audit]  # of every published cell, in sorted order
@@ -226,7 +226,7 @@ class _Work:
         return short[self._open()[short]]
 
     def _open(self) -> np.ndarray:
-        """Return which cells a further suppression could widen; bool (cells,)."""
+        """Return the cells that a further suppression could widen; bool (cells,)."""
         return (np.bincount(self.component, self.free & ~self.suppressed) > 0)[self.component]
 
     def suppress_groups(self) -> None:
@@ -253,13 +253,13 @@ class _Work:
     def _near(self, at: int) -> np.ndarray:
         """Return the cells of the stratum of a cell, and the totals, in a large system."""
         group = self.system.group
-        if len(group) <= PART:
+        if len(group) <= MAX_CELLS:
             return np.arange(len(group))
         return np.flatnonzero((group < 0) | (group == group[at]))
 
     def _proofs(self) -> list[np.ndarray]:
         """Return the cuts that the pattern violates by the relations inside blocks, if there are any."""
-        if len(self.weight) <= PART:
+        if len(self.weight) <= MAX_CELLS:
             cuts = [self._proof_unless_safe(int(at)) for at in self.doubtful]
             return [cut for cut in cuts if cut is not None]
         proofs, queue = [], self.doubtful
@@ -270,9 +270,9 @@ class _Work:
         return proofs or [cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None]
 
     def _proof_unless_safe(self, at: int) -> np.ndarray | None:
-        """Return the cut of a cell that the pattern violates; none if a part of the pattern was enough before."""
+        """Return the cut of a cell that the pattern violates; none if a subset of the pattern was enough before."""
         safe = self.safe.setdefault(at, [])
-        if any(not (part & ~self.suppressed).any() for part in safe):
+        if any(not (pattern & ~self.suppressed).any() for pattern in safe):
             return None
         cut = self._proof(at, self._near(at))
         if cut is None:
@@ -289,14 +289,14 @@ class _Work:
         if not chosen.size:
             return []
         near = np.flatnonzero(np.isin(group, group[chosen]))
-        part = Part(pattern, near, None, self.by_column)
-        owner = part.keep_groups(group[near])
+        subsystem = Subsystem(pattern, near, None, self.by_column)
+        owner = subsystem.keep_groups(group[near])
         objective = np.isin(near, chosen).astype(float)
-        duals = [part.duals(sign * objective) for sign in (1.0, -1.0)]
+        duals = [subsystem.duals(sign * objective) for sign in (1.0, -1.0)]
         cuts = []
         for at in map(int, chosen):
             rows = np.flatnonzero(owner == group[at])
-            cut = self._cut(at, part.rows[rows], [None if dual is None else dual[rows] for dual in duals])
+            cut = self._cut(at, subsystem.rows[rows], [None if dual is None else dual[rows] for dual in duals])
             if cut is None:
                 self.protected[at] = self.suppressed[group == group[at]].tobytes()
             else:
@@ -305,9 +305,9 @@ class _Work:
 
     def _proof(self, at: int, near: np.ndarray) -> np.ndarray | None:
         """Return the cut of a cell that the pattern violates, None if the relations among some cells give none."""
-        part = Part(self._system(self.suppressed), near, None, self.by_column)
+        subsystem = Subsystem(self._system(self.suppressed), near, None, self.by_column)
         objective = (near == at).astype(float)
-        return self._cut(at, part.rows, [part.duals(sign * objective) for sign in (1.0, -1.0)])
+        return self._cut(at, subsystem.rows, [subsystem.duals(sign * objective) for sign in (1.0, -1.0)])
 
     def _cut(self, at: int, rows: np.ndarray, duals: Sequence[np.ndarray | None]) -> np.ndarray | None:
         """Return the cut that dual values of some relations give, None if the pattern does not violate it.
@@ -321,10 +321,10 @@ class _Work:
                 return None
             support = np.flatnonzero(dual)
             lines, values = rows[support], dual[support]
-            part = system.matrix[lines]
-            columns = np.union1d(part.indices, at)
-            terms = part.data * np.repeat(values, np.diff(part.indptr))
-            reduced = -np.bincount(np.searchsorted(columns, part.indices), terms, len(columns))
+            matrix = system.matrix[lines]
+            columns = np.union1d(matrix.indices, at)
+            terms = matrix.data * np.repeat(values, np.diff(matrix.indptr))
+            reduced = -np.bincount(np.searchsorted(columns, matrix.indices), terms, len(columns))
             reduced[np.searchsorted(columns, at)] += sign
             reduced[abs(reduced) < NOISE] = 0
             ends = np.where(values > 0, system.row_low[lines], system.row_high[lines])
@@ -340,9 +340,9 @@ class _Work:
     def _no_good(self, at: int) -> np.ndarray:
         """Return the cut that one of few cells must be suppressed: with all the others, a cell is narrow still."""
         near = np.intersect1d(self._near(at), np.flatnonzero(self.component == self.component[at]))
-        part, others = Part(self.full, near, None, self.by_column), self.free.copy()
+        subsystem, others = Subsystem(self.full, near, None, self.by_column), self.free.copy()
         others[near] = self.suppressed[near]
-        if not self._is_narrow(part, at, others):
+        if not self._is_narrow(subsystem, at, others):
             return np.where(self.free & ~self.suppressed, 1.0, 0.0)
         # The farthest cells first, which are least likely to matter.
         candidates = np.flatnonzero(self.free & ~others)
@@ -351,24 +351,24 @@ class _Work:
             cells = queue.pop()
             more = others.copy()
             more[cells] = True
-            if self._is_narrow(part, at, more):
+            if self._is_narrow(subsystem, at, more):
                 others = more
             elif len(cells) > 1:
                 queue += [cells[len(cells) // 2 :], cells[: len(cells) // 2]]
         return np.where(self.free & ~others, 1.0, 0.0)
 
-    def _is_narrow(self, part: Part, at: int, suppressed: np.ndarray) -> bool:
+    def _is_narrow(self, subsystem: Subsystem, at: int, suppressed: np.ndarray) -> bool:
         """Return whether a cell is proven to be narrower than required with a pattern."""
         system = self._system(suppressed)
-        part.low, part.high = system.low[part.positions], system.high[part.positions]
-        place = int(np.searchsorted(part.positions, at))
-        objective = np.eye(1, len(part.positions), place)[0]
-        ends = [part.relax(sign * objective) for sign in (1, -1)]
+        subsystem.low, subsystem.high = system.low[subsystem.positions], system.high[subsystem.positions]
+        place = int(np.searchsorted(subsystem.positions, at))
+        objective = np.eye(1, len(subsystem.positions), place)[0]
+        ends = [subsystem.relax(sign * objective) for sign in (1, -1)]
         if ends[0] is None or ends[1] is None:
             return False
         if math.floor(ends[1][place] + TOLERANCE) - math.ceil(ends[0][place] - TOLERANCE) < self.required[at]:
             return True
-        ends = [part.solve(sign * objective, is_exact=True) for sign in (1, -1)]
+        ends = [subsystem.solve(sign * objective, is_exact=True) for sign in (1, -1)]
         if ends[0] is None or ends[1] is None:
             return False
         return bool(ends[1][place] - ends[0][place] < self.required[at])
@@ -406,7 +406,7 @@ class _Work:
         """Return the widths under the final pattern: those that are proven without suppressions hold with them too."""
         system, cells = self._system(self.suppressed), self.system.cells
         widths: dict[Cell, Width] = {}
-        if len(cells) <= PART:
+        if len(cells) <= MAX_CELLS:
             self.calls.renew()
             widths = narrow(system, dict(zip(cells, self.required.tolist(), strict=True)), self.point)
         low, high = propagate(system)

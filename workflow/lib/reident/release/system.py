@@ -1,4 +1,4 @@
-"""The system of everything that is published, and the part of it that a solver is given (METHODS §11)."""
+"""The system of everything that is published, and the subsystem that a solver is given (METHODS §11)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy import sparse
 
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.release.calls import Calls
 from reident.release.cells import Cell
 from reident.release.linear import Relation
@@ -26,7 +26,7 @@ class System:
         largest: int,
         calls: Calls | None = None,
     ) -> None:
-        """Collect the relations of a system, and what is published of each cell.
+        """Collect the relations of a system, and the bounds of each cell.
 
         `largest` ends the interval of a cell that only relations name, well above every published count.
         """
@@ -56,7 +56,7 @@ class System:
         return system
 
 
-class Part:
+class Subsystem:
     """Some cells of a system, at ascending `positions`, and the relations that they are in.
 
     The other cells have the values of a `point`, or without one are anywhere within their intervals. `by_column` is the

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.report.layout import Column
+from reident.report.layout import ReportColumn
 from reident.report.sentences import Sentences
 from reident.report.wording import bold_cells, count_cells, fixed_cells, label_cells, number, rates, without_repeats
 
@@ -38,7 +38,7 @@ _COLUMN = re.compile(r"(\w+)(?:=(\w+))?(?::(\w+))?(?:@(\S+))?")
 
 def columns(
     lines: pd.DataFrame, text: Sentences, declared: str, width: str = "auto", *, group: str = ""
-) -> list[Column]:
+) -> list[ReportColumn]:
     """Return the columns of a table, as they are declared.
 
     Parameters
@@ -58,5 +58,5 @@ def columns(
         name = column or key
         show, align = FORMATS[format_ or ("count" if name.startswith("n_") or name in COUNTED else "rate")]
         heading = text(f"{group}.{key}" if group else key)
-        table_columns.append(Column(heading, show(lines[name]), align, own_width or width))
+        table_columns.append(ReportColumn(heading, show(lines[name]), align, own_width or width))
     return table_columns

@@ -1,4 +1,4 @@
-"""Build what a notebook cell shows: Markdown texts, tables, and sections that appear only with their tables."""
+"""Contents of notebook cells: Markdown texts, tables, and sections that appear only with their tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _without_classes(text: str) -> str:
 
 
 _CLASSES = (
-    (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of a block
+    (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of a box
     (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # caption of a table
     (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # class of a heading
     *[(re.compile(r"(?<!\\)\[((?:[^\\\[\]]|\\.)*)\]\{[^{}]*\}"), r"\1")] * 2,  # class of a phrase, also in another
@@ -44,40 +44,40 @@ _CLASSES = (
 )
 
 
-class Part(NamedTuple):
-    """A piece of the report: a function of the results of a study or an edition, and the tables that it reads.
+class Block(NamedTuple):
+    """A block of the report: a function of the results of a study or an edition, and the tables that it reads.
 
-    `make` returns Markdown, a figure, or None. The part is left out if the study does not ask for one of the tables, or
-    if one does not exist.
+    `make` returns Markdown, a figure, or None. The block is left out if the study does not ask for one of the tables,
+    or if one does not exist.
     """
 
     reads: tuple[str, ...]
     make: Callable[[Any], Any]
 
     def __call__(self, results: Any) -> Any:
-        """Return what the part shows for these results in their language, or None without its tables."""
+        """Show the block for these results in their language, or None without its tables."""
         with language.use(results.language):
             return self.make(results) if results.has(*self.reads) else None
 
 
-def part(*reads: str) -> Callable[[Callable[[Any], Any]], Part]:
-    """Declare a function to be a part of the report that reads these tables."""
-    return partial(Part, reads)
+def block(*reads: str) -> Callable[[Callable[[Any], Any]], Block]:
+    """Declare a function to be a block of the report that reads these tables."""
+    return partial(Block, reads)
 
 
-Piece = Part | tuple[Any, ...]
-"""A part, or a subsection: its heading and its pieces."""
+Piece = Block | tuple[Any, ...]
+"""A block, or a subsection: its heading and its pieces."""
 
 
 def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
-    """Return a section of the report: its heading and what its pieces show; nothing if no piece has anything to show.
+    """Return a section of the report: its heading and the content of its pieces; nothing if no piece has any.
 
     Parameters
     ----------
     results : Results or Edition
     heading : str
         A key of ``sections.yaml``, or a :class:`Text`, which is Markdown; empty for a section without a heading.
-    pieces : Part or (heading, piece, …)
+    pieces : Block or (heading, piece, …)
     kind : {'', 'annex', 'closing'}
         Sections are numbered, annexes lettered; a closing section has neither number nor letter.
     """
@@ -88,7 +88,7 @@ def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[
 def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
     contents: list[Any] = []
     for piece in pieces:
-        if isinstance(piece, Part):
+        if isinstance(piece, Block):
             content = piece(results)
             if content:
                 contents.append(Text(content) if isinstance(content, str) else content)
@@ -100,7 +100,7 @@ def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, lev
     yield from contents
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     """A column of a table: its heading and cells in Markdown, their alignment and width.
 
     ``align`` is ``l`` or ``r``. ``width`` is ``auto`` (as wide as the cells) or a share of the remaining
@@ -113,7 +113,7 @@ class Column(NamedTuple):
     width: str = "auto"
 
 
-def table(caption: str, *columns: Column, kind: str = "", name: str = "") -> str:
+def table(caption: str, *columns: ReportColumn, kind: str = "", name: str = "") -> str:
     """Return a Markdown table of columns of equal length, the first of which names the rows, with a caption.
 
     Parameters
@@ -145,8 +145,8 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def block(kind: str, *paragraphs: str, name: str = "") -> str:
-    """Return paragraphs as a block whose classes, in `kind`, the style sheets define; links lead to its `name`."""
+def box(kind: str, *paragraphs: str, name: str = "") -> str:
+    """Return paragraphs as a box whose classes, in `kind`, the style sheets define; links lead to its `name`."""
     fence = ":" * (4 if any(":::" in paragraph for paragraph in paragraphs) else 3)
     identifier = f"#{name} " if name else ""
     return "\n\n".join([f"{fence} {{{identifier}.{' .'.join(kind.split())}}}", *paragraphs, fence])

@@ -1,4 +1,4 @@
-"""The page on two releases: what the board reads when a file is released again (METHODS §10)."""
+"""The page on two releases, which the board reads when a file is released again (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from reident import language
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
 from reident.report import style
+from reident.report.blocks import release_changes, releases
+from reident.report.blocks.common import top_of
+from reident.report.blocks.releases import level_of
 from reident.report.layout import Text
-from reident.report.parts import release_changes, releases
-from reident.report.parts.common import top_of
-from reident.report.parts.releases import level_of
 from reident.report.render import About, gather, render
 from reident.report.sentences import Sentences
 from reident.report.style import Figure

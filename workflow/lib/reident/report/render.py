@@ -56,7 +56,7 @@ class Drawn(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a notebook shows: the front page and the rest as Markdown, and the figures by file name."""
+    """The content of a notebook: the front page and the rest as Markdown, and the figures by file name."""
 
     front: str
     body: str
@@ -64,7 +64,7 @@ class Content(NamedTuple):
 
 
 class About(NamedTuple):
-    """What the front page and the metadata of the files say about the report; all texts are plain.
+    """The facts about the report for the front page and the metadata of the files; all texts are plain.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ PLAIN = ("title", "subtitle", "agency", "study", "footer", "front", "banner")
 def render(
     content: Content, about: About, font: Path | None = None, say: Callable[[str], object] = lambda _: None
 ) -> Rendered:
-    """Render what a notebook shows: the same bytes for the same content, texts and font of the study.
+    """Render the content of a notebook: the same bytes for the same content, texts and font of the study.
 
     ``say(warning)`` takes a sentence on letters that no font has.
     """
@@ -130,7 +130,7 @@ def render(
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:
-    """Return what an executed notebook shows; the cell tagged ``front`` fills the front page."""
+    """Return the content of an executed notebook; the cell tagged ``front`` fills the front page."""
     return gather(
         ("front" in cell.metadata.get("tags", []), output.get("data", {}), output.get("metadata", {}))
         for cell in notebook.cells
@@ -139,7 +139,7 @@ def read(notebook: nbformat.NotebookNode) -> Content:
 
 
 def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]]) -> Content:
-    """Return what outputs show, each given as whether it is on the front page, its data by media type, and metadata."""
+    """Return the content of outputs, each given as whether it is on the front page, data by media type, metadata."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     figures: dict[str, Drawn] = {}
     for front, data, metadata in bundles:

@@ -1,4 +1,4 @@
-"""The page about a reproduction: whether a sealed study was reproduced, with what, and what differed (METHODS §10)."""
+"""The page about a reproduction: the outcome, its basis, and the differences (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reident import language
-from reident.report.layout import Column, block, items, paragraphs, table
+from reident.report.layout import ReportColumn, box, items, paragraphs, table
 from reident.report.render import About, Content, to_html, to_pdf
 from reident.report.sentences import Sentences
 from reident.report.wording import UNDEFINED, count, escape, fixed, listed, whole
@@ -35,10 +35,10 @@ def render(facts: Facts) -> dict[str, bytes]:
 
 
 def page(facts: Facts) -> str:
-    """Return the page as Markdown: the outcome, what it rests on, and the tables."""
+    """Return the page as Markdown: the outcome, its basis, and the tables."""
     return paragraphs(
         verdict(facts),
-        block("findings", items(findings(facts))),
+        box("findings", items(findings(facts))),
         missing(facts),
         outcomes(facts),
         differences(facts),
@@ -56,17 +56,17 @@ def verdict(facts: Facts) -> str:
         same = counts.get("identical") == total - withheld
         texts = [TEXT("identical" if same else "equal", n=total - withheld)]
         texts += [TEXT("withheld", n=withheld)] if withheld else []
-        return block("verdict within", f"**{TEXT('verdict.reproduced')}**", *texts)
+        return box("verdict within", f"**{TEXT('verdict.reproduced')}**", *texts)
     if facts["outcome"] == "not reproduced":
         errors = [TEXT("failed"), *(whole(error) for error in facts["errors"])]
         texts = errors if facts["errors"] else [TEXT("differ", n=failed, total=total)]
-        return block("verdict above", f"**{TEXT('verdict.differs')}**", *texts)
+        return box("verdict above", f"**{TEXT('verdict.differs')}**", *texts)
     text = TEXT("not_found", n=len(inputs["missing"]), needed=inputs["needed"])
-    return block("verdict reserved", f"**{TEXT('verdict.not_rerun')}**", text)
+    return box("verdict reserved", f"**{TEXT('verdict.not_rerun')}**", text)
 
 
 def findings(facts: Facts) -> list[str]:
-    """Return what the outcome rests on: the bytes, the signatures, the code, the network."""
+    """Return the basis of the outcome: the bytes, the signatures, the code, the network."""
     texts = [TEXT("bytes", digest=f"`{facts['digest']}`")]
     if facts["signed_by"]:
         texts.append(TEXT("signed", signer=_signer(facts["signed_by"])))
@@ -92,7 +92,9 @@ def missing(facts: Facts) -> str | None:
     names = facts["inputs"]["missing"]
     if not names:
         return None
-    return table(TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr"))
+    return table(
+        TEXT("missing.caption"), ReportColumn(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr")
+    )
 
 
 def outcomes(facts: Facts) -> str | None:
@@ -104,8 +106,8 @@ def outcomes(facts: Facts) -> str | None:
     numbers = [count(counts[kind]) for kind in kinds]
     return table(
         TEXT("outcomes.caption"),
-        Column(heads["outcome"], [words[kind] for kind in kinds], "l", "1fr"),
-        Column(heads["results"], numbers),
+        ReportColumn(heads["outcome"], [words[kind] for kind in kinds], "l", "1fr"),
+        ReportColumn(heads["results"], numbers),
     )
 
 
@@ -125,16 +127,16 @@ def differences(facts: Facts) -> str | None:
     ]
     return table(
         caption,
-        Column(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in rows], "l", "1fr"),
-        Column(heads["place"], [_place(difference) for difference in details], "l"),
-        Column(heads["sealed"], [_value(difference.get("sealed")) for difference in details]),
-        Column(heads["computed"], computed),
+        ReportColumn(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in rows], "l", "1fr"),
+        ReportColumn(heads["place"], [_place(difference) for difference in details], "l"),
+        ReportColumn(heads["sealed"], [_value(difference.get("sealed")) for difference in details]),
+        ReportColumn(heads["computed"], computed),
         kind="compact",
     )
 
 
 def environment(facts: Facts) -> str:
-    """Return the table of what made the sealed results, and of what computed them again."""
+    """Return the table of the code and packages of the sealed results, and of their reproduction."""
     rows, heads = TEXT.group("then.rows"), TEXT.group("then.columns")
     then, now, cost = facts["then"], facts["now"], facts["cost"]
     lines = [
@@ -155,9 +157,9 @@ def environment(facts: Facts) -> str:
     what, sealed, reproduced = zip(*lines, strict=True)
     return table(
         TEXT("then.caption"),
-        Column(heads["what"], what, "l", "1fr"),
-        Column(heads["sealed"], sealed),
-        Column(heads["reproduced"], reproduced),
+        ReportColumn(heads["what"], what, "l", "1fr"),
+        ReportColumn(heads["sealed"], sealed),
+        ReportColumn(heads["reproduced"], reproduced),
         kind="compact" if facts["results"] and facts["outcome"] == "not reproduced" else "",
     )
 

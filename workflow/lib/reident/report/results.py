@@ -16,8 +16,8 @@ from reident.intake import severity
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.settings import WHOLE
 from reident.pipeline import steps
-from reident.pipeline.tables import WHOLE
 from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
@@ -161,7 +161,7 @@ class Results:
         return manifest
 
     def label(self, variable: str, code: str) -> str:
-        """Return what the report shows for a code of a variable: its label where the study declares one."""
+        """Return the label that the report shows for a code of a variable; without a label, the code."""
         return self._labels.get(variable, {}).get(code, code)
 
     @cached_property

@@ -344,7 +344,7 @@ def limit_ticks(axes: Axes, limit: int, last: int) -> None:
 
 
 def stripe(draw: Callable[..., Any], at: float, half: float) -> Any:
-    """Draw a grey stripe behind what holds for the study itself, with `axvspan` or `axhspan` of axes."""
+    """Draw a grey stripe behind the results of the study itself, with `axvspan` or `axhspan` of axes."""
     return draw(at - half, at + half, color="#e9ecef", linewidth=0, zorder=0)
 
 

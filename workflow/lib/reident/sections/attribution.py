@@ -61,7 +61,7 @@ Targets = tuple[Annotated[Target, BeforeValidator(name_alone, json_schema_input_
 
 
 class AttributeDisclosure(Section):
-    """What an intruder who knows the keys of a person could learn about a target."""
+    """The disclosure of a target to an intruder who knows the keys of a person."""
 
     original: ComparedFile | None = None
     """The file with the true values; required with a list of released files, only then."""

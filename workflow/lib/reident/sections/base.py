@@ -1,4 +1,4 @@
-"""What all sections of a study file share: they are immutable, and closed to unknown keys."""
+"""The base of all sections of a study file: they are immutable, and closed to unknown keys."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def exactly_one(*names: str) -> Any:
 
 
 def required(section: SectionT | None, name: str) -> SectionT:
-    """Return a section that the study must have where this is called: a step asks for its part only then."""
+    """Return a section that the study must have where this is called: a step asks for its settings only then."""
     if section is None:
         raise ValueError(f"the study has no section `{name}`")
     return section

@@ -86,7 +86,7 @@ class BoardDecision(Section):
 
 
 class Checklist(Section):
-    """The checklist of the board: what it asks about a release, with the answers of the agency."""
+    """The checklist of the board: its questions about a release, with the answers of the agency."""
 
     file: str = Field(BUNDLED, min_length=1)
     """The questions: the name of a file in config/checklists, or the path of a file of your own, which ends in

@@ -61,14 +61,14 @@ class Coarsening(Section):
             )
 
     def coarser_code(self, *, integer_coded: bool) -> Callable[[str], str]:
-        """Return what gives the coarser code of a code of the study."""
+        """Return a function that gives the coarser code of a code of the study."""
         coding = Coding("categorical", recode=self.recode or {}, integer_coded=integer_coded)
         normal, recoding = normaliser(coding), Recoding(coding)
         return lambda code: recoding(normal(code))
 
     @property
     def label(self) -> str:
-        """What it does, in a few words: the numbers of the study file, and never a code."""
+        """Describe the coarsening in a few words: by the numbers of the study file, and never by a code."""
         words = {"width": self.width, "top": self.top, "bottom": self.bottom}
         return ", ".join(f"{name} {rational_text(value)}" for name, value in words.items() if value is not None)
 
@@ -94,10 +94,10 @@ class NamedCoarsening(Coarsening):
 
     @property
     def title(self) -> str:
-        """How reports call it."""
+        """The name of the coarsening in reports."""
         return self.name or self.label
 
 
 def plain(coarsening: Coarsening) -> dict[str, Any]:
-    """Return a coarsening as a study file has it, without what is absent."""
+    """Return a coarsening as a study file has it, without absent keys."""
     return coarsening.model_dump(mode="json", exclude_none=True)

@@ -1,4 +1,4 @@
-"""How the codes of a column are declared and read, in whichever section of a study (METHODS §1)."""
+"""Declaration of the codes of a column, in whichever section of a study (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ THOUSANDS = {",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'’"}
 
 
 class Coding(NamedTuple):
-    """How the texts of one column are read.
+    """The rules for reading the texts of one column.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Coding(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """What a number of a file is in the unit of the study: `times` it, `plus` a constant, exact as decimals."""
+    """A conversion of a number of a file to the unit of the study: `times` it, `plus` a constant, exact as decimals."""
 
     times: Fraction
     plus: Fraction

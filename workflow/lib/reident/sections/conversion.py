@@ -12,7 +12,7 @@ from reident.sections.exact import Rational
 
 
 class Convert(Section):
-    """What a number of a file is in the study: `times` it, `plus` a constant."""
+    """A conversion of a number of a file to that of the study: `times` it, `plus` a constant."""
 
     times: Rational = Fraction(1)
     """The factor, such as `1000` for thousands, `0.01` for two implied decimals, `1/12` for a year in months, or `-1`

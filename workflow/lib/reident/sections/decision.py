@@ -136,7 +136,7 @@ class Decision(Section):
         return self
 
     def check(self, sections: Mapping[str, Sequence[str] | None]) -> None:
-        """Refuse a limit for a section that the study does not have, or for what it does not compute.
+        """Refuse a limit on a section that the study does not have, or on a rate that it does not compute.
 
         Parameters
         ----------

@@ -185,7 +185,9 @@ class FileRisk(Section):
         """Return the sensitive variables; a key variable or a linking variable is taken over as it is declared."""
         declared = self._declared(linking) | {variable.name: variable for variable in self.key(linking)}
         return tuple(
-            variable.of(declared[variable.name]) if variable.is_name_alone and variable.name in declared else variable
+            variable.complete(declared[variable.name])
+            if variable.is_name_alone and variable.name in declared
+            else variable
             for variable in self.sensitive
         )
 
@@ -220,7 +222,7 @@ class FileRisk(Section):
             )
 
     def check_key(self, key: Sequence[KeyVariable], names: Sequence[str]) -> None:
-        """Refuse an empty or too long key, what does not fit it, and names of results as columns of the id."""
+        """Refuse an empty or too long key, options that do not fit it, and names of results as columns of the id."""
         if not 1 <= len(key) <= MAX_KEY_VARIABLES:
             raise ValueError(
                 f"`.file_risk` must have 1 to {MAX_KEY_VARIABLES} key variables. List them as `key_variables`."

@@ -218,7 +218,7 @@ class LinkFile(SourceFile):
     """The largest number of links to records that are in neither file; the actual number is reported."""
 
 
-class Files(Section):
+class LinkedFiles(Section):
     """The three files of a study, and the public use file before protection."""
 
     puf: RecordFile
@@ -246,7 +246,7 @@ class Files(Section):
         }
 
     @model_validator(mode="after")
-    def _key_widths(self) -> Files:
+    def _key_widths(self) -> LinkedFiles:
         for side, key in (("puf", self.iuf.puf_id), ("eif", self.iuf.eif_id)):
             width = len(getattr(self, side).id)
             if len(key) != width:
@@ -258,7 +258,7 @@ class Files(Section):
         return self
 
 
-SIMULATED = Files(
+SIMULATED = LinkedFiles(
     puf=RecordFile(path="puf.csv", id=("pufid",)),
     eif=ExternalFile(path="eif.csv", id=("broker", "serial")),
     iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),

@@ -93,7 +93,7 @@ class SensitiveVariable(KeyVariable):
         """Whether nothing but its distance is declared beside the name."""
         return self.model_copy(update={"distance": "equal"}) == SensitiveVariable(name=self.name)
 
-    def of(self, entry: KeyVariable) -> SensitiveVariable:
+    def complete(self, entry: KeyVariable) -> SensitiveVariable:
         """Return a variable that is declared elsewhere with the distance of this one."""
         return SensitiveVariable(**entry.model_dump(), distance=self.distance)
 

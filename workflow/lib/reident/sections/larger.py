@@ -1,4 +1,4 @@
-"""The section `larger_intruder` of a study file: what an intruder with a larger file would find (METHODS §6.5)."""
+"""The section `larger_intruder` of a study file: an intruder with a larger file (METHODS §6.5)."""
 
 from __future__ import annotations
 

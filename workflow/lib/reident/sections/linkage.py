@@ -48,7 +48,7 @@ def _for_both(value: Any) -> Any:
 MissingCodes = Annotated[PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str, ...] | PerFile)]
 
 
-class Column(Section):
+class StudyColumn(Section):
     """A variable of both files."""
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
@@ -89,17 +89,17 @@ class Column(Section):
         )
 
     def convert_of(self, side: str) -> Convert | None:  # noqa: ARG002 - a strata variable has none
-        """Return how the numbers of one file are converted to those of the study."""
+        """Return the conversion of the numbers of one file to those of the study."""
         return None
 
     @model_validator(mode="after")
-    def _recodes_fit(self) -> Column:
+    def _recodes_fit(self) -> StudyColumn:
         for side in ("puf", "eif"):
             check_recodes(self.coding(side), f"recode.{side}", f"missing.{side}")
         return self
 
 
-class StrataVariable(Column):
+class StrataVariable(StudyColumn):
     """A variable that divides both files into strata."""
 
 
@@ -108,7 +108,7 @@ Strata = tuple[
 ]
 
 
-class LinkingVariable(Column):
+class LinkingVariable(StudyColumn):
     """A variable that the intruder compares."""
 
     type: Literal["numeric", "categorical"]
@@ -132,7 +132,7 @@ class LinkingVariable(Column):
         return self
 
     def convert_of(self, side: str) -> Convert | None:
-        """Return how the numbers of one file are converted to those of the study."""
+        """Return the conversion of the numbers of one file to those of the study."""
         return getattr(self.convert, side, None)
 
     @property

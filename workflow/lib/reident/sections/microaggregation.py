@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from reident.sections.base import Section, one_or_many, refuse_repeats
 from reident.sections.codes import Codes, clean, normaliser, number
 from reident.sections.exact import Rational
-from reident.sections.files import ExternalFile, Files, LinkFile, Name, RecordFile, SourceFile
-from reident.sections.linkage import Column
+from reident.sections.files import ExternalFile, LinkedFiles, LinkFile, Name, RecordFile, SourceFile
+from reident.sections.linkage import StudyColumn
 from reident.sections.recodes import Recoding
 
 ORIGINAL = "original"
@@ -91,15 +91,15 @@ class Microaggregate(SourceFile):
         return SourceFile(path=self.path or f"{ORIGINAL}.csv", **names)
 
     @property
-    def files(self) -> Files:
+    def files(self) -> LinkedFiles:
         """The three files that micro-aggregation creates."""
-        return Files(
+        return LinkedFiles(
             puf=RecordFile(path="puf.csv", id=(PUFID,)),
             eif=ExternalFile(path="eif.csv", id=self.key),
             iuf=LinkFile(path="iuf.csv", puf_id=(PUFID,), eif_id=self.key),
         )
 
-    def check_columns(self, variables: Sequence[Column]) -> None:
+    def check_columns(self, variables: Sequence[StudyColumn]) -> None:
         """Refuse to compare or to stratify by the key of the intruder's file, or to compare missing values."""
         for name in (variable.eif for variable in variables):
             if name in self.key:
@@ -112,7 +112,7 @@ class Microaggregate(SourceFile):
             if getattr(variable, side) in self.variables:
                 self._check_missing(variable, side)
 
-    def _check_missing(self, variable: Column, side: str) -> None:
+    def _check_missing(self, variable: StudyColumn, side: str) -> None:
         """Refuse a missing code of micro-aggregation that a variable would silently read as a value.
 
         A numeric variable refuses a code that is not a number when it reads the file.

@@ -33,7 +33,7 @@ class KeySets(Section):
     up_to: int = Field(3, ge=1)
     """The largest number of variables in a set."""
 
-    def of(self, key: Sequence[str]) -> list[tuple[str, ...]]:
+    def list_sets(self, key: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the sets, by size and then in the order of the variables; ``key`` has the names of all."""
         return sets_up_to(self.variables or key, self.up_to)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from reident.sections.base import Section
-from reident.sections.files import SIMULATED, ExternalFile, Files, LinkFile
+from reident.sections.files import SIMULATED, ExternalFile, LinkedFiles, LinkFile
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Numeric = Literal["age", "hours", "income", "housing_cost"]
@@ -133,7 +133,7 @@ class HouseholdSurvey(Section):
     Source: METHODS §6.1."""
 
     @property
-    def files(self) -> Files:
+    def files(self) -> LinkedFiles:
         """The descriptions of the files that are drawn."""
         if self.last_year is not None:
             eif = ExternalFile(path="eif.csv", id=("pufid",), named=False)

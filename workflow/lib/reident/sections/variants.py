@@ -127,7 +127,7 @@ def slug(label: str) -> str:
 
 
 def names(varied: Sequence[Varied]) -> list[str]:
-    """Return the names of what varies: as given, or the last words of its key, as many as are needed to differ.
+    """Return the names of the varied keys: as given, or the last words of the key, as many as are needed to differ.
 
     Raises
     ------

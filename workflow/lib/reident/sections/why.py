@@ -1,4 +1,4 @@
-"""The section `why` of a study file: what carries each confirmed claim (METHODS §6.3)."""
+"""The section `why` of a study file: the explanation of confirmed claims (METHODS §6.3)."""
 
 from __future__ import annotations
 

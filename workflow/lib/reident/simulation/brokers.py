@@ -10,7 +10,7 @@ from reident.sections.simulation import Brokers
 from reident.simulation import treatments
 from reident.simulation.population import REGION_SHARES, Streams, Table, pick
 
-HELD = {
+BROKER_COLUMNS = {
     "state": "region",
     "age_years": "age",
     "gender": "sex",
@@ -61,24 +61,24 @@ def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams)
     Returns
     -------
     dict of text arrays (n,)
-        broker, serial, person where the file has it, and :data:`HELD`.
+        broker, serial, person where the file has it, and :data:`BROKER_COLUMNS`.
     """
     n = len(second)
-    held = _as_of_then(persons, options, streams)
+    eif_values = _as_of_then(persons, options, streams)
     for name, share in options.errors.items():
-        held[name] = treatments.replace_by_others(held[name], share, streams(f"errors/{name}"))
+        eif_values[name] = treatments.replace_by_others(eif_values[name], share, streams(f"errors/{name}"))
     for name, deviation in options.noise.items():
-        held[name] = treatments.multiply_noise(held[name], deviation, streams(f"noise/{name}"))
+        eif_values[name] = treatments.multiply_noise(eif_values[name], deviation, streams(f"noise/{name}"))
     for name, base in options.rounding.items():
-        held[name] = treatments.round_to(held[name], base)
+        eif_values[name] = treatments.round_to(eif_values[name], base)
     broker, serial = _keys(persons, second, streams("broker"), streams("serial"))
     out = {"broker": broker, "serial": serial}
     if options.person:
         out["person"] = persons["person"].astype(str)
     missing = {str(name): share for name, share in options.missing.items()}
-    for column, item in HELD.items():
+    for column, item in BROKER_COLUMNS.items():
         absent = treatments.drawn(n, missing.get(item, 0.0), streams(f"missing/{item}"))
-        out[column] = np.where(absent, "" if item in EMPTY else UNKNOWN, _spelled(item, held[item]))
+        out[column] = np.where(absent, "" if item in EMPTY else UNKNOWN, _spelled(item, eif_values[item]))
     return out
 
 
@@ -87,15 +87,15 @@ def _as_of_then(persons: Table, options: Brokers, streams: Streams) -> Table:
     n = len(persons["age"])
     outdated = treatments.drawn(n, options.outdated, streams("outdated"))
     years = np.where(outdated, 1 + pick((0.4, 0.3, 0.2, 0.1), n, streams("years")), 0)
-    held = dict(persons)
-    held["age"] = np.maximum(persons["age"] - years, 0)
+    eif_values = dict(persons)
+    eif_values["age"] = np.maximum(persons["age"] - years, 0)
     for name in ("income", "housing_cost"):
-        held[name] = np.rint(persons[name] * (1 - INFLATION * years)).astype(np.int64)
+        eif_values[name] = np.rint(persons[name] * (1 - INFLATION * years)).astype(np.int64)
     moved = treatments.drawn(n, options.moved, streams("moved"))
     covered = [share * (region != options.uncovered_region) for region, share in enumerate(REGION_SHARES, start=1)]
     former = 1 + pick([share / sum(covered) for share in covered], n, streams("former region"))
-    held["region"] = np.where(moved, former, persons["region"])
-    return held
+    eif_values["region"] = np.where(moved, former, persons["region"])
+    return eif_values
 
 
 def _keys(

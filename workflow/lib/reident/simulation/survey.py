@@ -62,7 +62,7 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of pandas.DataFrame
-        ``puf``: pufid and :data:`RELEASED`. ``eif``: broker, serial and :data:`brokers.HELD`; for last year's
+        ``puf``: pufid and :data:`RELEASED`. ``eif``: broker, serial and :data:`brokers.BROKER_COLUMNS`; for last year's
         file, the columns of ``puf``. ``iuf``: the keys of both (last year's: last_pufid), and the linking variables
         before treatment, coded as in the public use file. All cells are text; rows are in random order.
 
@@ -75,12 +75,12 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     persons = population.draw(spec.households, streams.within("population"))
     sampled = sample(spec, persons, streams.within("sample"))
     files = {"puf": _puf(rows_of(persons, sampled.puf), spec.treatment, streams.within("puf"))}
-    held = rows_of(persons, sampled.eif)
+    eif_persons = rows_of(persons, sampled.eif)
     if spec.last_year is not None:
-        before = _a_year_ago(held, spec.last_year, streams.within("last year"))
+        before = _a_year_ago(eif_persons, spec.last_year, streams.within("last year"))
         files["eif"] = _puf(before, spec.treatment, streams.within("eif"))
     else:
-        files["eif"] = brokers.draw(held, sampled.second, spec.brokers, streams.within("eif"))
+        files["eif"] = brokers.draw(eif_persons, sampled.second, spec.brokers, streams.within("eif"))
         if spec.brokers.sources is not None:
             selection = np.isin(files["eif"]["broker"], spec.brokers.sources)
             files["eif"] = rows_of(files["eif"], selection)
@@ -137,11 +137,11 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
             f"`simulate.eif_records` ({spec.eif_records:,}) must be at most the number of persons that brokers could "
             "hold. Increase `households`."
         )
-    held = np.concatenate([both, streams("eif").permutation(np.flatnonzero(others))[:remaining]])
-    twice = streams("duplicates").permutation(held)[:second]
+    eif_rows = np.concatenate([both, streams("eif").permutation(np.flatnonzero(others))[:remaining]])
+    twice = streams("duplicates").permutation(eif_rows)[:second]
     order = streams("eif order").permutation(spec.eif_records)
-    again = np.repeat([False, True], [len(held), second])
-    return Sampled(in_puf, np.concatenate([held, twice])[order], again[order])
+    again = np.repeat([False, True], [len(eif_rows), second])
+    return Sampled(in_puf, np.concatenate([eif_rows, twice])[order], again[order])
 
 
 def _puf(persons: Table, options: Treatment, streams: Streams) -> Mapping[str, np.ndarray]:

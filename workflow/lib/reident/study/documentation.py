@@ -53,7 +53,7 @@ def fill(page: str, generated: Mapping[str, str]) -> str:
 
 
 class _EditorSchema(GenerateJsonSchema):
-    """JSON Schema of what a study file may hold, as editors see it."""
+    """JSON Schema of a study file, for editors."""
 
     def str_schema(self, schema: core_schema.StringSchema) -> dict[str, Any]:
         """Return text as any scalar of YAML: the reader keeps ``-9``, ``012`` and ``true`` as written."""

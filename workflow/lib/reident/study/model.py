@@ -20,7 +20,7 @@ from reident.sections.base import Day, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
-from reident.sections.files import SIMULATED, Files, Name, SourceFile
+from reident.sections.files import SIMULATED, LinkedFiles, Name, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.larger import LargerIntruder
@@ -65,7 +65,7 @@ class Study(Section):
     """A font file, TrueType or OpenType, with the letters of labels that the fonts of the report lack, such as Chinese;
     of a collection, its first font. Relative to the study file. If absent: figures and the PDF have boxes in place of
     such letters, and a warning says so."""
-    files: Files | None = None
+    files: LinkedFiles | None = None
     """The three files that `metrics` compare. Exactly one of this, `microaggregate` and `simulate`."""
     microaggregate: Microaggregate | None = None
     """Instead of `files`: a file that is micro-aggregated and compared with the original. Source: METHODS §9."""
@@ -128,11 +128,11 @@ class Study(Section):
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of ``puf`` and ``eif``, see :attr:`Files.keys`."""
+        """The key columns of ``puf`` and ``eif``, see :attr:`LinkedFiles.keys`."""
         return self.linked_files.keys
 
     @property
-    def linked_files(self) -> Files:
+    def linked_files(self) -> LinkedFiles:
         """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
@@ -160,8 +160,8 @@ class Study(Section):
             "synthetic": tuple(SyntheticFile(path=f"synthetic_{number}.csv") for number in numbers),
         }
         if matching.closest is not None and self.simulate.holdout:
-            held = SourceFile(path=f"{HOLDOUT}.csv")
-            files["closest"] = matching.closest.model_copy(update={"holdout": held})
+            holdout = SourceFile(path=f"{HOLDOUT}.csv")
+            files["closest"] = matching.closest.model_copy(update={"holdout": holdout})
         return matching.model_copy(update=files)
 
     @property
@@ -181,8 +181,8 @@ class Study(Section):
     @property
     def holdout_sources(self) -> dict[str, SourceFile]:
         """The description of ``holdout``, which distances to the closest record are compared with; empty without it."""
-        held = self.matched.holdout if self.matching is not None else None
-        return {HOLDOUT: held} if held else {}
+        holdout = self.matched.holdout if self.matching is not None else None
+        return {HOLDOUT: holdout} if holdout else {}
 
     @property
     def risk(self) -> FileRisk:

@@ -30,7 +30,7 @@ def named_files(study: Study) -> dict[Location, str]:
 
 
 def files_without_data(study: Study) -> dict[Location, str]:
-    """Return those that are no source files, read or not: checklist, font, policy, earlier editions, functions."""
+    """Return the files that are no source files, read or not: checklist, font, policy, earlier editions, functions."""
     named: dict[Location, str] = {}
     if study.checklist is not None and study.checklist.path is not None:
         named["checklist", "file"] = study.checklist.path
@@ -59,7 +59,7 @@ def _source_files(value: Any, location: Location) -> Iterator[tuple[Location, st
 
 
 def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> Iterator[str]:
-    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`.
+    """Yield, with line and key, the problem of each file that a study names, relative to its file at `path`.
 
     A file about which ``is_made`` says that it is about to be made need not exist.
     """
@@ -75,7 +75,7 @@ def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda 
 
 
 def path_problem(name: str) -> str | None:
-    """Return what is wrong with the characters of a path, without its subject, and what to do; None if nothing is."""
+    """Return the problem of the characters of a path, without its subject, and a remedy; None for a valid path."""
     if {"{", "}"} & set(name):
         return "contains a brace, which Snakemake reads as a wildcard. Rename the file or its folder."
     if "\0" in name:

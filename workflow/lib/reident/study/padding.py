@@ -1,4 +1,4 @@
-"""Check what a study pads with zeros: columns that it reads, and codes that it writes as they are padded."""
+"""Check the columns that a study pads with zeros: it reads them, and writes their codes as they are padded."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def _matched(study: Any) -> Iterator[_File]:
     for at, copy in enumerate(options.synthetic):
         yield _File(f"matching.synthetic[{at + 1}]", copy, variables, options.key(at))
     if options.holdout is not None:
-        held = [variable for variable in variables if variable.name in options.closest_variables]
-        yield _File("matching.closest.holdout", options.holdout, held, [])
+        holdout_variables = [variable for variable in variables if variable.name in options.closest_variables]
+        yield _File("matching.closest.holdout", options.holdout, holdout_variables, [])
 
 
 def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = False) -> Coding:

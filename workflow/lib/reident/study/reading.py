@@ -186,7 +186,7 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...], number: Iterator
 
 
 def todos(data: Any, node: yaml.Node) -> list[Mistake]:
-    """Return what of a file is still to be decided, by line: each key, and each value, that begins with TODO.
+    """Return the open decisions of a file, by line: each key, and each value, that begins with TODO.
 
     Content and tree of the file are as :func:`read` returns them.
     """
@@ -262,7 +262,7 @@ def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple
 
 
 def _instead(key: str, keys: Mapping[str, Sequence[str]]) -> str:
-    """Return where an unknown key is known, or what it may have meant."""
+    """Return the section in which an unknown key is known, or a similar key."""
     if key in keys:
         places = [f"`{section}.{key}`" if section else f"`{key}` of the file itself" for section in keys[key]]
         return f" here. Write {' or '.join(places[:3])}, or remove it."
@@ -280,7 +280,7 @@ _OF_LINKING_VARIABLES = ("type", "order", "coarsen")
 
 
 def _reason(error: Any, keys: Mapping[str, Sequence[str]]) -> str:
-    """Return what is wrong, without its key, and what to do."""
+    """Return the problem, without its key, and a remedy."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
         if error["loc"][0] == "strata" and error["loc"][-1] in _OF_LINKING_VARIABLES:
@@ -345,7 +345,7 @@ def load(path: Path, model: type[SectionT], *keys: str) -> SectionT:
 
 
 def validated(path: Path, model: type[SectionT], data: Any, node: yaml.Node) -> SectionT:
-    """Check what :func:`read` returned as a section; raises as :func:`load`."""
+    """Check the content that :func:`read` returned as a section; raises as :func:`load`."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -353,7 +353,7 @@ def validated(path: Path, model: type[SectionT], data: Any, node: yaml.Node) -> 
 
 
 def first_problem(error: ValidationError, data: Any, model: type[Section]) -> str:
-    """Return the first mistake of a study that is not in a file: its key, what is wrong, and what to do."""
+    """Return the first mistake of a study that is not in a file: its key, the problem, and a remedy."""
     start = yaml.Mark("", 0, 0, 0, "", 0)
     nowhere = yaml.MappingNode("", [], start, start)
     return mistakes(error, data, nowhere, known_keys(model))[0].message

@@ -45,7 +45,7 @@ PATHS = Kind("list of text", "", "", {"type": "array", "items": {"type": "string
 TEXT = Kind("text", "", "", {})
 
 
-class Setting(NamedTuple):
+class RunSetting(NamedTuple):
     """A setting: its values, its meaning, and the value that it has where nothing gives it."""
 
     kind: Kind
@@ -54,30 +54,30 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "study": Setting(
+    "study": RunSetting(
         TEXT,
         "The study files to run in place of `studies`, for the command line: a path, several with commas between "
         'them, or a list such as `--config \'study=["a.yaml", "b.yaml"]\'`.',
     ),
-    "studies": Setting(
+    "studies": RunSetting(
         PATHS,
         "The study files to run if the command line has no `--config study=…`, relative to the working directory; "
         "those of the config/config.yaml that comes with the workflow are relative to its checkout.",
     ),
-    "shards": Setting(
+    "shards": RunSetting(
         POSITIVE,
         "The number of scoring jobs of a metric, each with its part of the pairs. More of them take less memory each, "
         "and run beside each other on a cluster. Results do not depend on it; `--set-scatter shards=N` does the same.",
         1,
     ),
-    "shared_results": Setting(
+    "shared_results": RunSetting(
         SWITCH,
         "Whether other users may read `results/` and `reports/`. If `false`, a run refuses folders that others can "
         "read, and gives the command that closes them. If `true`, each run prints a warning. Files that a run creates "
         "are readable by their owner only, in either case.",
         False,
     ),
-    "threads_on_a_cluster": Setting(
+    "threads_on_a_cluster": RunSetting(
         POSITIVE,
         "The number of processors that a long job requests on a cluster. On a single machine, a job uses all "
         "processors that `--cores` allows.",

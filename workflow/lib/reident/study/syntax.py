@@ -1,4 +1,4 @@
-"""Where a mistake in the syntax of a YAML file is, and what to do: the parser notices many of them only lines later."""
+"""The place of a mistake in the syntax of a YAML file, and a remedy: the parser notices many only lines later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _USUAL = "Check the indentation and the quotation marks."
 
 
 def locate(text: str, error: yaml.YAMLError) -> tuple[int | None, str, str]:
-    """Return the line of a mistake, from 1 (None if it is not known), what is wrong, and what to do."""
+    """Return the line of a mistake, from 1 (None if it is not known), the problem, and a remedy."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return None, getattr(error, "reason", None) or "syntax error", _USUAL
     lines, at = text.split("\n"), error.problem_mark.line
@@ -62,7 +62,7 @@ def _open_quote(text: str, until: int) -> int | None:
 
 
 def _unexpected_colon(lines: list[str], at: int) -> tuple[int | None, str, str]:
-    """Return the line, problem and remedy where a key follows what is no section."""
+    """Return the line, problem and remedy where a key follows a value instead of a section."""
     line = lines[at]
     if re.match(r"\s*-\S", line):
         return at + 1, "a blank is missing after `-`", "Write `- item`."

@@ -34,7 +34,7 @@ BEFORE = {"before": "protection"}
 
 
 def before_protection(study: Study) -> tuple[Varied, ...]:
-    """Return what sets the file before protection in place of the public use file; empty if there is no such file."""
+    """Return the values that put the file before protection in place of the PUF; empty without such a file."""
     settings: dict[str, Any] = dict.fromkeys(_coarsened(study))
     # These compare the released file with this one, or are about the released file alone.
     compared = {
@@ -92,7 +92,7 @@ def _place(varied: Varied, at: int, label: str) -> Path:
 
 
 def id_of(labels: Mapping[str, str]) -> str:
-    """Return the id of the variant with these labels, given by the name of what varies."""
+    """Return the id of the variant with these labels, given by the names of the varied keys."""
     text = "_".join(f"{name.replace('_', '-')}-{slug(label)}" for name, label in labels.items())
     if len(text) <= MAX_ID_LENGTH:
         return text
@@ -125,7 +125,7 @@ def _item(items: list[Any], part: str | int) -> int | None:
 
 
 def with_settings(content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a study file with other values by their keys, and without what is about variants.
+    """Return the content of a study file with other values by their keys, and without the keys about variants.
 
     None drops an item of a list. `complete` is the same study in plain values, with every default. It is a ValueError
     if the study does not have a section on the way to a key, or has it as a single word.
@@ -167,7 +167,7 @@ def _drop_joint_limits(content: dict[str, Any]) -> None:
 
 
 def _drop_score(content: dict[str, Any], item: Any) -> None:
-    """Remove what metrics and `why` say of a linking variable that a variant drops."""
+    """Remove the options of metrics and `why` about a linking variable that a variant drops."""
     name = item.get("name") if isinstance(item, Mapping) else item
     if _item(value_at(content, "linking_variables") or [], str(name)) is not None:
         return

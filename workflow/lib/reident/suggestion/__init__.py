@@ -1,1 +1,1 @@
-"""Which coarser values of linking variables bring the rates of an attack under the limits (METHODS §6.4)."""
+"""Coarser values of linking variables that bring the rates of an attack under the limits (METHODS §6.4)."""

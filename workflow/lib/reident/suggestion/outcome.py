@@ -23,7 +23,7 @@ WITHIN, ABOVE, OPEN = "within", "above", "none"
 
 
 class Outcome(NamedTuple):
-    """Tables: the sets with what they lose; their rates by metric. Text: the variants to paste."""
+    """Tables: the sets with their losses; their rates by metric. Text: the variants to paste."""
 
     suggestions: pd.DataFrame
     rates: pd.DataFrame
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], decision: Decision) -> Outcome:
-    """Return what came of the search: `tried`, the best first, of the changes of each variable from fine to coarse."""
+    """Return the outcome of the search: `tried`, best first, of the changes of each variable from fine to coarse."""
     risks = [risk(one, decision) for one in tried]
     # Where a metric can suspect no pair any more, a rate of 0 says nothing.
     worse = dominated([(math.inf if one.n_open else rate, one.loss) for one, rate in zip(tried, risks, strict=True)])
@@ -98,7 +98,7 @@ def settings(one: Tried, changes: Mapping[str, Sequence[Change]]) -> dict[str, A
 
 
 def sentence(suggestions: pd.DataFrame) -> str:
-    """Return what the search found, in one sentence for the terminal."""
+    """Return the outcome of the search, in one sentence for the terminal."""
     changed = suggestions[suggestions["recodings"] != NONE]
     meeting = suggestions[suggestions["verdict"] == WITHIN]
     n = len(changed)

@@ -26,7 +26,7 @@ Chosen = tuple[tuple[str, int], ...]
 
 
 class Result(NamedTuple):
-    """What came of a set: its rates, one line per metric, and what is lost by each measure; ``loss`` counts."""
+    """The outcome of a set: its rates, one line per metric, and its loss by each measure; ``loss`` counts."""
 
     rates: pd.DataFrame
     losses: dict[str, float]
@@ -58,12 +58,12 @@ class Tried(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """What is lost by the measure that counts."""
+        """The loss by the measure that counts."""
         return self.result.losses["loss"]
 
     @property
     def order(self) -> tuple[bool, float, float, int, Chosen]:
-        """What sorts sets: those that meet the limits, least loss first; then others, nearest to the limits first."""
+        """The sort key of sets: first those that meet the limits, by loss; then others, by their excess."""
         distance = 0.0 if self.meets else self.excess
         return not self.meets, distance, self.loss, len(self.chosen), self.chosen
 

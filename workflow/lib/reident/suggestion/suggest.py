@@ -14,23 +14,23 @@ import pandas as pd
 
 from reident.linkage import explanation
 from reident.linkage.attack import AttackFiles
-from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import Change, changes
 from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
-from reident.suggestion.parts import Suggesting
 from reident.suggestion.search import MAX_RUNS, Chosen, Result, Search
+from reident.suggestion.settings import SuggestionSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
 
 def suggest(
-    part: Suggesting,
+    settings: SuggestionSettings,
     files: AttackFiles,
     positions: Mapping[str, Source],
     folder: Path,
-    setting: Setting,
+    context: ScoringContext,
     progress: Callable[[float], None],
 ) -> Outcome:
     """Search for sets of coarser values with which the attack meets the limits.
@@ -44,7 +44,7 @@ def suggest(
     progress : callable
         Takes the share of the work that is done.
     """
-    tried = changes_by_variable(part, files)
+    tried = changes_by_variable(settings, files)
     n_sets = 0
 
     def run(chosen: Chosen) -> Result | None:
@@ -52,41 +52,41 @@ def suggest(
         coarsenings = {variable: tried[variable][place].coarsening for variable, place in chosen}
         file = folder / f"{_name(chosen)}.json"
         result = _load(file) if file.is_file() else None
-        if result is None and (rates := trial.rates(part, files, coarsenings, setting)) is not None:
-            result = Result(rates, trial.loss(part, files, coarsenings))
+        if result is None and (rates := trial.rates(settings, files, coarsenings, context)) is not None:
+            result = Result(rates, trial.loss(settings, files, coarsenings))
             _keep(file, result)
         n_sets += 1
         progress(min(n_sets / (MAX_RUNS + 1), 1.0))
         return result
 
-    search = Search(tried, _prevented(part, files, positions, tried, setting), part.decision, run)
-    return outcome(search.search(), tried, part.decision)
+    search = Search(tried, _prevented(settings, files, positions, tried, context), settings.decision, run)
+    return outcome(search.search(), tried, settings.decision)
 
 
-def changes_by_variable(part: Suggesting, files: AttackFiles) -> dict[str, list[Change]]:
+def changes_by_variable(settings: SuggestionSettings, files: AttackFiles) -> dict[str, list[Change]]:
     """Return the changes of each variable from fine to coarse; leaving it out is the last."""
-    variables = part.attack.variables
+    variables = settings.attack.variables
     groups: dict[str, list[Change]] = {variable.name: [] for variable in variables}
-    for change in changes(variables, part.recodings, files.prepared["puf"], part.coarsened):
+    for change in changes(variables, settings.recodings, files.prepared["puf"], settings.coarsened):
         groups[change.variable].append(change)
     return {name: [*coarser, left_out] for name, (left_out, *coarser) in groups.items()}
 
 
 def _prevented(
-    part: Suggesting,
+    settings: SuggestionSettings,
     files: AttackFiles,
     positions: Mapping[str, Source],
     tried: Mapping[str, list[Change]],
-    setting: Setting,
+    context: ScoringContext,
 ) -> dict[tuple[str, int], float]:
     """Return the share of confirmed records that each change alone prevents, added up over the metrics with limits."""
     total: dict[tuple[str, int], float] = {}
     every = [change for candidates in tried.values() for change in candidates]
-    for name in part.attack.metrics:
-        if not part.decision.given("metrics", name):
+    for name in settings.attack.metrics:
+        if not settings.decision.given("metrics", name):
             continue
-        attack = part.attack.search(name)
-        lines = explanation.prevented(attack, name, files, positions[name], every, setting)
+        attack = settings.attack.search(name)
+        lines = explanation.prevented(attack, name, files, positions[name], every, context)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
             for line in lines.itertuples()

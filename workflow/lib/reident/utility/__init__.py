@@ -1,1 +1,1 @@
-"""What protection does to the data: released records compared with the same records before (METHODS §13)."""
+"""Utility: the effect of protection on the data, as released records against the same ones before (METHODS §13)."""

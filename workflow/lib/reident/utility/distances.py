@@ -12,14 +12,14 @@ import numpy as np
 
 from reident.linkage.bins import cut_points
 from reident.utility.files import MISSING, Both
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
 MAX_CELLS = 4_000_000
 """Cells of a table of two variables that are counted one by one; of a larger table, those that occur."""
 
 
 def changed(both: Both) -> np.ndarray:
-    """Return which values differ; a value instead of a missing one, or the reverse, differs. bool (n,)."""
+    """Return whether values differ; a value instead of a missing one, or the reverse, differs. bool (n,)."""
     original, released = both.sides
     if not both.numeric:
         return original != released
@@ -68,14 +68,14 @@ def univariate(both: Both) -> Fraction:
     return total_variation(*both.sides, len(both.labels))
 
 
-def cells(part: Measuring, both: Both) -> tuple[np.ndarray, np.ndarray, int]:
+def cells(settings: UtilitySettings, both: Both) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the codes of both files for tables of two variables, and their number.
 
     A numeric variable is cut at the quantiles of its values before protection, and 0 is a missing value.
     """
     if not both.numeric:
         return both.original, both.released, len(both.labels)
-    cuts = cut_points(both.original, part.bins, part.ranks)
+    cuts = cut_points(both.original, settings.bins, settings.ranks)
     original, released = (
         np.where(np.isnan(values), MISSING, 1 + np.searchsorted(cuts, values, side="left")) for values in both.sides
     )

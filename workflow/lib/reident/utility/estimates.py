@@ -68,7 +68,7 @@ def overlap(one: Interval | None, other: Interval | None) -> float | None:
 def around(
     value: float, error: float | None, level: float, least: float = -math.inf, most: float = math.inf
 ) -> Interval:
-    """Return the interval of an estimate with a standard error, by the normal distribution, cut at what is possible."""
+    """Return the interval of an estimate with a standard error, by the normal distribution, cut at its range."""
     if error is None:
         return Interval(value, None, None)
     reach = -float(ndtri((1 - level) / 2)) * error

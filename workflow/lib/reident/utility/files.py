@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from reident.intake import keys
-from reident.linkage.parts import Variable
-from reident.utility.parts import Measuring
+from reident.linkage.settings import Variable
+from reident.utility.settings import UtilitySettings
 
 MISSING = 0
 """The code of a missing value; categories have the codes 1, 2, … in code point order."""
@@ -51,12 +51,12 @@ class Joined(NamedTuple):
     n_released: int
 
 
-def join(part: Measuring, original: pa.Table, released: pa.Table) -> Joined:
+def join(settings: UtilitySettings, original: pa.Table, released: pa.Table) -> Joined:
     """Join the prepared records before and after protection, each in the canonical order of keys, by their key."""
-    rows = keys.positions(original, part.key, released, part.key)
+    rows = keys.positions(original, settings.key, released, settings.key)
     common = np.flatnonzero(rows >= 0)
     before, after = original.take(pa.array(rows[common])), released.take(pa.array(common))
-    variables = [_both(variable, before[variable.name], after[variable.name]) for variable in part.variables]
+    variables = [_both(variable, before[variable.name], after[variable.name]) for variable in settings.variables]
     n = len(common)
     return Joined(variables, n, original.num_rows - n, released.num_rows - n)
 

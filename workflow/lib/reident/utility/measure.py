@@ -1,4 +1,4 @@
-"""Measure what protection does to the data: the tables of the step `measure_utility` (METHODS §13)."""
+"""Measure the effect of protection on the data: the tables of the step `measure_utility` (METHODS §13)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.errors import InputError
+from reident.linkage.settings import WHOLE
 from reident.utility import distances, estimates, propensity
 from reident.utility.estimates import Estimate, Interval
 from reident.utility.files import Both, Joined, join
-from reident.utility.parts import Measuring
+from reident.utility.settings import UtilitySettings
 
-WHOLE = "ALL"
 DIGITS = 9
 """Significant digits of what linear algebra computes: more may differ between machines."""
 
@@ -33,7 +33,7 @@ class Measured(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """What is found of a variable."""
+    """The measurements of a variable."""
 
     both: Both
     n_changed: int
@@ -46,7 +46,7 @@ class _Compared(NamedTuple):
         return mean_overlap(self.estimates)
 
 
-def measure(part: Measuring, original: pa.Table, released: pa.Table) -> Measured:
+def measure(settings: UtilitySettings, original: pa.Table, released: pa.Table) -> Measured:
     """Compare released records with the same records before protection.
 
     Parameters
@@ -59,21 +59,21 @@ def measure(part: Measuring, original: pa.Table, released: pa.Table) -> Measured
     InputError
         If the files have no record in common, or the propensity model would have too many terms.
     """
-    joined = join(part, original, released)
+    joined = join(settings, original, released)
     if not joined.n_records:
         raise InputError(
             "`utility` must compare records that both files have: the file before protection has no key of the public "
             "use file. Correct the file, or remove `utility`."
         )
-    comparisons = [_compare(both, part.level) for both in joined.variables]
-    pairs = _pairs(part, joined.variables)
+    comparisons = [_compare(both, settings.level) for both in joined.variables]
+    pairs = _pairs(settings, joined.variables)
     lines = [line for comparison in comparisons for line in comparison.estimates]
     coefficients: list[Estimate] = []
-    if (regression := part.options.regression) is not None:
+    if (regression := settings.options.regression) is not None:
         by_name = {both.variable.name: both for both in joined.variables}
-        coefficients = estimates.of_regression(by_name, regression, part.level)
+        coefficients = estimates.of_regression(by_name, regression, settings.level)
     return Measured(
-        pd.DataFrame([_summary(part, joined, comparisons, [distance for *_, distance in pairs], coefficients)]),
+        pd.DataFrame([_summary(settings, joined, comparisons, [distance for *_, distance in pairs], coefficients)]),
         pd.DataFrame([_variable(comparison) for comparison in comparisons]),
         pd.DataFrame(
             [(first, second, float(distance)) for first, second, distance in pairs],
@@ -104,9 +104,9 @@ def _compare(both: Both, level: float) -> _Compared:
     )
 
 
-def _pairs(part: Measuring, variables: Sequence[Both]) -> list[tuple[str, str, Fraction]]:
+def _pairs(settings: UtilitySettings, variables: Sequence[Both]) -> list[tuple[str, str, Fraction]]:
     names = [both.variable.name for both in variables]
-    cells = [distances.cells(part, both) for both in variables]
+    cells = [distances.cells(settings, both) for both in variables]
     return [
         (names[one], names[other], distances.pairwise(cells[one], cells[other]))
         for one, other in combinations(range(len(names)), 2)
@@ -132,7 +132,7 @@ def _variable(comparison: _Compared) -> dict[str, Any]:
 
 
 def _summary(
-    part: Measuring,
+    settings: UtilitySettings,
     joined: Joined,
     comparisons: Sequence[_Compared],
     pairs: Sequence[Fraction],
@@ -142,7 +142,7 @@ def _summary(
     changed = np.zeros(n, bool)
     for both in joined.variables:
         changed |= distances.changed(both)
-    fit = propensity.fit(joined.variables, part.options.interactions)
+    fit = propensity.fit(joined.variables, settings.options.interactions)
     summary = {
         "scope": WHOLE,
         "n_records": n,
@@ -162,7 +162,7 @@ def _summary(
         "overlap_means": rounded(_average([comparison.overlap for comparison in comparisons])),
         "overlap_regression": rounded(mean_overlap(coefficients)),
     }
-    return {**summary, "loss_measure": part.options.loss, "loss": _loss(part.options.loss, summary)}
+    return {**summary, "loss_measure": settings.options.loss, "loss": _loss(settings.options.loss, summary)}
 
 
 def _loss(measure: str, summary: dict[str, Any]) -> float | None:

@@ -15,14 +15,14 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.attribution import prepare as attribution
-from reident.attribution.parts import AttributionFiles
+from reident.attribution.settings import AttributionFileSettings
 from reident.filerisk import prepare as filerisk
-from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
+from reident.filerisk.settings import FILE, ORIGINAL, POPULATION, RiskFileSettings
 from reident.intake.values import typed_key
 from reident.matching import prepare as matching
-from reident.matching.parts import CONFIDENTIAL, MatchedFiles, synthetic_side
+from reident.matching.settings import CONFIDENTIAL, MatchingFileSettings, synthetic_side
 from reident.microaggregation import masking
-from reident.microaggregation.parts import Masking
+from reident.microaggregation.settings import MaskingSettings
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.matching import HOLDOUT, MatchedVariable
@@ -54,89 +54,92 @@ def _sound_keys(
     return tuple(filter(is_sound, variables))
 
 
-def check_risk(part: RiskFiles, texts: Texts, findings: Findings) -> None:
+def check_risk(settings: RiskFileSettings, texts: Texts, findings: Findings) -> None:
     """Check the file of `file_risk`, its population and its original records, as `prepare_filerisk` does."""
     present = {table: text for table, text in texts.items() if text is not None}
-    sources = {table: extract.source for table, extract in part.extracts.items()}
+    sources = {table: extract.source for table, extract in settings.extracts.items()}
     file = {FILE: present[FILE]} if FILE in present else {}
-    key = _sound_keys(part.key, sources, present, FILE, findings)
-    sensitive = _sound_keys(part.sensitive, sources, file, FILE, findings)
+    key = _sound_keys(settings.key, sources, present, FILE, findings)
+    sensitive = _sound_keys(settings.sensitive, sources, file, FILE, findings)
     if not file or not key:
         return
-    sound = dataclasses.replace(_with_columns(part, present), key=key, sensitive=sensitive)
-    if ORIGINAL in present and not (sound.id and set(part.original_id) <= set(present[ORIGINAL].column_names)):
+    sound = dataclasses.replace(_with_columns(settings, present), key=key, sensitive=sensitive)
+    if ORIGINAL in present and not (sound.id and set(settings.original_id) <= set(present[ORIGINAL].column_names)):
         del present[ORIGINAL]
     with findings.noting():
         tables = present[FILE], present.get(POPULATION), present.get(ORIGINAL)
         findings.warn_all(filerisk.prepare(sound, *tables, findings.noting).warnings)
 
 
-def _with_columns(part: RiskFiles, texts: Mapping[str, pa.Table]) -> RiskFiles:
-    """Return the part of a study without columns that its files lack."""
+def _with_columns(settings: RiskFileSettings, texts: Mapping[str, pa.Table]) -> RiskFileSettings:
+    """Return settings without columns that its files lack."""
     columns = set(texts[FILE].column_names)
-    population = set(texts[POPULATION].column_names) if POPULATION in texts else set(part.strata)
+    population = set(texts[POPULATION].column_names) if POPULATION in texts else set(settings.strata)
     return dataclasses.replace(
-        part,
-        id=part.id if set(part.id) <= columns else (),
-        weight=part.weight if part.weight in columns else None,
-        strata=part.strata if set(part.strata) <= population else (),
-        household=part.household if set(part.household) <= columns else (),
+        settings,
+        id=settings.id if set(settings.id) <= columns else (),
+        weight=settings.weight if settings.weight in columns else None,
+        strata=settings.strata if set(settings.strata) <= population else (),
+        household=settings.household if set(settings.household) <= columns else (),
     )
 
 
-def check_attribution(part: AttributionFiles, texts: Texts, findings: Findings) -> None:
+def check_attribution(settings: AttributionFileSettings, texts: Texts, findings: Findings) -> None:
     """Check the original and the released files of `attribute_disclosure`, as `prepare_attribution` does."""
-    present = {side: text for side in part.files if (text := texts[side]) is not None}
-    keys = _sound_keys(part.keys, part.files, present, part.original, findings)
-    targets = _sound_keys(part.targets, part.files, present, part.original, findings)
-    keyed = [side for side, text in present.items() if set(part.ids.get(side) or ()) <= set(text.column_names)]
+    present = {side: text for side in settings.files if (text := texts[side]) is not None}
+    keys = _sound_keys(settings.keys, settings.files, present, settings.original, findings)
+    targets = _sound_keys(settings.targets, settings.files, present, settings.original, findings)
+    keyed = [side for side, text in present.items() if set(settings.ids.get(side) or ()) <= set(text.column_names)]
     sound = dataclasses.replace(
-        part,
-        files={side: source for side, source in part.files.items() if side in keyed},
-        released=tuple(side for side in part.released if side in keyed),
+        settings,
+        files={side: source for side, source in settings.files.items() if side in keyed},
+        released=tuple(side for side in settings.released if side in keyed),
         keys=keys,
         targets=targets,
     )
-    if part.original in keyed and sound.released and sound.variables:
+    if settings.original in keyed and sound.released and sound.variables:
         with findings.noting():
             prepared = attribution.prepare(sound, {side: present[side] for side in keyed}, findings.noting)
             findings.warn_all(prepared.warnings)
 
 
-def check_matching(part: MatchedFiles, texts: Texts, findings: Findings) -> None:
+def check_matching(settings: MatchingFileSettings, texts: Texts, findings: Findings) -> None:
     """Check the confidential and the synthetic files of `matching`, and its holdout, as `prepare_matching` does."""
-    sides = {None: CONFIDENTIAL} | {at: synthetic_side(at) for at in range(len(part.synthetic))}
+    sides = {None: CONFIDENTIAL} | {at: synthetic_side(at) for at in range(len(settings.synthetic))}
     present = {at: text for at, side in sides.items() if (text := texts[side]) is not None}
     holdout, confidential = texts.get(HOLDOUT), present.get(None)
 
     def is_sound(variable: MatchedVariable) -> bool:
-        files = [(part.file(at), text) for at, text in present.items()]
-        if holdout is not None and part.holdout is not None and variable.name in part.closest:
-            files.append((part.holdout, holdout))
+        files = [(settings.file(at), text) for at, text in present.items()]
+        if holdout is not None and settings.holdout is not None and variable.name in settings.closest:
+            files.append((settings.holdout, holdout))
         columns = [
             codes.File(
-                source.file_name, text, variable.name, partial(matching.typed_variable, part, variable, source=source)
+                source.file_name,
+                text,
+                variable.name,
+                partial(matching.typed_variable, settings, variable, source=source),
             )
             for source, text in files
         ]
-        compares = variable.name not in part.numeric and confidential is not None
+        compares = variable.name not in settings.numeric and confidential is not None
         return codes.check(variable.name, columns, findings, categorical=compares)
 
-    variables = tuple(filter(is_sound, part.variables))
-    keyed = [at for at, text in present.items() if set(part.key(at)) <= set(text.column_names)]
+    variables = tuple(filter(is_sound, settings.variables))
+    keyed = [at for at, text in present.items() if set(settings.key(at)) <= set(text.column_names)]
     if confidential is None or None not in keyed:
         return
-    names, count = {variable.name for variable in variables}, part.population_count
+    names, count = {variable.name for variable in variables}, settings.population_count
     copies = [at for at in keyed if at is not None]
     sound = dataclasses.replace(
-        part,
+        settings,
         variables=variables,
-        numeric=part.numeric & names,
-        synthesized=tuple(name for name in part.synthesized if name in names),
-        targets=tuple(target for target in part.targets if target.variable in confidential.column_names),
+        numeric=settings.numeric & names,
+        synthesized=tuple(name for name in settings.synthesized if name in names),
+        targets=tuple(target for target in settings.targets if target.variable in confidential.column_names),
         population_count=count if count in confidential.column_names else None,
-        synthetic=tuple(part.synthetic[at] for at in copies),
-        closest=tuple(name for name in part.closest if name in names),
+        synthetic=tuple(settings.synthetic[at] for at in copies),
+        closest=tuple(name for name in settings.closest if name in names),
     )
     if sound.synthetic and sound.variables:
         with findings.noting():
@@ -144,19 +147,19 @@ def check_matching(part: MatchedFiles, texts: Texts, findings: Findings) -> None
             findings.warn_all(matching.prepare(sound, *tables, findings.noting, holdout).warnings)
 
 
-def masked(part: Masking, text: pa.Table | None, findings: Findings) -> dict[str, pd.DataFrame]:
+def masked(settings: MaskingSettings, text: pa.Table | None, findings: Findings) -> dict[str, pd.DataFrame]:
     """Check the file that is micro-aggregated, as `microaggregate` does; return the files that are made of it."""
-    options = part.options
+    options = settings.options
     if text is None or not set(options.id) <= set(text.column_names):
         return {}
-    lacking = {*masking.columns_of(part), *options.variables} - set(text.column_names)
+    lacking = {*masking.columns_of(settings), *options.variables} - set(text.column_names)
     variables = tuple(name for name in options.variables if name not in lacking)
     if not variables:
         return {}
     sound = dataclasses.replace(
-        part,
+        settings,
         options=options.model_copy(update={"variables": variables}),
-        columns=tuple(column for column in part.columns if not lacking & {column.puf, column.eif}),
+        columns=tuple(column for column in settings.columns if not lacking & {column.puf, column.eif}),
     )
     files: dict[str, pd.DataFrame] = {}
     with findings.noting():

@@ -27,7 +27,7 @@ class File(NamedTuple):
 
 
 def check(variable: str, files: Sequence[File], findings: Findings, *, categorical: bool) -> bool:
-    """Note what is wrong with a variable; return whether every file has it, and its values are sound.
+    """Note the problems of a variable; return whether every file has it, and its values are sound.
 
     A file that lacks its column is noted already. The codes of a categorical variable in the first file are compared
     with those in each other one.

@@ -1,4 +1,4 @@
-"""What a validation has found: errors, warnings, and what helps to correct them."""
+"""The findings of a validation: errors, warnings, and help for correcting them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Findings:
             self.warn(message)
 
     def hint(self, text: str) -> None:
-        """Add what helps to correct an error."""
+        """Add help for correcting an error."""
         self.hints.setdefault(text, self._of_variant(text))
 
     def _of_variant(self, message: str) -> str:

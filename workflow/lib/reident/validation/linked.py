@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from reident.intake import prepare as intake
 from reident.intake.columns import typed_text
-from reident.intake.parts import Preparing
 from reident.intake.records import require_records
+from reident.intake.settings import PreparationSettings
 from reident.intake.severity import table
 from reident.linkage import strata
-from reident.linkage.parts import Stratifying, Variable
+from reident.linkage.settings import StratificationSettings, Variable
 from reident.plausibility.check import check as check_description
-from reident.plausibility.parts import Checking
-from reident.sections.linkage import Column
+from reident.plausibility.settings import DescriptionCheckSettings
+from reident.sections.linkage import StudyColumn
 from reident.validation import codes
 from reident.validation.findings import Findings
 from reident.verdict.warnings import descriptions
@@ -27,69 +27,73 @@ SIDES = ("puf", "eif")
 _NO_LINK = "no_link"
 
 
-def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findings) -> None:
-    """Note what is wrong with the files of a study, and what an analyst should look at.
+def check(settings: PreparationSettings, texts: Mapping[str, pa.Table | None], findings: Findings) -> None:
+    """Note the problems of the files of a study, and warnings for the analyst.
 
-    The text of one of :attr:`Preparing.sides` may be None, or lack columns, which is noted already.
+    The text of one of :attr:`PreparationSettings.sides` may be None, or lack columns, which is noted already.
     """
     present = {side: text for side, text in texts.items() if text is not None}
     records = {side: present[side] for side in SIDES if side in present}
-    sound = {column.name for column in part.columns if _is_sound(part, column, records, findings)}
+    sound = {column.name for column in settings.columns if _is_sound(settings, column, records, findings)}
     for side, text in records.items():
         with findings.noting():
-            require_records(part.file(side), text.num_rows)
+            require_records(settings.file(side), text.num_rows)
     if len(records) < len(SIDES) or not all(text.num_rows for text in records.values()):
         return
-    tables, whole = _checkable(part, present)
-    cluster = part.cluster if set(part.cluster) <= set(records["puf"].column_names) else ()
+    tables, whole = _checkable(settings, present)
+    cluster = settings.cluster if set(settings.cluster) <= set(records["puf"].column_names) else ()
     checked = dataclasses.replace(
-        part,
+        settings,
         cluster=cluster,
-        strata=tuple(column for column in part.strata if column.name in sound),
-        variables=tuple(column for column in part.variables if column.name in sound),
+        strata=tuple(column for column in settings.strata if column.name in sound),
+        variables=tuple(column for column in settings.variables if column.name in sound),
     )
     with findings.noting():
         prepared = intake.prepare(checked, **tables, guard=findings.noting)
         findings.warn_all(prepared.warnings if whole else prepared.warnings[prepared.warnings["code"] != _NO_LINK])
-        if len(part.strata) == len(checked.strata):
-            _check_strata(part, prepared, findings)
+        if len(settings.strata) == len(checked.strata):
+            _check_strata(settings, prepared, findings)
 
 
-def _is_sound(part: Preparing, column: Column, texts: Mapping[str, pa.Table], findings: Findings) -> bool:
+def _is_sound(
+    settings: PreparationSettings, column: StudyColumn, texts: Mapping[str, pa.Table], findings: Findings
+) -> bool:
     columns = []
     for side, text in texts.items():
-        source = getattr(part.files, side)
+        source = getattr(settings.files, side)
         typing = partial(typed_text, column, side, source)
         columns.append(codes.File(source.file_name, text, getattr(column, side), typing))
     compares = column.coding("puf").kind == "categorical"
     return codes.check(column.name, columns, findings, categorical=compares)
 
 
-def _checkable(part: Preparing, texts: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], bool]:
+def _checkable(settings: PreparationSettings, texts: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], bool]:
     """Return the files with numbers for keys that are not there, and whether the links are among them."""
     tables, whole = dict(texts), True
     for side in SIDES:
         text = texts[side]
         numbers = pa.array(map(str, range(text.num_rows)), pa.string())
-        for name in part.keys_of(side):
+        for name in settings.keys_of(side):
             if name not in text.column_names:
                 text, whole = text.append_column(name, numbers), False
         tables[side] = text
-    links = part.keys_of("iuf")
+    links = settings.keys_of("iuf")
     if not whole or "iuf" not in texts or not set(links) <= set(texts["iuf"].column_names):
         tables["iuf"], whole = pa.schema([(name, pa.string()) for name in links]).empty_table(), False
-    if "original" in tables and not (whole and set(part.keys_of("original")) <= set(tables["original"].column_names)):
+    if "original" in tables and not (
+        whole and set(settings.keys_of("original")) <= set(tables["original"].column_names)
+    ):
         del tables["original"]
     return tables, whole
 
 
-def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings) -> None:
+def _check_strata(settings: PreparationSettings, prepared: intake.PreparedFiles, findings: Findings) -> None:
     """Note strata of one file only; refuse files without a stratum in common."""
-    names = part.file_name("puf"), part.file_name("eif")
-    section = Stratifying(tuple(column.name for column in part.strata), names)
+    names = settings.file_name("puf"), settings.file_name("eif")
+    section = StratificationSettings(tuple(column.name for column in settings.strata), names)
     with findings.noting():
         stratified = strata.stratify(section, prepared.puf, prepared.eif, prepared.iuf)
-        _check_description(part, prepared, stratified, findings)
+        _check_description(settings, prepared, stratified, findings)
         manifest = stratified.manifest
         for side, other, (file, lacking) in (("n_puf", "n_eif", names), ("n_eif", "n_puf", names[::-1])):
             alone = manifest[(manifest[side] > 0) & (manifest[other] == 0)]
@@ -103,19 +107,19 @@ def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings
 
 
 def _check_description(
-    part: Preparing, prepared: intake.Prepared, stratified: strata.Strata, findings: Findings
+    settings: PreparationSettings, prepared: intake.PreparedFiles, stratified: strata.Strata, findings: Findings
 ) -> None:
-    """Note what links and files show of their description, as the step and the verdict do (METHODS §1.1)."""
+    """Note the findings of links and files on their description, as the step and the verdict do (METHODS §1.1)."""
     if not len(prepared.iuf):
         return
     variables = tuple(
         Variable(variable.name, variable.type, variable.integer_coded)
-        for variable in part.variables
+        for variable in settings.variables
         if variable.name in prepared.puf.column_names
     )
-    keys = {side: tuple(part.keys_of(side)) for side in SIDES}
+    keys = {side: tuple(settings.keys_of(side)) for side in SIDES}
     tables, strata_ = ({side: getattr(made, side) for side in SIDES} for made in (prepared, stratified))
     account = pd.concat([prepared.account, stratified.account])
-    checked = check_description(Checking(variables, keys), tables, prepared.iuf, strata_, account)
+    checked = check_description(DescriptionCheckSettings(variables, keys), tables, prepared.iuf, strata_, account)
     for warning in table(descriptions({"strata": stratified.account, "checks": checked.checks}))["warning"]:
         findings.warn(warning)

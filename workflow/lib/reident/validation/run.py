@@ -1,4 +1,4 @@
-"""Validate studies with their files, and say what was found."""
+"""Validate studies with their files, and report the findings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from reident.drafting.sheet import number
 from reident.errors import InputError
-from reident.filerisk.parts import FILE, POPULATION, RiskFiles
-from reident.filerisk.parts import ORIGINAL as ORIGINAL_RECORDS
-from reident.matching.parts import CONFIDENTIAL
+from reident.filerisk.settings import FILE, POPULATION, RiskFileSettings
+from reident.filerisk.settings import ORIGINAL as ORIGINAL_RECORDS
+from reident.matching.settings import CONFIDENTIAL
 from reident.microaggregation import masking
-from reident.microaggregation.parts import Masking
+from reident.microaggregation.settings import MaskingSettings
 from reident.pipeline import family
 from reident.pipeline.family import Family
 from reident.pipeline.sources import drawn_files
@@ -38,7 +38,7 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, pa.Table | None], Findings], None]
 
 
 class Answer(NamedTuple):
-    """What a validation found: how many errors and warnings, and the lines that the terminal shows."""
+    """The result of a validation: the numbers of errors and warnings, and the lines that the terminal shows."""
 
     errors: int
     warnings: int
@@ -67,7 +67,7 @@ def validate(paths: list[Path]) -> Answer:
 
 
 def _next(paths: list[Path], errors: int, warnings: int) -> str:
-    """Return what to do next."""
+    """Return the next step for the user."""
     if errors:
         return "Correct the errors, and validate again."
     if not paths:
@@ -77,7 +77,7 @@ def _next(paths: list[Path], errors: int, warnings: int) -> str:
 
 
 def check(path: Path, findings: Findings) -> Study | None:
-    """Note what is wrong with one study and its files; return the study without that, if any is left."""
+    """Note the problems of one study and its files; return the study without them, if any is left."""
     content = studyfile.read(path, findings)
     if content is None:
         return None
@@ -98,7 +98,7 @@ def check(path: Path, findings: Findings) -> Study | None:
 
 
 def _variant_problems(members: Family) -> Iterator[str]:
-    """Yield what is wrong with each variant; where nothing is, what is wrong with all of them together."""
+    """Yield the problems of each variant; where there are none, those of all variants together."""
     good = True
     for variant in variants.expand(members.study.variants):
         try:
@@ -126,30 +126,30 @@ def _places(members: Family) -> Iterator[str]:
 
 
 def _check_files(members: Family, places: dict[str, str], findings: Findings) -> None:
-    """Note what is wrong with the files of a study and its variants, each once."""
-    texts, made, parts = Texts(findings), _Made(members), dict[tuple[str, str], str]()
+    """Note the problems of the files of a study and its variants, each once."""
+    texts, made, firsts = Texts(findings), _Made(members), dict[tuple[str, str], str]()
     for place in places:
         for rule in CHECKS:
             if STEPS[rule].wanted(members.at(place)):
-                parts.setdefault((rule, members.home(place, rule)), place)
+                firsts.setdefault((rule, members.home(place, rule)), place)
     # Masking reads its file first, and what comes of it is read like other files.
-    for (rule, _), place in parts.items():
+    for (rule, _), place in firsts.items():
         study = members.at(place)
         findings.variant = places[place]
         if study.microaggregate is not None and rule in ("prepare", "prepare_filerisk"):
             made.mask(place, texts, findings)
-    wanted = {(rule, place): _wanted(members, made, rule, place) for (rule, _), place in parts.items()}
+    wanted = {(rule, place): _wanted(members, made, rule, place) for (rule, _), place in firsts.items()}
     for files in wanted.values():
         for file in files.values():
             texts.want(file)
     for (rule, place), files in wanted.items():
         findings.variant = places[place]
-        CHECKS[rule](members.part(place, rule), {side: texts.get(file) for side, file in files.items()}, findings)
+        CHECKS[rule](members.settings(place, rule), {side: texts.get(file) for side, file in files.items()}, findings)
 
 
 def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wanted]:
-    """Return what a step reads of each file."""
-    part: Any = members.part(place, rule)
+    """Return the parts of each file that a step reads."""
+    settings: Any = members.settings(place, rule)
     paths = family.sources(members.at(place), members.path)
 
     def want(side: str, source: Any, columns: Any, keys: Any) -> Wanted:
@@ -161,11 +161,11 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
         return Wanted(Path(f"{side}.csv"), source, columns, keys, drawn, is_made=True)
 
     sides: dict[str, str] = {}
-    if isinstance(part, RiskFiles):
-        sides = {FILE: part.side, POPULATION: "population", ORIGINAL_RECORDS: "unperturbed"}
+    if isinstance(settings, RiskFileSettings):
+        sides = {FILE: settings.side, POPULATION: "population", ORIGINAL_RECORDS: "unperturbed"}
     # What is wrong with the synthetic files is told before what is wrong with the confidential one.
-    names = sorted(part.extracts, key=lambda name: (name == HOLDOUT, name == CONFIDENTIAL))
-    extracts = ((name, part.extracts[name]) for name in names)
+    names = sorted(settings.extracts, key=lambda name: (name == HOLDOUT, name == CONFIDENTIAL))
+    extracts = ((name, settings.extracts[name]) for name in names)
     return {name: want(sides.get(name, name), extract.source, extract.names, extract.key) for name, extract in extracts}
 
 
@@ -182,15 +182,15 @@ class _Made:
         home = self._members.home(place, "microaggregate")
         if home in self._masked:
             return
-        part: Masking = self._members.part(home, "microaggregate")
-        study, options = self._members.at(home), part.options
+        settings: MaskingSettings = self._members.settings(home, "microaggregate")
+        study, options = self._members.at(home), settings.options
         path = family.sources(study, self._members.path).get(ORIGINAL)
         drawn = self._draw(home).get(ORIGINAL)
         keys = [] if not options.id and options.path else list(options.key)
-        columns = [*keys, *masking.columns_of(part)]
+        columns = [*keys, *masking.columns_of(settings)]
         wanted = Wanted(path or Path(f"{ORIGINAL}.csv"), options.source, columns, keys, drawn, path is None)
         text = texts.get(wanted)
-        self._masked[home] = analyses.masked(part, text, findings)
+        self._masked[home] = analyses.masked(settings, text, findings)
 
     def is_masked(self, place: str, side: str) -> bool:
         """Return whether micro-aggregation makes a file."""

@@ -1,4 +1,4 @@
-"""Every mistake of a study file: what is wrong is noted and left out, until the rest is a study."""
+"""Every mistake of a study file: each is noted and left out, until the rest is a study."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Location = tuple[str | int, ...]
 
 
 class Content(NamedTuple):
-    """What of a study file is a study: its content, and the tree of the whole file."""
+    """The valid part of a study file: its content, and the tree of the whole file."""
 
     data: dict[str, Any]
     node: yaml.Node
 
 
 def read(path: Path, findings: Findings) -> Content | None:
-    """Note every mistake of a study file; return what is a study without them.
+    """Note every mistake of a study file; return the study without them.
 
     A key with a near name of a known one is taken for that; any other mistake is left out: the key if its section has
     a default for it, otherwise the item or the section. What is wrong only because of that is not noted.
@@ -82,7 +82,7 @@ def _order(location: Location) -> list[tuple[bool, Any]]:
 
 
 class _Gone:
-    """What was left out: its names, the sections that lack something for it, and the keys that were renamed."""
+    """The removed parts: their names, the sections that lack something for it, and the keys that were renamed."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -90,7 +90,7 @@ class _Gone:
         self.renamed: set[Location] = set()
 
     def add(self, section: Location, removed: Any) -> None:
-        """Remember what was left out of a section."""
+        """Remember a removed part of a section."""
         self._sections.add(section)
         if isinstance(removed, dict) and isinstance(removed.get("name"), str):
             self._names.add(removed["name"])
@@ -98,7 +98,7 @@ class _Gone:
             self._names.add(removed)
 
     def explains(self, mistake: Mistake) -> bool:
-        """Return whether a mistake may be one only because of what was left out or renamed."""
+        """Return whether a mistake may be one only because of removed or renamed parts."""
         named = _NAMES.findall(mistake.message)
         about = any(one == name or one.endswith(f".{name}") for one in named for name in self._names)
         if _MISSING in mistake.message:
@@ -108,7 +108,7 @@ class _Gone:
 
 
 def _correct(content: Content, mistake: Mistake, keys: Collection[str], gone: _Gone) -> bool:
-    """Change what of a study file has a mistake, or leave it out; return whether that is possible."""
+    """Change or remove the part of a study file with a mistake; return whether that is possible."""
     way, last, section, node = _at(content, mistake.location)
     if isinstance(section, list):
         if not isinstance(last, int):

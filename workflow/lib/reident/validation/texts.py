@@ -1,4 +1,4 @@
-"""The text of source files, each read once, with what is wrong with it: a file without a column is still read."""
+"""The text of source files, each read once, with its problems: a file without a column is still read."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Texts:
         self._read: dict[str, pa.Table | None] = {}
 
     def want(self, wanted: Wanted) -> None:
-        """Say what will be asked of a file, so that one reading is enough."""
+        """Announce the columns to be read of a file, so that one reading is enough."""
         key = _key(wanted)
         request = self._wanted.get(key, wanted)
         if not set(wanted.columns) <= set(request.columns):
@@ -117,7 +117,7 @@ class Texts:
 
 
 def _key(wanted: Wanted) -> str:
-    """Return what tells a reading of a file from others."""
+    """Return the identity of a reading of a file."""
     source = wanted.source
     key = source.model_dump_json(include=set(SourceFile.model_fields) - {"path"})
     return f"{wanted.path}\n{key}\n{id(wanted.made)}"  # variants may draw different files of one name

@@ -1,4 +1,4 @@
-"""The verdict: each limit of the study, and what all of them and the warnings come to (METHODS §6)."""
+"""The verdict: each limit of the study, and the conclusion from all of them and the warnings (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
-from reident.linkage.parts import ANY
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
 
 COLUMNS = {
@@ -34,14 +33,14 @@ ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "non
 """Verdicts, see :data:`VERDICTS`."""
 
 VERDICTS = (ABOVE, UNKNOWN, RESERVED, WITHIN, OPEN)
-"""Every verdict; that of a study is the first of those about its parts."""
+"""Every verdict; that of a study is the first of those on its analyses."""
 
 DECIMALS = 12
 """Decimals to which a sum of fractions is compared; rates of counts are compared as they are, which is exact."""
 
 
 class Outcome(NamedTuple):
-    """A limit and what was compared with it.
+    """A limit and the value that was compared with it.
 
     Attributes
     ----------
@@ -74,12 +73,12 @@ class Judged(NamedTuple):
     verdict: pd.DataFrame
 
 
-def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
+def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judged:
     """Collect the warnings, compare every limit, and pass the verdict.
 
     Parameters
     ----------
-    part : Judging
+    settings : VerdictSettings
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
         :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
@@ -91,7 +90,7 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     Judged
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
-    decision, lines = part.decision, warnings.collect(part, tables)
+    decision, lines = settings.decision, warnings.collect(settings, tables)
     judged = decide(decision, tables, lines)
     if decision is None or "rates" not in tables:
         return judged
@@ -176,7 +175,7 @@ def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for an intruder with several files, by what any of them finds in the whole study."""
+    """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
     for line in lines.to_dict("records"):
@@ -254,16 +253,16 @@ def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
 def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on the whole study and on each thing that a limit is about."""
     abouts = [about for about in ABOUT if about in set(limits["about"])]
-    parts = []
+    lines = []
     for about in abouts:
-        part_limits, part_warnings = (
+        own_limits, own_warnings = (
             limits[limits["about"] == about],
             warning_lines[warning_lines["about"] == WARNED.get(about, about)],
         )
-        parts.append(_line(about, _verdict(part_limits, part_warnings), part_limits, part_warnings))
-    kinds = {part["verdict"] for part in parts}
+        lines.append(_line(about, _verdict(own_limits, own_warnings), own_limits, own_warnings))
+    kinds = {line["verdict"] for line in lines}
     whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
-    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *parts])
+    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *lines])
 
 
 def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.linkage.intervals import interval
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.plausibility.findings import MIN_LINKS as MIN_CLAIMS
 from reident.plausibility.warnings import in_words
 

@@ -1,4 +1,4 @@
-"""What the terminal says at the end of a run: the verdict, and the warnings that bear on it."""
+"""The lines of the terminal at the end of a run: the verdict, and the warnings that bear on it."""
 
 from __future__ import annotations
 

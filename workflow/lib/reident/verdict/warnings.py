@@ -10,10 +10,10 @@ import pandas as pd
 from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, table
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.ranking import WHOLE
+from reident.linkage.settings import WHOLE
 from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 
 ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
     "attack", "together", "file_risk", "matching", "closest", "attribute_disclosure",
@@ -34,12 +34,12 @@ SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "a
 """The table of the warnings of reading the files, by what it is about."""
 
 
-def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return every warning of a study, the gravest first.
 
     Parameters
     ----------
-    part : Judging
+    settings : VerdictSettings
     tables : mapping
         Those of ``prepared``, ``risk``, ``matched`` and ``attributed`` (warnings of reading), ``strata`` (the row
         account) and ``rates`` that the study has.
@@ -55,9 +55,9 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         [
             *descriptions(tables),
             *_ambiguous(tables),
-            *_thresholds(part, tables),
+            *_thresholds(settings, tables),
             *_probabilities(tables),
-            *_default_scores(part),
+            *_default_scores(settings),
         ]
     )
     return ordered(pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True))
@@ -71,7 +71,7 @@ def ordered(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def descriptions(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
-    """Return the warnings of what links and files show of their description: of ``strata`` and ``checks``.
+    """Return the warnings from links and files about their description: of ``strata`` and ``checks``.
 
     `reident validate` has the same.
     """
@@ -111,12 +111,12 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     return [StudyWarning(severity_of_lost(lost, links), "lost_links", fields, lost, lost / links)]
 
 
-def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+def _thresholds(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of thresholds that nothing can reach, and of those that exclude little and that pairs pass (METHODS §4)."""
     if "rates" not in tables:
         return []
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
-    lines = (_threshold(row, part.n_variables) for row in whole.itertuples() if REGISTRY[row.metric].ranked)
+    lines = (_threshold(row, settings.n_variables) for row in whole.itertuples() if REGISTRY[row.metric].ranked)
     return [line for line in lines if line is not None]
 
 
@@ -147,9 +147,9 @@ def _probabilities(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     return [StudyWarning(UNDERSTATES, "unlikely_pairs", {"n": n, "share": mean})] if mean < LIKELY else []
 
 
-def _default_scores(part: Judging) -> list[StudyWarning]:
+def _default_scores(settings: VerdictSettings) -> list[StudyWarning]:
     """Warn of linking variables that adhoc scores by its default rules."""
-    if not part.default_scores:
+    if not settings.default_scores:
         return []
-    fields: Fields = {"metric": "adhoc", "names": named(part.default_scores)}
+    fields: Fields = {"metric": "adhoc", "names": named(settings.default_scores)}
     return [StudyWarning(NOTABLE, "default_scores", fields)]

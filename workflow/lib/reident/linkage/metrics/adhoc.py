@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -197,7 +197,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
-    """Return how many variables may have their lowest score; those that lose least by it come first."""
+    """Return the number of variables that may have their lowest score, those that lose least by it first."""
     ends = [extremes(options, variable.name) for variable in variables]
     score = sum((highest for _, highest in ends), Decimal(0))
     scores = accumulate(sorted(lowest - highest for lowest, highest in ends)[::-1], initial=score)
@@ -219,7 +219,7 @@ MAX_PUF_VALUES = 512
 """PUF values for which a scoring function is called at a time."""
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Suspected pairs of a pairing of prepared records; sums are integers at scale 10^12.
 
     Raises
@@ -234,10 +234,10 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         if rule is not None and rule.function is not None
     }
     rules = [_rule(pairing, at, rule if at not in function_rules else None) for at, rule in enumerate(declared)]
-    own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in function_rules.items()}
+    own_functions = {at: functions.approved(*rule, context.functions) for at, rule in function_rules.items()}
     tables = _tabulate(pairing, own_functions)
     if tables is None:
-        scored = _score_all_pairs(pairing, rules, own_functions, options, setting)
+        scored = _score_all_pairs(pairing, rules, own_functions, options, context)
         atexit.register(functions.mute)  # runs before what the functions may have registered
         return scored
     if tables:
@@ -246,10 +246,10 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         for at, table in tables.items():
             puf.codes[:, at], eif.codes[:, at], rules[at] = table
         pairing = pairing._replace(puf=puf, eif=eif)
-    return _nearest(pairing, rules, options, setting)
+    return _nearest(pairing, rules, options, context)
 
 
-def _nearest(pairing: Pairing, rules: list[Rule], options: Options, setting: Setting, **widths: Any) -> Scored:
+def _nearest(pairing: Pairing, rules: list[Rule], options: Options, context: ScoringContext, **widths: Any) -> Scored:
     """Return the suspected pairs by the rules of the kernel."""
     from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
 
@@ -262,8 +262,8 @@ def _nearest(pairing: Pairing, rules: list[Rule], options: Options, setting: Set
         above=_above(options, pairing),
         scale=SCALE,
         **widths,
-        keep=setting.keep,
-        **job_arguments(pairing, setting),
+        keep=context.keep,
+        **job_arguments(pairing, context),
     )
     return Scored(puf, eif, level / SCALE, ambiguous)
 
@@ -274,7 +274,7 @@ def _above(options: Options, pairing: Pairing) -> int:
 
 
 def _score_all_pairs(
-    pairing: Pairing, rules: list[Rule], own_functions: dict[int, Callable], options: Options, setting: Setting
+    pairing: Pairing, rules: list[Rule], own_functions: dict[int, Callable], options: Options, context: ScoringContext
 ) -> Scored:
     """Return the suspected pairs after asking the functions of the study about every pair of records."""
     from reident.kernels import blocks
@@ -293,8 +293,8 @@ def _score_all_pairs(
         len(pairing.puf.codes),
         len(pairing.eif.codes),
         above=_above(options, pairing),
-        keep=setting.keep,
-        progress=setting.progress,
+        keep=context.keep,
+        progress=context.progress,
     )
     return Scored(puf, eif, level / SCALE, ambiguous)
 
@@ -341,7 +341,7 @@ def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
     return present[first], every
 
 
-def score_small(pairings: Pairing, options: Options, setting: Setting) -> Scored | None:
+def score_small(pairings: Pairing, options: Options, context: ScoringContext) -> Scored | None:
     """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
     from reident.kernels.adhoc import Bands
 
@@ -355,7 +355,7 @@ def score_small(pairings: Pairing, options: Options, setting: Setting) -> Scored
             widths[at] = np.stack(_widths(pairings.spread[:, at]), axis=1)
         else:
             rules.append(_rule(pairings, at, rule))
-    return _nearest(pairings, rules, options, setting, widths=widths)
+    return _nearest(pairings, rules, options, context, widths=widths)
 
 
 def _widths(spread: np.ndarray) -> list[np.ndarray]:

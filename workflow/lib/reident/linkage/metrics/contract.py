@@ -1,4 +1,10 @@
-"""The contract of a pair metric: its options, the table that it reads, and the pairs that it returns."""
+"""The contract of a pair metric: its options, the table that it reads, and the pairs that it returns.
+
+One word for each thing. The *cost* of a variable is its contribution to a pair, the lower the better. The *level* of a
+pair is the whole number by which a kernel compares pairs, made of the costs, the lowest first. The *score* of a pair is
+the number of METHODS §4, which a metric makes from the level; tables have scores alone. A *comparison level* is how two
+values agree (METHODS §4.6), and a *rank* is the place of a score among those of a record (METHODS §5).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reident.linkage.pairing import Pairing
-    from reident.linkage.parts import Variable
+    from reident.linkage.settings import Variable
     from reident.sections.linkage import LinkingVariable
 
     Variables = Sequence[Variable | LinkingVariable]
@@ -34,9 +40,9 @@ Progress = Callable[[float], None]
 """Takes the share of the work that is done."""
 
 
-def progress_of_part(progress: Progress | None, done: float, share: float) -> Progress | None:
-    """Return what takes the progress of a part of the work, of this share and after what is done, as that of all."""
-    return None if progress is None else lambda of_part: progress(done + share * of_part)
+def progress_of_share(progress: Progress | None, done: float, share: float) -> Progress | None:
+    """Return a progress for a share of the work that begins after `done`, which reports it as progress of all."""
+    return None if progress is None else lambda of_share: progress(done + share * of_share)
 
 
 class Scored(NamedTuple):
@@ -77,8 +83,8 @@ class Estimates(NamedTuple):
     model: pd.DataFrame
 
 
-class Setting(NamedTuple):
-    """The settings of a scoring job.
+class ScoringContext(NamedTuple):
+    """The resources and limits of a scoring job, and the results of earlier steps.
 
     Attributes
     ----------
@@ -102,9 +108,9 @@ class Setting(NamedTuple):
     weights: Estimates | None = None
 
 
-def job_arguments(pairing: Pairing, setting: Setting) -> dict[str, Any]:
-    """Return what the kernel of every metric takes beside records and options."""
-    arguments: dict[str, Any] = {"threads": setting.threads, "progress": setting.progress}
+def job_arguments(pairing: Pairing, context: ScoringContext) -> dict[str, Any]:
+    """Return the arguments of every metric's kernel beside records and options."""
+    arguments: dict[str, Any] = {"threads": context.threads, "progress": context.progress}
     if pairing.starts is not None:
         from reident.kernels.strata import Starts  # compiled code: loaded only where pairs are scored
 
@@ -125,7 +131,7 @@ def per_state(agree: Any, apart: Any, missing: Any, *, binned: bool = False) -> 
 
 
 class Losses(NamedTuple):
-    """What a pair loses by each variable, as far as the options tell; a pair passes whose sum of losses is small.
+    """The losses of a pair by variable, as far as the options tell; a pair passes whose sum of losses is small.
 
     From it follows which metric is contained in which, whatever the records are (METHODS §11.2).
 
@@ -177,11 +183,11 @@ class Metric(NamedTuple, Generic[OptionsT]):
     ranked : bool
         Whether the rank filter applies; if not, the result has ``order`` instead of ``score`` and ``rank``.
     score : callable
-        ``score(pairing, options, setting) -> Scored``.
+        ``score(pairing, options, context) -> Scored``.
     tolerance : callable
         ``tolerance(options, variables, any_missing) -> int``: the largest number of linking variables that may differ
         completely in a pair that is still suspected, 0 to v; -1 if no pair can be suspected. ``any_missing`` as in
-        :class:`Setting`.
+        :class:`ScoringContext`.
     check : callable
         ``check(options, variables)`` raises a `ValueError`, see :class:`reident.sections.base.Section`, if the
         options do not fit the linking variables of the study.
@@ -192,7 +198,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
         Whether scoring needs the weights of comparison levels, which a step estimates from all pairs; if so, the
         tolerance is known once these are.
     score_small : callable or None
-        ``score_small(pairings, options, setting) -> Scored or None``: the same pairs as `score` of each of many small
+        ``score_small(pairings, options, context) -> Scored or None``: the same pairs as `score` of each of many small
         strata, at once: positions in the pairings, ``ambiguous`` of all PUF records. None, from a metric that has it,
         means that these options do not allow it. The result is that of `score`; only the speed depends on it.
     low_is_best : callable
@@ -208,11 +214,11 @@ class Metric(NamedTuple, Generic[OptionsT]):
     options: type[OptionsT]
     reads: Literal["binned", "prepared"]
     ranked: bool
-    score: Callable[[Pairing, OptionsT, Setting], Scored]
+    score: Callable[[Pairing, OptionsT, ScoringContext], Scored]
     tolerance: Callable[[OptionsT, Variables, bool], int]
     check: Callable[[OptionsT, Variables], None] = lambda _, __: None
     splits: bool = True
     weighs: bool = False
-    score_small: Callable[[Pairing, OptionsT, Setting], Scored | None] | None = None
+    score_small: Callable[[Pairing, OptionsT, ScoringContext], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     losses: Callable[[OptionsT, Variables, bool], Losses] | None = None

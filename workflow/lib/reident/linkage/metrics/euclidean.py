@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -49,7 +49,7 @@ def threshold(options: Options) -> float:
     return float(options.alpha) / (2 if options.norm == "primer" else math.sqrt(2))
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Suspected pairs of prepared records; scores are rounded to twelve decimals."""
     from reident.kernels import euclidean  # compiled code: loaded only where pairs are scored
 
@@ -65,14 +65,14 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         threshold=round(threshold(options) * SCALE),
         scale=SCALE,
         whole_steps=options.whole_steps,
-        keep=setting.keep,
-        **job_arguments(pairing, setting),
+        keep=context.keep,
+        **job_arguments(pairing, context),
     )
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
-    """Return how many variables may differ completely; numeric ones first, whose score is at most tanh 3."""
+    """Return the number of variables that may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
     squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)
     divisor = v * v if options.norm == "primer" else v

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments
-from reident.linkage.parts import OrderedVariable
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments
+from reident.linkage.settings import OrderedVariable
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
-    from reident.linkage.parts import Variable
+    from reident.linkage.settings import Variable
 
 LEVELS = ("agree", "partial", "differ", "missing")
 """The comparison levels, in the order of the kernel's columns."""
@@ -165,33 +165,33 @@ def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
     return int((sums >= least).sum()) - 1
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Suspected pairs of binned records; sums of weights are integers at scale 10^12."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
     records = compared(pairing, options.partial)
-    weights, least = _weights(pairing, setting)
+    weights, least = _weights(pairing, context)
     puf, eif, total, ambiguous = weighted.nearest(
         records.puf,
         records.eif,
         weights,
         near=records.near,
         least=least,
-        keep=setting.keep,
-        **job_arguments(pairing, setting),
+        keep=context.keep,
+        **job_arguments(pairing, context),
     )
     return Scored(puf, eif, total / SCALE, ambiguous)
 
 
-def _weights(pairing: Pairing, setting: Setting) -> tuple[np.ndarray, int]:
+def _weights(pairing: Pairing, context: ScoringContext) -> tuple[np.ndarray, int]:
     """Return the weight of each variable and level, and the least sum of a suspected pair, scaled."""
-    if setting.weights is None:
+    if context.weights is None:
         raise ValueError("the metric needs the weights of its levels")
     weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
     place = {variable.name: at for at, variable in enumerate(pairing.variables)}
-    for line in setting.weights.levels.itertuples():
+    for line in context.weights.levels.itertuples():
         weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
-    return weights, scaled(setting.weights.model["least_weight"].iloc[0])
+    return weights, scaled(context.weights.model["least_weight"].iloc[0])
 
 
 def tolerance(_: Options, variables: Variables, __: bool) -> int:

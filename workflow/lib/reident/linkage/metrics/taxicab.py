@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -37,7 +37,7 @@ class Options(Section):
         return alpha
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Suspected pairs of binned records, in exact integers.
 
     With α = a/b in lowest terms a pair has the level b·(different) + a·(missing) = b·v·score,
@@ -47,13 +47,13 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     levels = _levels(options, len(pairing.variables))
     puf, eif, level, ambiguous = taxicab.nearest(
-        pairing.puf.codes, pairing.eif.codes, keep=setting.keep, **levels, **job_arguments(pairing, setting)
+        pairing.puf.codes, pairing.eif.codes, keep=context.keep, **levels, **job_arguments(pairing, context)
     )
     return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), ambiguous)
 
 
 def _levels(options: Options, v: int) -> dict[str, Any]:
-    """Return what a different and a missing value add to a level, and the largest level of a suspected pair."""
+    """Return the costs of a different and a missing value, and the largest level of a suspected pair."""
     alpha = options.alpha
     limit = math.ceil(Fraction(alpha.numerator * v, 2)) - 1
     return {"different": alpha.denominator, "missing": alpha.numerator, "limit": limit}
@@ -65,7 +65,7 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
 
 
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return what a pair loses by each variable."""
+    """Return the losses of a pair by variable."""
     alpha = options.alpha
     by_variable = {variable.name: per_state(0, 1, alpha, binned=True) for variable in variables}
     limit = alpha * len(variables) / 2

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.errors import InputError
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def sets_in_force(options: Options, any_missing: bool) -> Sets:
     return "all" if any_missing else "full"
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Pairs of shared sample uniques of binned records; the score is the smallest order.
 
     Raises
@@ -76,13 +76,13 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """
     from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
 
-    sets, strata = sets_in_force(options, setting.any_missing), pairing.starts
+    sets, strata = sets_in_force(options, context.any_missing), pairing.starts
     bounds = [0, len(pairing.eif.codes)] if strata is None else strata[1]
     if sets == "all":
         _check_size(int(np.diff(bounds).max(initial=0)), len(pairing.variables), options.max_order)
     search = unicity.shared_uniques if strata is None else unicity.shared_uniques_in_strata
     puf, eif, order, variables = search(
-        pairing.puf.codes, pairing.eif.codes, sets=sets, max_order=options.max_order, **job_arguments(pairing, setting)
+        pairing.puf.codes, pairing.eif.codes, sets=sets, max_order=options.max_order, **job_arguments(pairing, context)
     )
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
@@ -105,7 +105,7 @@ def tolerance(options: Options, variables: Variables, any_missing: bool) -> int:
 
 
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return what each variable adds to the differences of a pair, by the sets that are searched."""
+    """Return the contribution of each variable to the differences of a pair, by the sets that are searched."""
     v, sets = len(variables), sets_in_force(options, not complete)
     everything = frozenset({"full", "jointly_observed", *range(1, v + 1)})
     limit, apart = v, 1  # of `all`: the two records of a pair agree on one variable at least

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, Setting, job_arguments, per_state
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -92,13 +92,13 @@ def check(options: Options, variables: Variables) -> None:
 class Ranges(NamedTuple):
     """The closed range of the EIF values that agree with each distinct masked value, ascending; float64 (m,)."""
 
-    masked: np.ndarray
+    puf_values: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
 
 @np.errstate(over="ignore")  # an end beyond all numbers is none
-def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ranges:
+def ranges(puf_values: np.ndarray, eif_values: np.ndarray, agreement: str | Nearest) -> Ranges:
     """Return the values that agree with each masked value of one variable; NaN is missing.
 
     Only `nearest` looks at the values of the EIF. For the smallest and largest masked values, `half_gap` and `printed`
@@ -107,9 +107,9 @@ def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ra
     """
     from reident.kernels.neighbours import farthest  # compiled code: loaded only where pairs are scored
 
-    distinct = np.unique(masked[~np.isnan(masked)])
+    distinct = np.unique(puf_values[~np.isnan(puf_values)])
     if isinstance(agreement, Nearest):
-        below = above = farthest(distinct, np.sort(held[~np.isnan(held)]), agreement.nearest)
+        below = above = farthest(distinct, np.sort(eif_values[~np.isnan(eif_values)]), agreement.nearest)
     else:
         half = distinct[1:] / 2 - distinct[:-1] / 2
         below, above = np.append(np.inf, half)[: len(distinct)], np.append(half, np.inf)[: len(distinct)]
@@ -119,7 +119,7 @@ def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ra
     return Ranges(distinct, distinct - below - slack[0], distinct + above + slack[1])
 
 
-def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
     """Return the suspected pairs of a pairing of prepared records.
 
     The score is the number of agreements, most first, or the m-th smallest rank distance, the smallest first.
@@ -127,21 +127,21 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     from reident.kernels import closest, winkler  # compiled code: loaded only where pairs are scored
 
     numeric = np.array([labels is None for labels in pairing.labels], np.bool_)
-    masked, held = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
-    limits = {"keep": setting.keep, **job_arguments(pairing, setting)}
+    puf_values, eif_values = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
+    arguments = {"keep": context.keep, **job_arguments(pairing, context)}
     agreement = options.agreement
     if isinstance(agreement, Closest):
-        among = held if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
+        among = eif_values if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
         m = agreement.closest
-        pairs = closest.closest(masked, held, among, numeric=numeric, m=m, slack=ULPS, **limits)
+        pairs = closest.closest(puf_values, eif_values, among, numeric=numeric, m=m, slack=ULPS, **arguments)
     else:
-        low, high = masked.copy(), masked.copy()  # a category agrees with itself
+        low, high = puf_values.copy(), puf_values.copy()  # a category agrees with itself
         for at in np.flatnonzero(numeric):
             bounds = ranges(pairing.scope.puf[:, at], pairing.scope.eif[:, at], agreement)
-            present = ~np.isnan(masked[:, at])
-            place = np.searchsorted(bounds.masked, masked[present, at])
+            present = ~np.isnan(puf_values[:, at])
+            place = np.searchsorted(bounds.puf_values, puf_values[present, at])
             low[present, at], high[present, at] = bounds.low[place], bounds.high[place]
-        pairs = winkler.most_agreements(low, high, held, min_agree=options.min_agree, **limits)
+        pairs = winkler.most_agreements(low, high, eif_values, min_agree=options.min_agree, **arguments)
     puf, eif, level, ambiguous = pairs
     return Scored(puf, eif, level.astype(np.float64), ambiguous)
 
@@ -153,7 +153,7 @@ def _numbers(records: Records, numeric: np.ndarray) -> np.ndarray:
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
-    """Return how many variables may differ: all but those that must agree.
+    """Return the number of variables that may differ: all but those that must agree.
 
     For `closest`, all but the categories that must be equal, since every number has a rank distance.
     """

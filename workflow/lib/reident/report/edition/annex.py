@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from reident.report.edition.reading import RECORD, Edition
-from reident.report.layout import Column, paragraphs, part, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import day, declared, escape, listed, whole
 from reident.sections.release import Policy
@@ -15,7 +15,7 @@ from reident.sections.release import Policy
 TEXT = Sentences("edition-tables")
 
 
-@part(RECORD)
+@block(RECORD)
 def rules(edition: Edition) -> str:
     """Return the rules applied, in words and as a table."""
     policy = edition.policy
@@ -26,8 +26,8 @@ def rules(edition: Edition) -> str:
         TEXT("rules.text"),
         table(
             caption,
-            Column(heads["what"], [what for what, _ in lines], "l", "1fr"),
-            Column(heads["rule"], [rule for _, rule in lines], "l", "3fr"),
+            ReportColumn(heads["what"], [what for what, _ in lines], "l", "1fr"),
+            ReportColumn(heads["rule"], [rule for _, rule in lines], "l", "3fr"),
         ),
         " ".join(_checked(edition)),
         whole(statement) if (statement := edition.record.get("statement")) else None,
@@ -67,7 +67,7 @@ def _counts(policy: Policy, what: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _checked(edition: Edition) -> Iterator[str]:
-    """Yield what the check of the edition counted, took as known and joined."""
+    """Yield the counts, the known values and the joins of the check of the edition."""
     counts = edition.record["counts"]
     n = {name: int(counts.get(name, 0)) for name in ("exact", "rounded", "small", "suppressed")}
     rounded = n["exact"] + n["rounded"]
@@ -90,7 +90,7 @@ def _earlier(entry: Any) -> str:
     return TEXT("rules.earlier", title=name, date=day(date.fromisoformat(entry["date"])))
 
 
-@part(RECORD)
+@block(RECORD)
 def cite(edition: Edition) -> str:
     """Return how to cite the edition."""
     record = edition.record

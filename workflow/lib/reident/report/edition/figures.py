@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from reident.report import style
 from reident.report.edition.reading import Edition, Line, Share
 from reident.report.edition.wording import percent
-from reident.report.layout import part
+from reident.report.layout import block
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.wording import count, declared, inside, label_cells, listed
@@ -32,7 +32,7 @@ def _top(shares: list[Share]) -> float:
     return max(0.004, min(1.04, MARGIN * max((share.value or 0 for share in shares), default=0)))
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_metric(edition: Edition) -> Figure | None:
     """Draw the suspected, confirmed and conditional rates by metric."""
     lines = edition.whole
@@ -106,7 +106,7 @@ def _conditional(axes: Axes, lines: list[Line]) -> None:
     axes.set_title(TEXT("figure.metrics.right"), pad=KEY_PAD)
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_stratum(edition: Edition) -> Figure | None:
     """Draw the conditional rates by stratum, one panel per metric, if there are few strata."""
     labels = edition.strata
@@ -161,7 +161,7 @@ def _strata_alt(edition: Edition, rates: Mapping[str, list[Share]]) -> list[str]
     return texts
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_rank_limit(edition: Edition) -> Figure | None:
     """Draw the rates by rank limit, one panel per rate."""
     lines = edition.rank_limits

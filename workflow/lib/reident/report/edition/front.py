@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from reident.release.cells import SUPPRESSED
 from reident.report.edition.reading import RECORD, Count, Edition, Line
 from reident.report.edition.wording import in_words, precise, records
-from reident.report.layout import block, items, part
+from reident.report.layout import block, box, items
 from reident.report.sentences import Sentences
 from reident.report.wording import escape, listed, whole
 
 TEXT = Sentences("edition-front")
 
 
-@part(RECORD)
+@block(RECORD)
 def findings(edition: Edition) -> str:
-    """Return what was studied and what each metric finds, in sentences with rounded numbers."""
+    """Describe the study and the results of each metric, in sentences with rounded numbers."""
     texts = [f"{TEXT('studied.lead')} {' '.join(_studied(edition))}"]
     for metric, line in edition.whole.items():
         lead = TEXT("metric.lead", metric=escape(edition.metrics[metric]))
@@ -25,7 +25,7 @@ def findings(edition: Edition) -> str:
         texts.append(f"{TEXT('file.lead')} {_unique(edition)}")
     if edition.tables["matching.csv"]:
         texts.append(f"{TEXT('matching.lead')} {TEXT('matching.text')}")
-    return block("findings", items(texts))
+    return box("findings", items(texts))
 
 
 def _studied(edition: Edition) -> Iterator[str]:
@@ -94,13 +94,13 @@ def _unique(edition: Edition) -> str:
     return TEXT("file.hidden", of=of)
 
 
-@part(RECORD)
+@block(RECORD)
 def internal(edition: Edition) -> str | None:
     """Warn, set apart, that an edition must stay inside the agency."""
-    return block("warning", TEXT("rounded.internal")) if edition.policy.internal else None
+    return box("warning", TEXT("rounded.internal")) if edition.policy.internal else None
 
 
-@part(RECORD)
+@block(RECORD)
 def reading(edition: Edition) -> str:
     """Explain rounded and suppressed numbers, with the scope and the source of the policy."""
     policy = edition.policy
@@ -116,7 +116,7 @@ def reading(edition: Edition) -> str:
     source = TEXT(
         "reading.policy", title=whole(policy.title), version=escape(policy.version), source=whole(policy.source)
     )
-    return block(
+    return box(
         "reading",
         f"{TEXT('reading.lead')} {TEXT('rounded.exact') if edition.exact else TEXT('rounded.other')}",
         f"{whole(policy.scope)} {source}",

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from reident import language
 from reident.errors import InputError
 from reident.language.messages import words
+from reident.linkage.settings import WHOLE
 from reident.release.cells import SUPPRESSED
 from reident.report.layout import locate
 from reident.sections.columns import MARK
@@ -25,8 +26,6 @@ from reident.sections.language import DEFAULT_LANGUAGE
 from reident.sections.release import Policy
 
 RECORD = "release.json"
-WHOLE = "ALL"
-"""The label of the whole study in the column `stratum`."""
 
 Kind = Literal["number", "small", "suppressed", "absent"]
 
@@ -60,7 +59,7 @@ class Line:
 
 
 class Form(NamedTuple):
-    """The columns of a table by what they hold."""
+    """The columns of a table by their kind."""
 
     labels: tuple[str, ...]
     counts: tuple[str, ...] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from reident.linkage.settings import WHOLE
 from reident.report.edition.reading import Edition, Line
 from reident.report.edition.wording import cell, labels_of, records, share_cells, span
-from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.wording import NO_BREAK, declared, escape, listed
 
@@ -21,17 +22,20 @@ MAX_STRATA = 60
 """Strata that a table shows."""
 
 
-def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -> Column:
+def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -> ReportColumn:
     """Return the column of a count."""
-    return Column(TEXT(f"heading.{name}"), [cell(line.counts[column]) for line in lines], "r", width)
+    return ReportColumn(TEXT(f"heading.{name}"), [cell(line.counts[column]) for line in lines], "r", width)
 
 
-def rates(lines: Sequence[Line], *columns: str) -> list[Column]:
+def rates(lines: Sequence[Line], *columns: str) -> list[ReportColumn]:
     """Return the columns of rates."""
-    return [Column(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines)) for column in columns]
+    return [
+        ReportColumn(TEXT(f"heading.{column}"), share_cells(line.shares[column] for line in lines))
+        for column in columns
+    ]
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_metric(edition: Edition) -> str:
     """Return the main table: suspected and confirmed records and their rates, by metric."""
     lines = list(edition.whole.values())
@@ -43,9 +47,9 @@ def by_metric(edition: Edition) -> str:
     heading = TEXT("heading.interval", level=declared(float(edition.record["level"])))
     return table(
         caption,
-        Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
+        ReportColumn(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
         *_rates(lines),
-        *([Column(heading, interval)] if any(interval) else []),
+        *([ReportColumn(heading, interval)] if any(interval) else []),
     )
 
 
@@ -53,9 +57,9 @@ def _metrics(edition: Edition, metrics: Iterable[str]) -> list[str]:
     return [f"**{escape(edition.metrics[metric])}**" for metric in metrics]
 
 
-@part("attack.csv")
+@block("attack.csv")
 def meaning(edition: Edition) -> str:
-    """Return what the rates and the metrics mean, a line each."""
+    """Return the meanings of the rates and the metrics, a line each."""
     lines = edition.whole.values()
     has_interval = any(line.shares["conditional_low"].text for line in lines)
     note = "dependent" if edition.has_dependent_records else "interval" if has_interval else None
@@ -64,14 +68,14 @@ def meaning(edition: Edition) -> str:
         for metric in edition.whole
         if metric in KNOWN_METRICS
     ]
-    return block(
+    return box(
         "reading",
         TEXT("metrics.rates") + (f" {TEXT(f'metrics.{note}')}" if note else ""),
         *([TEXT("metrics.lead"), items(each)] if each else []),
     )
 
 
-@part("attack.csv")
+@block("attack.csv")
 def claims(edition: Edition) -> str | None:
     """Return the table of ambiguous records and of single candidates, by metric."""
     lines = list(edition.whole.values())
@@ -82,7 +86,7 @@ def claims(edition: Edition) -> str | None:
         TEXT("metrics.claim_words"),
         table(
             TEXT("metrics.claims"),
-            Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
+            ReportColumn(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
             counts("ambiguous", lines, "n_ambiguous"),
             counts("single", lines, "n_single"),
             counts("single_confirmed", lines, "n_single_confirmed"),
@@ -91,13 +95,13 @@ def claims(edition: Edition) -> str | None:
     )
 
 
-@part("attack.csv")
+@block("attack.csv")
 def strata(edition: Edition) -> str | None:
     """Say why rates are shown by stratum."""
     return TEXT("strata.text") if edition.strata else None
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_stratum(edition: Edition) -> str | None:
     """Return two tables by stratum and metric: the conditional rates, and the counts they are made from."""
     labels = edition.strata[:MAX_STRATA]
@@ -105,7 +109,7 @@ def by_stratum(edition: Edition) -> str | None:
         return None
     lines = {metric: edition.stratum(metric) for metric in edition.whole}
     names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
-    first = Column(names, [escape(label) for label in labels], "l", _width(labels))
+    first = ReportColumn(names, [escape(label) for label in labels], "l", _width(labels))
     sizes = [
         next((cell(by_label[label].counts["n_puf"]) for by_label in lines.values() if label in by_label), "")
         for label in labels
@@ -113,7 +117,9 @@ def by_stratum(edition: Edition) -> str | None:
     total = len(edition.strata)
     return paragraphs(
         TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
-        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines),
+        _side_by_side(
+            edition, "strata", (first, ReportColumn(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
+        ),
     )
 
 
@@ -122,19 +128,19 @@ def _width(labels: Sequence[str]) -> str:
     return f"{max(2, min(5, max(map(len, labels)) // 9))}fr"
 
 
-@part("attack.csv")
+@block("attack.csv")
 def by_rank_limit(edition: Edition) -> str | None:
     """Return two tables by rank limit and metric: the conditional rates, and the counts they are made from."""
     limits = sorted({limit for lines in edition.rank_limits.values() for limit in lines})
     if not limits:
         return None
-    first = Column(TEXT("heading.rank_limit"), [str(limit) for limit in limits], "l", "1fr")
+    first = ReportColumn(TEXT("heading.rank_limit"), [str(limit) for limit in limits], "l", "1fr")
     return _side_by_side(edition, "rank_limit", (first,), limits, edition.rank_limits)
 
 
-@part("attack.csv")
+@block("attack.csv")
 def rank_limit(edition: Edition) -> str | None:
-    """Say what the rank limit is."""
+    """Name the rank limit."""
     return TEXT("rank_limit.text", limit=int(edition.record["rank_limit"])) if edition.rank_limits else None
 
 
@@ -144,7 +150,7 @@ Label = TypeVar("Label")
 def _side_by_side(
     edition: Edition,
     key: str,
-    first: tuple[Column, ...],
+    first: tuple[ReportColumn, ...],
     labels: Sequence[Label],
     lines: Mapping[str, Mapping[Label, Line]],
 ) -> str:
@@ -152,7 +158,7 @@ def _side_by_side(
     kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
     by_rate, by_count = (
         [
-            Column(escape(edition.metrics[metric]), [show(rows.get(label)) for label in labels], "r", "1fr")
+            ReportColumn(escape(edition.metrics[metric]), [show(rows.get(label)) for label in labels], "r", "1fr")
             for metric, rows in lines.items()
         ]
         for show in (_rate, _pair)
@@ -174,16 +180,16 @@ def _pair(line: Line | None) -> str:
     both = [cell(line.counts[column]) for column in ("n_confirmed", "n_suspected")]
     if not any(both):
         return ""
-    text = TEXT("pair", part=both[0], whole=both[1])
+    text = TEXT("pair", numerator=both[0], denominator=both[1])
     return text if len(text.replace("\\", "")) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
-def _rates(lines: Sequence[Line]) -> list[Column]:
+def _rates(lines: Sequence[Line]) -> list[ReportColumn]:
     suspected, confirmed = (counts("suspected", lines, "n_suspected"), counts("confirmed", lines, "n_confirmed"))
     return [suspected, confirmed, *rates(lines, *RATES)]
 
 
-@part("attack.csv")
+@block("attack.csv")
 def before(edition: Edition) -> str | None:
     """Return the rates before and after protection, by metric."""
     metrics = [metric for metric in edition.whole if metric in edition.before]
@@ -196,14 +202,14 @@ def before(edition: Edition) -> str | None:
         TEXT("before.text"),
         table(
             TEXT("before.caption"),
-            Column(TEXT("heading.metric"), names, "l"),
-            Column(TEXT("heading.file"), files, "l", "1fr"),
+            ReportColumn(TEXT("heading.metric"), names, "l"),
+            ReportColumn(TEXT("heading.file"), files, "l", "1fr"),
             *_rates(lines),
         ),
     )
 
 
-@part("attack.csv")
+@block("attack.csv")
 def variants(edition: Edition) -> str | None:
     """Return the rates by variant, one table per metric."""
     if not edition.variants:
@@ -215,16 +221,16 @@ def variants(edition: Edition) -> str | None:
         if by_variant:
             labels = [labels_of(names.get(variant, variant)) for variant in by_variant]
             caption = TEXT("variants.caption", metric=escape(edition.metrics[metric]))
-            first = Column(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
+            first = ReportColumn(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
             rows = [declared_line, *by_variant.values()]
             tables.append(table(caption, first, *_rates(rows), kind="compact" if len(rows) > 10 else ""))
     return paragraphs(*tables)
 
 
-@part("clusters.csv")
+@block("clusters.csv")
 def clusters(edition: Edition) -> str | None:
     """Return the rates of clusters of the whole file, by metric."""
-    lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == "ALL"]
+    lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == WHOLE]
     if not lines:
         return None
     names = [f"**{escape(edition.title(line['metric']))}**" for line in lines]
@@ -232,7 +238,7 @@ def clusters(edition: Edition) -> str | None:
         TEXT("clusters.text"),
         table(
             TEXT("clusters.caption"),
-            Column(TEXT("heading.metric"), names, "l", "1fr"),
+            ReportColumn(TEXT("heading.metric"), names, "l", "1fr"),
             counts("clusters", lines, "n_clusters"),
             *_rates(lines),
         ),

@@ -61,9 +61,9 @@ def in_words(value: float) -> str:
         return TEXT("below", n=round(1 / LEAST))
     if value > 1 - _TENTH / 2:
         return TEXT("above")
-    part, of = min(_FRACTIONS, key=lambda fraction: (abs(fraction[0] / fraction[1] - value), fraction[1]))
-    if abs(part / of - value) <= (_NEAR if value >= _TENTH else value / 6):
-        return TEXT("in", n=part, of=of)
+    numerator, denominator = min(_FRACTIONS, key=lambda fraction: (abs(fraction[0] / fraction[1] - value), fraction[1]))
+    if abs(numerator / denominator - value) <= (_NEAR if value >= _TENTH else value / 6):
+        return TEXT("in", n=numerator, of=denominator)
     low = int(value / _TENTH)
     return TEXT("between", low=low, high=low + 1)
 
@@ -73,7 +73,7 @@ _TENTH, _NEAR = 0.1, 0.031
 _FRACTIONS = (
     *((1, of) for of in range(2, 11)),
     *((1, of) for of in (12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700, 1000)),
-    *((part, 10) for part in range(3, 10)),
+    *((numerator, 10) for numerator in range(3, 10)),
     *((2, 3), (3, 4), (2, 5), (3, 5), (4, 5)),
 )  # fmt: skip
 """Fractions that are easily understood."""
@@ -91,13 +91,13 @@ def records(edition: Edition, count: Count) -> str:
     return TEXT("count.hidden")
 
 
-def precise(edition: Edition, part: Count, whole: Count) -> bool:
+def precise(edition: Edition, numerator: Count, denominator: Count) -> bool:
     """Return whether rounding leaves the rate of two published counts certain enough to be said in words."""
-    if part.value is None or whole.value is None or not whole.value:
+    if numerator.value is None or denominator.value is None or not denominator.value:
         return False
-    off, of = _margin(edition.policy, part.value), _margin(edition.policy, whole.value)
-    low = max(0, part.value - off) / (whole.value + of)
-    high = min(1.0, (part.value + off) / max(1, whole.value - of))
+    off, of = _margin(edition.policy, numerator.value), _margin(edition.policy, denominator.value)
+    low = max(0, numerator.value - off) / (denominator.value + of)
+    high = min(1.0, (numerator.value + off) / max(1, denominator.value - of))
     return high - low <= MAX_UNCERTAINTY
 
 

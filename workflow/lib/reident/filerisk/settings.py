@@ -1,0 +1,172 @@
+"""The settings of each step of file risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from reident.intake.settings import Extract
+from reident.sections.filerisk import SpecialForm
+from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
+
+FILE, POPULATION, ORIGINAL = "file", "population", "original"
+"""The prepared tables: the file, its population, and its records before perturbation."""
+
+PLACE = ".place."
+"""The prefix of the column with the place of each value in the order of a sensitive variable."""
+
+
+@dataclass(frozen=True)
+class RiskFileSettings:
+    """The settings of the step `prepare_filerisk`.
+
+    Attributes
+    ----------
+    side : the file by its side in the study
+    file : the file whose risk is measured
+    population : the file of its population, where there is one
+    id : the columns that name a record; empty: its row does
+    key : the key variables
+    weight : the column of weights, where the sampling fraction comes from it
+    strata : the columns of the population by which samples of a numerical study are drawn
+    missing : {'excluded', 'category', 'wildcard'}
+    bins : into how many quantile bins a numeric variable is cut
+    original : the file before perturbation, where there is one
+    original_id : the columns that name a record in it
+    ranks : see :func:`reident.linkage.bins.cut_points`
+    household : the columns of the file that identify a household
+    sensitive : the variables outside the key whose diversity is measured
+    ordered : names of the sensitive variables whose values are compared by their order
+    """
+
+    side: str
+    file: SourceFile
+    population: SourceFile | None
+    id: tuple[str, ...]
+    key: tuple[KeyVariable, ...]
+    weight: str | None
+    strata: tuple[str, ...]
+    missing: Literal["excluded", "category", "wildcard"]
+    bins: int
+    original: SourceFile | None
+    original_id: tuple[str, ...]
+    ranks: Literal["mean", "high"] | None
+    household: tuple[str, ...] = ()
+    sensitive: tuple[KeyVariable, ...] = ()
+    ordered: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> tuple[KeyVariable, ...]:
+        """The variables of the prepared file; the other tables have only those of the key."""
+        return (*self.key, *self.sensitive)
+
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """The extract that the study needs of the source of each prepared table."""
+        key = [variable.column for variable in self.key]
+        columns = [self.weight] if self.weight else []
+        columns += [*self.household, *(variable.column for variable in self.variables)]
+        extracts = {FILE: Extract(self.file, self.id, columns)}
+        if self.population is not None:
+            extracts[POPULATION] = Extract(self.population, (), [*key, *self.strata])
+        if self.original is not None:
+            extracts[ORIGINAL] = Extract(self.original, self.original_id, key)
+        return extracts
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """Coarser codes of one key variable: of those in ``recode``, which are spelled as the labels of its categories."""
+
+    variable: str
+    recode: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class AssessmentSettings:
+    """The settings of the step `assess_file`.
+
+    Attributes
+    ----------
+    id : the columns that name a record; empty: its row does
+    weighting, dis_suda, max_order, special : as in the section `file_risk`
+    sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    collapse : coarser codes of key variables
+    """
+
+    id: tuple[str, ...]
+    key: tuple[str, ...]
+    weighting: Literal["elliot", "normalised"]
+    max_order: int | None
+    dis_suda: Literal["elliot-manning", "user-guide"]
+    special: SpecialForm
+    sampling_fraction: float | None
+    wildcard: bool
+    collapse: tuple[Coarsening, ...]
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """The settings of the step `sample_population`, the numerical study.
+
+    Attributes
+    ----------
+    fraction : share of the population in a sample
+    weighting, max_order : as in the section `file_risk`
+    wildcard : whether a missing value matches every value
+    """
+
+    key: tuple[str, ...]
+    fraction: float
+    samples: int
+    seed: int
+    weighting: Literal["elliot", "normalised"]
+    max_order: int | None
+    wildcard: bool
+
+
+@dataclass(frozen=True)
+class ModellingSettings:
+    """The settings of the step `model_population`.
+
+    Attributes
+    ----------
+    id : the columns that name a record; empty: its row does
+    sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    seed : the seed of simulated files
+    """
+
+    id: tuple[str, ...]
+    key: tuple[str, ...]
+    sampling_fraction: float | None
+    wildcard: bool
+    log_linear: tuple[str | tuple[tuple[str, ...], ...], ...]
+    household: bool
+    seed: int
+
+
+@dataclass(frozen=True)
+class ScenarioSettings:
+    """The settings of the step `assess_scenarios`.
+
+    Attributes
+    ----------
+    scenarios : the named intruders, each with the key variables that it knows
+    sets : every set of key variables that is measured
+    sensitive : names of the variables whose diversity is measured, for the sets without them
+    sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    ordered : names of the sensitive variables whose values are compared by their order
+    """
+
+    scenarios: tuple[tuple[str, tuple[str, ...]], ...]
+    sets: tuple[tuple[str, ...], ...]
+    sensitive: tuple[str, ...]
+    sampling_fraction: float | None
+    wildcard: bool
+    household: bool
+    ordered: tuple[str, ...] = ()

@@ -1,0 +1,84 @@
+"""The settings of intake, and its extracts of source files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reident.sections.files import LinkedFiles, SourceFile
+from reident.sections.linkage import LinkingVariable, StrataVariable, StudyColumn
+
+
+class Extract(NamedTuple):
+    """The extract of a source file for a study: the columns that name a record, which may be none, and others."""
+
+    source: SourceFile
+    key: Sequence[str]
+    columns: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [*self.key, *self.columns]
+
+
+@dataclass(frozen=True)
+class PreparationSettings:
+    """The settings of the step `prepare`.
+
+    Attributes
+    ----------
+    files : the descriptions of the PUF, the EIF and the IUF
+    strata : the strata variables
+    variables : the linking variables
+    cluster : the columns of the PUF that identify a cluster
+    """
+
+    files: LinkedFiles
+    strata: tuple[StrataVariable, ...]
+    variables: tuple[LinkingVariable, ...]
+    cluster: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[StudyColumn, ...]:
+        """The strata variables and the linking variables."""
+        return (*self.strata, *self.variables)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The files that are read; of the file before protection the keys alone."""
+        return ("puf", "eif", "iuf", *(["original"] if self.files.original else []))
+
+    def file(self, side: str) -> SourceFile:
+        """Return the description of one file."""
+        return getattr(self.files, side)
+
+    def file_name(self, side: str) -> str:
+        """Return the name of one file without its folder, for messages."""
+        return self.file(side).file_name
+
+    def keys_of(self, side: str) -> list[str]:
+        """Return the key columns of a source file, by the file's own names."""
+        if side == "iuf":
+            return [*self.files.iuf.puf_id, *self.files.iuf.eif_id]
+        return list(self.files.puf.id if side == "original" else getattr(self.files, side).id)
+
+    @property
+    def extracts(self) -> dict[str, Extract]:
+        """The columns to read of each file, by side."""
+        return {side: Extract(self.file(side), self.keys_of(side), self._others_of(side)) for side in self.sides}
+
+    def _others_of(self, side: str) -> list[str]:
+        """Return the columns of a source file that the study needs beside the keys."""
+        columns = self.columns if side in ("puf", "eif") else ()
+        cluster = self.cluster if side == "puf" else ()
+        return [*(getattr(column, side) for column in columns), *cluster, *self.person_of(side)]
+
+    def columns_of(self, side: str) -> list[str]:
+        """Return the columns of a source file that the study needs, keys first."""
+        return [*self.keys_of(side), *self._others_of(side)]
+
+    def person_of(self, side: str) -> tuple[str, ...]:
+        """Return the column that names the person of each record of a file; empty without one."""
+        return (self.files.eif.person,) if side == "eif" and self.files.eif.person else ()

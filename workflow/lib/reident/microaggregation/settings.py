@@ -1,0 +1,22 @@
+"""The settings of masking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reident.sections.linkage import StudyColumn
+from reident.sections.microaggregation import Microaggregate
+
+
+@dataclass(frozen=True)
+class MaskingSettings:
+    """The settings of the step `microaggregate`.
+
+    Attributes
+    ----------
+    options : the section `microaggregate`
+    columns : the strata variables and the linking variables, which read the files that masking makes
+    """
+
+    options: Microaggregate
+    columns: tuple[StudyColumn, ...]

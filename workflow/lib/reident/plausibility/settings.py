@@ -1,0 +1,21 @@
+"""The settings of the checks of a description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reident.linkage.settings import Variable
+
+
+@dataclass(frozen=True)
+class DescriptionCheckSettings:
+    """The settings of the step `check_description`.
+
+    Attributes
+    ----------
+    keys : the key columns of ``puf`` and ``eif`` in the prepared tables
+    """
+
+    variables: tuple[Variable, ...]
+    keys: Mapping[str, tuple[str, ...]]

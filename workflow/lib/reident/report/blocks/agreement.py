@@ -1,0 +1,108 @@
+"""Agreement of the two records of a pair, by linking variable (METHODS §6)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from reident.report import style
+from reident.report.blocks.common import share_rows
+from reident.report.layout import ReportColumn, block, table
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure
+from reident.report.terms import narrow_title, title
+from reident.report.wording import UNDEFINED, escape, label_cells, percent, without_unit
+
+TEXT = Sentences("patterns")
+HEADING = Sentences("headings")
+
+
+@block("description/agreement.csv")
+def agreement_text(results: Results) -> str:
+    """Explain the agreement of variables."""
+    shares, text = agreement(results), TEXT("agreement.text")
+    if ("true", "") not in shares or shares["true", ""].isna().all():
+        return text
+    links = shares["true", ""].dropna().sort_values(ascending=False, kind="stable")
+    fields = {"best": escape(links.index[0]), "best_share": percent(links.iloc[0])}
+    if len(links) == 1:
+        return f"{text} {TEXT('agreement.most', **fields)}"
+    fields |= {"worst": escape(links.index[-1]), "worst_share": percent(links.iloc[-1])}
+    return f"{text} {TEXT('agreement.most_and_least', **fields)}"
+
+
+def agreement(results: Results) -> pd.DataFrame:
+    """Return the share of pairs that agree by variable, with a column for each kind of pairs and metric."""
+    lines = results.table("description/agreement.csv")
+    lines = lines.assign(share=lines["agree"] / lines["n"].where(lines["n"] > 0))
+    wide = lines.pivot_table(index="variable", columns=["pairs", "metric"], values="share", dropna=False)
+    names = [variable["name"] for variable in results.study["linking_variables"]]
+    return wide.reindex([name for name in names if name in wide.index])
+
+
+@block("description/agreement.csv")
+def agreement_table(results: Results) -> str:
+    """Return the table of agreement by variable in all true links, confirmed pairs and false suspected pairs."""
+    shares = agreement(results)
+    columns = [ReportColumn(HEADING("variable"), label_cells(shares.index), "l", "2.6fr")]
+    headings = {("true", ""): HEADING("all_true_links")}
+    for metric in results.metrics:
+        headings["confirmed", metric] = HEADING("confirmed_by", metric=narrow_title(metric))
+        headings["false", metric] = HEADING("false_by", metric=narrow_title(metric))
+    for key, heading in headings.items():
+        if key in shares:
+            cells = [without_unit(percent(share, 0)) for share in shares[key]]
+            columns.append(ReportColumn(heading, cells, "r", "1fr"))
+    caption = TEXT("agreement.caption", undefined=UNDEFINED)
+    return table(caption, *columns, kind="compact sortable")
+
+
+KINDS = ("false", "confirmed")
+"""Kinds of suspected pairs."""
+
+
+@block("description/agreement.csv")
+def agreement_figure(results: Results) -> Figure | None:
+    """Draw agreement by variable in confirmed pairs, false suspected pairs and all true links, one panel per metric."""
+    shares = agreement(results)
+    shares = shares.loc[:, shares.notna().any()]
+    metrics = [metric for metric in results.metrics if any((kind, metric) in shares for kind in KINDS)]
+    if not metrics:
+        return None
+
+    panels = {title(metric): partial(_panel, shares, metric) for metric in metrics}
+    alt, caption = _agreement_alt(shares, metrics), TEXT("agreement.figure.caption")
+    look: dict[str, Any] = {"extra": 0.1, "across": 2, "between": 0.06}
+    return style.row_figure(panels, list(shares.index), alt=alt, caption=caption, **look)
+
+
+def _panel(shares: pd.DataFrame, metric: str, axes: Axes) -> None:
+    at = range(len(shares))
+    nothing = pd.Series(float("nan"), index=shares.index)
+    true, false, confirmed = (
+        shares.get(key, nothing) for key in (("true", ""), ("false", metric), ("confirmed", metric))
+    )
+    share_rows(axes, len(shares))
+    axes.hlines(at, false, confirmed, color=style.SUSPECTED, linewidth=2, zorder=1, alpha=0.7)
+    label = {kind: TEXT(f"agreement.figure.{kind}") for kind in ("true", *KINDS)}
+    axes.plot(true, at, "|", label=label["true"], **style.TICK | {"color": style.INK, "zorder": 2})
+    hollow = style.hollow(4.2, 3, style.LIMIT)
+    axes.plot(false, at, "o", label=label["false"], **hollow)
+    axes.plot(confirmed, at, "o", label=label["confirmed"], **style.full(4.6, 4))
+
+
+def _agreement_alt(shares: pd.DataFrame, metrics: list[str]) -> str:
+    texts = [TEXT("agreement.figure.alt.start", n=len(shares))]
+    for metric in metrics:
+        for kind in KINDS:
+            if (kind, metric) in shares:
+                share = shares[kind, metric].dropna()
+                fields = {"metric": title(metric), "mean": percent(share.mean())}
+                fields |= {"least": str(share.idxmin()), "least_share": percent(share.min())}
+                fields |= {"most": str(share.idxmax()), "most_share": percent(share.max())}
+                texts.append(TEXT(f"agreement.figure.alt.{kind}", **fields))
+    return " ".join([*texts, TEXT("agreement.figure.alt.end")])

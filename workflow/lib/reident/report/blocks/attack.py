@@ -1,0 +1,293 @@
+"""The attack: files, linking variables and strata (METHODS §1, §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from reident.language import messages
+from reident.report import style
+from reident.report.columns import columns
+from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Look, Sheet
+from reident.report.terms import some
+from reident.report.wording import count_cells, digits, escape, label_cells, listed, percent, rates, shorten, word
+
+TEXT = Sentences("attack")
+HEADING = Sentences("headings")
+FILES = ("puf", "eif", "iuf")
+MAX_STRATA = 60
+"""Strata that figures and tables show one by one; of more, they show the largest ones."""
+
+MAX_WORST = 20
+"""Strata whose rates figures and tables show where there are more than :data:`MAX_STRATA`: the worst ones."""
+
+
+@block("prepared/account.csv")
+def premise(results: Results) -> str:
+    """Introduce the attack and the terms of the report."""
+    comparison = TEXT("premise.strata" if results.strata_names else "premise.no_strata")
+    text = TEXT("premise.text" if results.named else "premise.unnamed", comparison=comparison)
+    return paragraphs(text, TEXT("premise.terms"))
+
+
+@block("prepared/account.csv", "strata/account.csv")
+def files(results: Results) -> str:
+    """Return the table of the three files: rows read, left out and compared."""
+    lines = pd.DataFrame(
+        {
+            "file": TEXT.group("files.names").values(),
+            "contents": TEXT.group("files.contents").values(),
+            "rows_read": [results.account("prepare", file)["in"] for file in FILES],
+            "rows_compared": [results.account("stratify", file)["used"] for file in FILES],
+        }
+    )
+    lines["rows_left_out"] = lines["rows_read"] - lines["rows_compared"]
+    return table(
+        TEXT("files.caption"),
+        *columns(lines, HEADING, "file:text contents:text@1fr"),
+        *columns(lines, HEADING, "rows_read:count rows_left_out:count rows_compared:count"),
+    )
+
+
+@block("description/variables.csv")
+def variables(results: Results) -> str:
+    """Return the table of linking variables: type, missing and distinct values, agreement of the true links."""
+    lines = results.table("description/variables.csv")
+    lines = lines.assign(agreement=lines["links_agree"] / lines["links"].where(lines["links"] > 0))
+    n = {file: max(1, results.account("prepare", file)["used"]) for file in ("puf", "eif")}
+    missing = {file: rates(lines[f"{file}_missing"] / n[file]) for file in n}
+    distinct = {file: count_cells(lines[f"{file}_distinct"]) for file in n}
+    converted = _conversions(results)
+    return paragraphs(
+        TEXT("variables.text", variables=some(len(lines), "linking_variable")),
+        TEXT("variables.converted") if converted else "",
+        table(
+            TEXT("variables.caption"),
+            ReportColumn(
+                HEADING("variable"),
+                [_name(row) + converted.get(row.variable, "") for row in lines.itertuples()],
+                "l",
+                "3.4fr",
+            ),
+            ReportColumn(HEADING("type"), [messages.label("type", kind) for kind in lines["type"]], "l", "1.3fr"),
+            *(ReportColumn(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in n),
+            *(ReportColumn(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in n),
+            *columns(lines, HEADING, "in_both=common_codes", "0.8fr"),
+            *columns(lines, HEADING, "agreement", "0.9fr"),
+            kind="sortable",
+        ),
+    )
+
+
+def _conversions(results: Results) -> dict[str, str]:
+    """Return the formula of each variable whose numbers are converted, such as "EIF × 1,000 + 5"."""
+    formulas = {}
+    for variable in results.study["linking_variables"]:
+        terms = []
+        for side, convert in (variable.get("convert") or {}).items():
+            if convert:
+                terms.append(side.upper())
+                terms[-1] += f" × {digits(convert['times'].replace('-', '−'))}" if convert["times"] != "1" else ""
+                plus = convert["plus"]
+                sign, size = ("−", plus[1:]) if plus.startswith("-") else ("+", plus)
+                terms[-1] += f" {sign} {digits(size)}" if plus != "0" else ""
+        if terms:
+            formulas[variable["name"]] = f" [{escape(' · '.join(terms))}]{{.aside}}"
+    return formulas
+
+
+def _name(row: Any) -> str:
+    """Return a variable's name with its column names where a file uses a different one."""
+    names = (row.puf_column, row.eif_column)
+    if all(name.casefold() == row.variable.casefold() for name in names):
+        return escape(row.variable)
+    return f"{escape(row.variable)} [{' · '.join(map(escape, names))}]{{.aside}}"
+
+
+@block("strata/manifest.csv", "strata/account.csv")
+def strata(results: Results) -> str:
+    """Name the variables that define the strata, the strata in one file only, and the records outside them."""
+    if not results.strata_names:
+        return TEXT("strata.nothing")
+    manifest = results.strata
+    both = manifest[(manifest["n_puf"] > 0) & (manifest["n_eif"] > 0)]
+    texts = [
+        TEXT(
+            "strata.text",
+            names=listed([f"*{escape(name)}*" for name in results.strata_names]),
+            strata=some(len(both), "stratum"),
+            pairs=some(round(both["pairs"].sum()), "pair"),
+        )
+    ]
+    single = len(manifest) - len(both)
+    if single:
+        texts.append(TEXT("strata.one_file", n=single, number=word(single).capitalize()))
+    return " ".join([*texts, *_left_out(results)])
+
+
+def _left_out(results: Results) -> Iterator[str]:
+    """Yield the sentences on records without a stratum and on links lost to stratification."""
+    account = {file: results.account("stratify", file) for file in FILES}
+    lost = {file: rows["in"] - rows["used"] for file, rows in account.items()}
+    if lost["puf"] or lost["eif"]:
+        records = {file: some(lost[file], f"{file}_record") for file in ("puf", "eif")}
+        yield TEXT("strata.no_stratum", **records)
+    if lost["iuf"]:
+        yield TEXT("strata.lost_links", n=lost["iuf"], share=percent(lost["iuf"] / account["iuf"]["in"]))
+
+
+def shown_strata(results: Results) -> pd.DataFrame:
+    """Return the strata that figures and tables show: the largest :data:`MAX_STRATA`, in the manifest's order."""
+    manifest = results.strata
+    if len(manifest) <= MAX_STRATA:
+        return manifest
+    size = manifest["n_puf"] + manifest["n_eif"]
+    return manifest.loc[sorted(size.sort_values(ascending=False, kind="stable").index[:MAX_STRATA])]
+
+
+def worst_strata(results: Results) -> pd.DataFrame:
+    """Return the strata whose rates are shown: all, or the :data:`MAX_WORST` worst of many, in the manifest's order.
+
+    The worst have the highest confirmed rate of any metric; among these, the most confirmed records.
+    """
+    manifest = results.strata
+    if len(manifest) <= MAX_STRATA:
+        return manifest
+    by_stratum = results.table("rates.csv").groupby("stratum")
+    risk = by_stratum.agg(rate=("confirmed_rate", "max"), confirmed=("n_confirmed", "sum"))
+    risk = risk.reindex(manifest["stratum"]).reset_index(drop=True).fillna(0)
+    order = risk.sort_values(["rate", "confirmed"], ascending=False, kind="stable").index
+    return manifest.loc[sorted(order[:MAX_WORST])]
+
+
+def with_strata_note(results: Results, caption: str, which: Literal["largest", "worst"] = "largest") -> str:
+    """Return a caption, with a note where not all strata are shown."""
+    total = len(results.table("strata/manifest.csv"))
+    limit = MAX_STRATA if which == "largest" else MAX_WORST
+    return f"{caption} {TEXT(f'strata.{which}', shown=limit, total=total)}" if total > MAX_STRATA else caption
+
+
+@block("strata/manifest.csv")
+def strata_table(results: Results) -> str | None:
+    """Return the table of records, links and pairs by stratum."""
+    if not results.strata_names:
+        return None
+    manifest = shown_strata(results)
+    return table(
+        with_strata_note(results, TEXT("strata.caption")),
+        ReportColumn(escape(results.strata_heading), label_cells(manifest["label"]), "l", "1fr"),
+        *columns(manifest, HEADING, "puf_records=n_puf eif_records=n_eif true_links=n_links pairs_compared=pairs"),
+        kind="compact sortable strata" if len(manifest) > 20 else "sortable strata",
+    )
+
+
+OUTCOMES = {
+    "agree": (style.CONFIRMED, "white"),
+    "differ": (style.SUSPECTED, style.INK),
+    "missing": ("#e4e7ea", style.INK),
+}
+"""Colour of an outcome and of the number on it."""
+
+
+@block("description/variables.csv")
+def links_figure(results: Results) -> Figure | None:
+    """Draw the shares of true links that agree, differ or have a missing value, by variable."""
+    lines = results.table("description/variables.csv")
+    if not (lines["links"] > 0).all():
+        return None
+    shares = {outcome: lines[f"links_{outcome}"] / lines["links"] for outcome in OUTCOMES}
+
+    def draw(sheet: Sheet) -> None:
+        (axes,) = sheet.panels
+        _stack(axes, shares, least=0.11 if sheet.narrow else 0.055)
+        style.percent_axis(axes, 1.0)
+        axes.grid(visible=False)
+
+    alt, caption = _links_alt(lines, shares), TEXT("variables.figure.caption")
+    return style.row_figure(draw, list(lines["variable"]), alt=alt, caption=caption)
+
+
+def _stack(axes: Axes, shares: dict[str, pd.Series], least: float) -> None:
+    """Draw stacked bars of the outcomes, with numbers on those of a share of at least `least`."""
+    start = 0 * shares["agree"]
+    for outcome, share in shares.items():
+        colour, letter = OUTCOMES[outcome]
+        name = TEXT(f"variables.figure.{outcome}")
+        look: Look = {"color": colour, "edgecolor": "white", "linewidth": 0.5}
+        axes.barh(range(len(share)), share, left=start, height=0.64, label=name, **look)
+        for at, (value, left) in enumerate(zip(share, start, strict=True)):
+            if value >= least:
+                place: Look = {"ha": "center", "va": "center", "fontsize": 6.5}
+                axes.text(left + value / 2, at, percent(value, 0), color=letter, **place)
+        start = start + share
+
+
+def _links_alt(lines: pd.DataFrame, shares: dict[str, pd.Series]) -> str:
+    names = {outcome: TEXT(f"variables.figure.{outcome}_alt") for outcome in shares}
+    cells = [
+        f"{name}: {', '.join(f'{percent(shares[outcome][at])} {names[outcome]}' for outcome in shares)}"
+        for at, name in enumerate(lines["variable"])
+    ]
+    return TEXT("variables.figure.alt", cells="; ".join(cells))
+
+
+SIZE_MARKS: dict[str, Look] = {
+    "n_links": {"marker": "D", "color": "white", "markeredgecolor": style.CONFIRMED, "markersize": 3.6},
+    "n_puf": {"marker": "o", "color": style.CONFIRMED, "markersize": 4.6},
+    "n_eif": {"marker": "s", "color": style.SUSPECTED, "markeredgecolor": "#5d8bb0", "markersize": 4.2},
+}
+"""Marker of a column of the manifest."""
+
+
+@block("strata/manifest.csv")
+def strata_figure(results: Results) -> Figure | None:
+    """Draw the records of both files and the true links by stratum."""
+    if not results.strata_names:
+        return None
+    manifest = shown_strata(results)
+    ends = manifest[list(SIZE_MARKS)]
+    n, top = range(len(manifest)), max(1, ends.to_numpy().max())
+
+    def draw(sheet: Sheet) -> None:
+        (axes,) = sheet.panels
+        axes.hlines(n, ends.min(axis=1), ends.max(axis=1), color=style.RULE, linewidth=2, zorder=1)
+        for column, look in SIZE_MARKS.items():
+            label = TEXT(f"strata.figure.{column}")
+            axes.plot(manifest[column], n, linestyle="none", label=label, **look)
+        style.count_axis(axes, "x")
+        axes.set_xlim(-0.015 * top, 1.03 * top)
+        name_rows(sheet, results, manifest)
+        sheet.key()
+
+    caption = with_strata_note(results, TEXT("strata.figure.caption"))
+    height = style.height_of(len(manifest))
+    return style.figure(draw, height=height, alt=_strata_alt(manifest), caption=caption)
+
+
+def name_rows(sheet: Sheet, results: Results, lines: pd.DataFrame) -> None:
+    """Write the labels of the strata beside the rows, below the names of the strata variables."""
+    sheet.rows(list(lines["label"]))
+    for axes in sheet.left():
+        look: Look = {"ha": "right", "va": "bottom", "color": style.MUTED, "fontsize": 7}
+        look |= {"xycoords": "axes fraction", "xytext": (-4, 2), "textcoords": "offset points"}
+        axes.annotate(shorten(results.strata_heading, sheet.letters), (0, 1), **look)
+
+
+def _strata_alt(manifest: pd.DataFrame) -> str:
+    if len(manifest) <= 12:
+        lines = []
+        for _, line in manifest.iterrows():
+            sizes = {file: round(line[f"n_{file}"]) for file in ("puf", "eif", "links")}
+            lines.append(TEXT("strata.figure.line", label=str(line["label"]), **sizes))
+        return TEXT("strata.figure.alt", lines=" ".join(lines))
+    ranges = []
+    for column in SIZE_MARKS:
+        ends = {"low": round(manifest[column].min()), "high": round(manifest[column].max())}
+        ranges.append(TEXT("strata.figure.range", name=TEXT(f"strata.figure.{column}"), **ends))
+    return TEXT("strata.figure.ranges", strata=len(manifest), ranges=", ".join(ranges))

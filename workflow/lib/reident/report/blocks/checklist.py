@@ -1,0 +1,117 @@
+"""Show the board's checklist with its answers and exhibits, and the form or the record of its decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date as Date
+from typing import Any, NamedTuple
+
+from reident import language
+from reident.report.blocks.exhibits import EXHIBITS
+from reident.report.layout import Piece, Text, block, box, items, paragraphs
+from reident.report.results import RESOLVED, Results
+from reident.report.sentences import Sentences
+from reident.report.wording import day, listed, whole
+
+TEXT = Sentences("checklist")
+ANNEX = Sentences("annex")
+CHECKLIST = "checklist.csv"
+
+
+class Question(NamedTuple):
+    """A question as the report shows it: its number and topic, Markdown for it and for each of its answers."""
+
+    number: int
+    topic: str
+    text: str
+    answers: list[str]
+
+
+def questions(results: Results) -> Iterator[Question]:
+    """Yield the questions of the checklist with their answers."""
+    for at, line in enumerate(results.table(CHECKLIST).itertuples(), start=1):
+        text = TEXT("question", number=at, text=whole(str(line.question)), why=whole(str(line.why)))
+        answers = [whole(str(line.answer))] if line.answer else []
+        names = str(line.exhibits).split(", ") if line.exhibits else []
+        yield Question(at, str(line.topic), text, [*answers, *_exhibits(results, names)])
+
+
+def _exhibits(results: Results, names: list[str]) -> Iterator[str]:
+    """Yield the answers by the results, each with the table that it comes from."""
+    for name in names:
+        if text := EXHIBITS[name](results):
+            tables = [read for read in EXHIBITS[name].reads if read != RESOLVED]
+            source = f"`{tables[0]}`" if tables else TEXT("study_file")
+            yield TEXT("exhibit", text=text, source=source)
+
+
+def checklist_topics(results: Results) -> list[Piece]:
+    """Return a subsection for every topic of the checklist; none without one."""
+    if not results.has(CHECKLIST):
+        return []
+    with language.use(results.language):
+        entries = list(questions(results))
+    topics = dict.fromkeys(question.topic for question in entries)
+    return [_topic(topic, [question for question in entries if question.topic == topic]) for topic in topics]
+
+
+def _topic(topic: str, entries: list[Question]) -> Piece:
+    def text(_: Results) -> str:
+        return paragraphs(*(box("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in entries))
+
+    return (Text(whole(topic)), block(CHECKLIST)(text))
+
+
+def _open(results: Results) -> list[str]:
+    return [str(question.number) for question in questions(results) if not question.answers]
+
+
+@block(CHECKLIST)
+def checklist(results: Results) -> str:
+    """Name the checklist and count its questions."""
+    lines, n_open = results.table(CHECKLIST), len(_open(results))
+    title = whole(str(lines["checklist"].iloc[0]))
+    return TEXT("summary", title=title, questions=len(lines), answered=len(lines) - n_open, open=n_open)
+
+
+@block(RESOLVED)
+def sign_off(results: Results) -> str:
+    """Return the block in which the board decides and signs, or its decision where the study records one."""
+    numbers = _open(results) if results.has(CHECKLIST) else None
+    note = None if numbers is None else TEXT("open", n=len(numbers), numbers=listed(numbers))
+    decision = (results.study.get("checklist") or {}).get("decision")
+    if decision is None:
+        return box(
+            "decision",
+            *filter(None, [note]),
+            ANNEX("decision.text", released=_released(results)),
+            box("options", *ANNEX.group("decision.options").values()),
+            box("signatures", *2 * [*ANNEX.group("decision.signature").values()]),
+        )
+    return paragraphs(note, *_decided(results, decision))
+
+
+def _released(results: Results) -> str:
+    released = ANNEX.group("decision.released")
+    default = released.pop("other")
+    return listed([name for section, name in released.items() if results.study.get(section)]) or default
+
+
+def _decided(results: Results, decision: dict[str, Any]) -> Iterator[str]:
+    """Yield the decision of the board, its conditions, and a line for the signature of each of its members."""
+    board = whole(decision["board"]) if decision["board"] else ANNEX("decision.board")
+    yield ANNEX(
+        "decision.decided", board=board, date=day(Date.fromisoformat(decision["date"])), released=_released(results)
+    )
+    marked = {"approved": "release", "approved with conditions": "conditions", "rejected": "refuse"}
+    options = ANNEX.group("decision.options")
+    options[marked[decision["decision"]]] = options[marked[decision["decision"]]].replace("☐", "☒")
+    conditions = [whole(text) for text in decision["conditions"]]
+    yield box("options", *options.values())
+    if conditions:
+        yield ANNEX("decision.conditions")
+        yield items(conditions)
+    signature = ANNEX.group("decision.signature")
+    for person in decision["names"]:
+        name = f"{whole(person['name'])}, {whole(person['role'])}"
+        yield box("signatures", name, signature["date"], signature["signature"])

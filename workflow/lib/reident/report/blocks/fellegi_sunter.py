@@ -1,0 +1,186 @@
+"""The weights of Fellegi and Sunter, and how far the match probabilities are right (METHODS §4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from reident.report import style
+from reident.report.columns import columns
+from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Look, Sheet
+from reident.report.terms import some
+from reident.report.wording import count, declared, defined, digits, number, percent, without_unit
+
+TEXT = Sentences("fellegi_sunter")
+HEADING = Sentences("headings")
+LEVELS, MODEL, CALIBRATION = "weights/levels.csv", "weights/model.csv", "weights/calibration.csv"
+METRIC = "fellegi_sunter"
+ABOUT = 0.1
+"""Probabilities are about right whose mean is no farther than this from the share that is right (METHODS §4.6)."""
+
+
+def bits(weight: float) -> str:
+    """Return a weight with two decimals, and with its sign unless that is 0."""
+    return digits(f"{weight:+.2f}".replace("-", "\u2212") if round(weight, 2) else "0.00")
+
+
+@block(MODEL)
+def weights_premise(results: Results) -> str:
+    """Explain the weights, and the knowledge of this intruder."""
+    model, how = results.table(MODEL).iloc[0], knowledge(results)
+    texts = [
+        TEXT(f"premise.{how}", pairs=some(int(model["n_pairs"]), "pair")),
+        TEXT(f"premise.prior_{how}", share=declared(float(f"{model['prior']:.3g}"))),
+        *_expected(results),
+        TEXT("premise.least", least=bits(model["least_weight"])),
+    ]
+    return paragraphs(
+        TEXT("premise.text"),
+        " ".join(texts),
+        TEXT("premise.not_converged", rounds=some(int(model["rounds"]), "round"))
+        if model["converged"] == "no"
+        else None,
+    )
+
+
+def knowledge(results: Results) -> str:
+    """Return the intruder's knowledge of the links: ``blind`` or ``informed``."""
+    return str(results.options(METRIC).m)
+
+
+def _expected(results: Results) -> Iterator[str]:
+    """Yield how many links a blind intruder expects beside their true number, and whether the prior is at its bound."""
+    model = results.table(MODEL).iloc[0]
+    if not defined(model["largest_prior"]):
+        return
+    expected, true = round(model["prior"] * model["n_pairs"]), results.true_links[1]
+    yield TEXT("premise.expected", expected=count(expected), true=count(true))
+    if model["prior"] >= model["largest_prior"]:
+        yield TEXT("premise.at_bound")
+
+
+@block(LEVELS)
+def weights_table(results: Results) -> str:
+    """Show the pairs, probabilities and weight of each level."""
+    lines = results.table(LEVELS)
+    lines = lines.assign(
+        level=[TEXT(f"levels.{level}") for level in lines["level"]], weight=[bits(weight) for weight in lines["weight"]]
+    )
+    return table(
+        TEXT(f"weights.caption_{knowledge(results)}"),
+        *columns(lines, HEADING, "variable:labels@1fr"),
+        *columns(lines, TEXT, "level:text pairs=n_pairs m u weight:cell", group="weights.columns"),
+    )
+
+
+@block(CALIBRATION)
+def calibration_text(results: Results) -> str | None:
+    """Say how far the mean probability is from the share that is right, or nothing if no pair is suspected."""
+    lines = results.table(CALIBRATION)
+    if lines.empty or not results.confirmable:
+        return None
+    n = lines["n_pairs"].sum()
+    probability, share = (lines["probability"] * lines["n_pairs"]).sum() / n, lines["n_confirmed"].sum() / n
+    apart = round(probability - share, 12)
+    verdict = "too_sure" if apart > ABOUT else "too_careful" if apart < -ABOUT else "about_right"
+    means = {"probability": percent(probability), "share": percent(share)}
+    return " ".join([TEXT("calibration.text", **means), TEXT(f"calibration.{verdict}")])
+
+
+@block(CALIBRATION)
+def calibration_table(results: Results) -> str | None:
+    """Show the pairs of each class of probabilities, their mean, and the share that is right."""
+    lines = results.table(CALIBRATION)
+    if lines.empty or not results.confirmable:
+        return None
+    classes = [
+        TEXT("calibration.class", above=without_unit(declared(row.above)), up_to=declared(row.up_to))
+        for row in lines.itertuples()
+    ]
+    return table(
+        TEXT("calibration.caption"),
+        ReportColumn(TEXT("calibration.columns.class"), classes, "l", "1fr"),
+        *columns(lines, HEADING, "suspected_pairs=n_pairs"),
+        *columns(lines, TEXT, "probability", group="calibration.columns"),
+        *columns(lines, HEADING, "confirmed_pairs=n_confirmed"),
+        *columns(lines, TEXT, "share=confirmed_share", group="calibration.columns"),
+    )
+
+
+MARKS: dict[str, Look] = {
+    "differ": {"marker": "s", "color": "white", "markeredgecolor": style.LIMIT, "markersize": 4.2},
+    "partial": {"marker": "D", "color": "white", "markeredgecolor": style.CONFIRMED, "markersize": 4.0},
+    "agree": {"marker": "o", "color": style.CONFIRMED, "markersize": 4.8},
+}
+"""The mark of each level, in the order of the legend."""
+
+
+@block(LEVELS)
+def weights_figure(results: Results) -> Figure:
+    """Draw the weight of each level that is present, by variable."""
+    lines, how = results.table(LEVELS), knowledge(results)
+    names = list(dict.fromkeys(lines["variable"]))
+    by_level = {
+        level: lines[lines["level"] == level].set_index("variable")["weight"]
+        for level in MARKS
+        if (lines["level"] == level).any()
+    }
+
+    def draw(sheet: Sheet) -> None:
+        (axes,) = sheet.panels
+        axes.axvline(0, color=style.MUTED, linewidth=0.8, zorder=1)
+        for at, name in enumerate(names):
+            weights = [by_level[level][name] for level in by_level if name in by_level[level]]
+            axes.hlines(at, min(weights), max(weights), color=style.RULE, linewidth=1.6, zorder=0)
+        for level, weight in by_level.items():
+            places = [names.index(name) for name in weight.index]
+            label = TEXT(f"levels.{level}")
+            axes.plot(weight, places, linestyle="none", label=label, zorder=3, **MARKS[level])
+        axes.xaxis.set_major_locator(MaxNLocator(6))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        axes.grid(visible=True, axis="x")
+        axes.spines["bottom"].set_visible(False)
+        axes.set_xlabel(TEXT(f"weights.figure.axis_{how}"))
+
+    cells = []
+    for name in names:
+        texts = [
+            TEXT("weights.figure.weight", level=TEXT(f"levels.{level}"), weight=bits(weight[name]))
+            for level, weight in by_level.items()
+            if name in weight
+        ]
+        cells.append(TEXT("weights.figure.cell", variable=str(name), weights=", ".join(texts)))
+    alt, caption = TEXT("weights.figure.alt", cells="; ".join(cells)), TEXT(f"weights.figure.caption_{how}")
+    return style.row_figure(draw, names, extra=0.2, alt=alt, caption=caption)
+
+
+@block(CALIBRATION)
+def calibration_figure(results: Results) -> Figure | None:
+    """Draw the share of suspected pairs that is right by their probability, or nothing if no pair is suspected."""
+    lines = results.table(CALIBRATION)
+    if lines.empty or not results.confirmable:
+        return None
+
+    def draw(sheet: Sheet) -> None:
+        (axes,) = sheet.panels
+        equal: Look = {"color": style.MUTED, "linewidth": 0.8, "linestyle": (0, (4, 3))}
+        axes.plot([0, 1], [0, 1], label=TEXT("calibration.figure.equal"), **equal)
+        look = style.full(4.4, marker="o", markeredgecolor=style.INK, linewidth=1, clip_on=False)
+        pairs = TEXT("calibration.figure.pairs")
+        axes.plot(lines["probability"], lines["confirmed_share"], label=pairs, **look)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel(TEXT("calibration.figure.x"))
+        style.percent_ticks(axes.xaxis, 5)
+        style.share_axis(axes, 1.0)
+        sheet.key()
+
+    cells = [
+        TEXT("calibration.figure.cell", probability=percent(mean), share=percent(share))
+        for mean, share in zip(lines["probability"], lines["confirmed_share"], strict=True)
+    ]
+    alt = TEXT("calibration.figure.alt", cells="; ".join(cells))
+    return style.figure(draw, height=2.6, alt=alt, caption=TEXT("calibration.figure.caption"))

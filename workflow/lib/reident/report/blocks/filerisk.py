@@ -1,0 +1,341 @@
+"""Risk of one file on its own: sample uniques, cells, and which variables cause it (METHODS §7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from reident.intake.keys import MISSING_LABEL
+from reident.language import messages
+from reident.linkage.bins import bin_ends
+from reident.report import style
+from reident.report.blocks.common import size_class, size_tick, top_of, verdict_on
+from reident.report.columns import columns
+from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.report.results import LIMITS, VERDICT, Results
+from reident.report.sentences import Sentences
+from reident.report.style import Figure, Sheet
+from reident.report.terms import some
+from reident.report.wording import (
+    apart,
+    bold_cells,
+    count,
+    declared,
+    defined,
+    digits,
+    escape,
+    label_cells,
+    listed,
+    percent,
+    span,
+)
+from reident.verdict.limits import UNSURE
+from reident.verdict.warnings import FILE
+
+TEXT = Sentences("filerisk")
+HEADING = Sentences("headings")
+SUMMARY, DEFINITIONS, HAZARDS = "filerisk/summary.csv", "filerisk/definitions.csv", "filerisk/hazards.csv"
+CELLS, SIZES = "filerisk/cells.csv", "filerisk/sizes.csv"
+VARIABLES, LEVELS, CLASSES = "filerisk/variables.csv", "filerisk/levels.csv", "filerisk/classes.csv"
+COARSER, CONVENTIONS = "filerisk/coarser.csv", "filerisk/conventions.csv"
+CELL_CLASSES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
+MAX_LEVELS = 15
+"""The table of levels shows at most this number, those that contribute most."""
+
+
+def short_name(definition: str) -> str:
+    """Return the source of a definition of DIS-SUDA."""
+    return TEXT(f"definitions.names.{definition}")
+
+
+def name_of(definition: str) -> str:
+    """Return the name of a definition; the bare name DIS-SUDA never stands for one of them."""
+    return f"DIS-SUDA ({short_name(definition)})"
+
+
+def summary_value(results: Results, name: str) -> str:
+    """Return a quantity of the summary as text, empty where it is not defined."""
+    return results.table(SUMMARY).set_index("quantity").at[name, "value"]
+
+
+def quantity(results: Results, name: str) -> float:
+    """Return a quantity of the summary, NaN where it is not defined."""
+    return float(summary_value(results, name) or "nan")
+
+
+def is_wildcard(results: Results) -> bool:
+    """Return whether a missing value matches every value, so that there are no cells; without one there are."""
+    return results.model.risk.missing == "wildcard" and quantity(results, "records_missing_a_value") > 0
+
+
+def by_excluded(results: Results, text: str) -> str:
+    """Return a text about SUDA with the convention that it follows where the file has another one."""
+    return f"{text} {TEXT('suda.excluded')}" if is_wildcard(results) else text
+
+
+def interval(results: Results) -> str:
+    """Return the interval of DIS for its sampling error."""
+    return span(quantity(results, "dis_low"), quantity(results, "dis_high"))
+
+
+def unreached(results: Results, name: str = "dis_special") -> str | None:
+    """Return how far a special form of DIS is from its target if the limit of rounds ended it."""
+    if summary_value(results, f"{name}_ended_by") != "rounds":
+        return None
+    error, rounds = quantity(results, f"{name}_se"), count(quantity(results, f"{name}_rounds"))
+    if not defined(error):
+        return TEXT("dis.outcome.no_error", rounds=rounds)
+    return TEXT("dis.outcome.error", rounds=rounds, error=percent(error))
+
+
+def file_name(results: Results) -> str:
+    """Return the file as the text names it."""
+    side, _, at = results.model.risk.side.partition("_")
+    return TEXT(f"file.{side}", number=at) if at else TEXT(f"file.{side}")
+
+
+@block(SUMMARY, CELLS, LIMITS, VERDICT)
+def risk_overall(results: Results) -> str | None:
+    """Give the verdict on the file on its own, where the study sets a limit for it."""
+    lines, reason, fields = results.limits(FILE), "no_cell", dict[str, str]()
+    if not lines.empty and (lines["outcome"] == UNSURE).any():
+        reason, fields = "unsure", {"interval": interval(results)}
+    elif quantity(results, "records_in_cells") and lines["value"].isna().all():
+        reason = "no_dis"
+    return verdict_on(
+        results,
+        FILE,
+        lambda key, **texts: TEXT(f"verdict.{key}", **(fields if key == reason else texts)),
+        reason,
+        lambda limits: (_limit(results, row) for row in limits.itertuples()),
+    )
+
+
+def _limit(results: Results, row: Any) -> str:
+    if row.limit in ("dis_at_most", "unique_share_at_most"):
+        shares = {"value": apart(row.value, row.bound)[0], "limit": declared(row.bound)}
+        if row.limit == "dis_at_most":
+            if row.outcome == UNSURE:
+                return TEXT("verdict.limit.dis_unsure", interval=interval(results), **shares)
+            return TEXT("verdict.limit.dis", **shares)
+        return TEXT("verdict.limit.scenario", scenario=escape(row.metric), **shares)
+    cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
+    below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / cells["n_records"].sum()
+    fields = {"k": round(row.bound), "smallest": some(round(row.value), "record"), "share": percent(below)}
+    if allowed:
+        return TEXT("verdict.limit.share_below_k", **fields, limit=declared(allowed))
+    return TEXT("verdict.limit.k", **fields)
+
+
+@block(SUMMARY, DEFINITIONS)
+def risk_findings(results: Results) -> str:
+    """Report the uniques, the worth of a unique match and the risk per record; briefly beside an attack."""
+    unique, n_records, file = round(quantity(results, "U")), quantity(results, "records"), file_name(results)
+    variables = some(round(quantity(results, "key_variables")), "key_variable")
+    records, share = some(round(n_records), "record"), percent(unique / n_records)
+    sampled, no_pair = quantity(results, "f_cells") < 1, ""
+    estimate = TEXT("findings.estimate")
+    if sampled:
+        estimate = TEXT("findings.estimate_interval", interval=interval(results))
+    reliability = {"dis": percent(quantity(results, "dis")), "estimate": estimate}
+    if sampled and not quantity(results, "P_complete"):
+        no_pair, reliability = "_no_pair", {"interval": interval(results)}
+    first = TEXT("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
+    if not unique:
+        return box("findings", items([first]))
+    if results.study["metrics"] or results.study["matching"]:
+        fields = {"file": file, "records": records, "share": share, **reliability}
+        brief = TEXT(f"findings.beside_attack{no_pair}", unique=unique, **fields)
+        differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
+        return box("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
+    special = TEXT("findings.special", n=round(quantity(results, "n_special")))
+    match = TEXT(f"findings.match{no_pair}", **reliability)
+    if results.model.risk.population is not None and quantity(results, "uniques_in_population"):
+        match += f" {TEXT('findings.true_match', truth=percent(quantity(results, 'true_match_probability')))}"
+    scores = None if no_pair else _scores(results)  # without a pair every score is 1
+    return box("findings", items([f"{first} {special}", match, _per_record(results, scores)]))
+
+
+def _scores(results: Results) -> str:
+    selected = results.model.risk.dis_suda
+    line = results.table(DEFINITIONS).set_index("definition").loc[selected]
+    mean, highest = percent(line["mean"]), percent(line["largest"])
+    return TEXT("findings.record", mean=mean, highest=highest, definition=name_of(selected))
+
+
+def _per_record(results: Results, scores: str | None) -> str:
+    variables = listed(label_cells(by_contribution(results)["variable"].head(2)))
+    contribute = by_excluded(results, TEXT("findings.contribute", variables=variables))
+    return " ".join(filter(None, [scores, _true_risk(results), contribute]))
+
+
+def _true_risk(results: Results) -> str | None:
+    """Return the true risk of the unique records, or None where none is known to be in the population."""
+    if results.model.risk.population is None or not quantity(results, "uniques_in_population"):
+        return None
+    return TEXT(
+        "findings.truth",
+        n=round(quantity(results, "population_uniques")),
+        found=count(quantity(results, "uniques_in_population")),
+        reciprocal=percent(quantity(results, "mean_reciprocal")),
+    )
+
+
+@block(SUMMARY)
+def risk_premise(results: Results) -> str:
+    """Introduce the key, its cells and the sampling fraction."""
+    risk, lost = results.model.risk, round(quantity(results, "records_missing_a_value"))
+    variables = listed(label_cells(results.table(VARIABLES)["variable"]))
+    key = TEXT("premise.key", file=file_name(results), variables=variables)
+    if risk.sampling_fraction is not None:
+        fraction = TEXT("premise.fraction_declared", fraction=declared(risk.sampling_fraction))
+    else:
+        estimate = percent(quantity(results, "f"))
+        fraction = TEXT("premise.fraction_weights", fraction=estimate, weight=escape(risk.weight))
+    about = TEXT("premise.wildcard", n=lost) if is_wildcard(results) else TEXT("premise.missing", n=lost)
+    inside = quantity(results, "records_in_cells") / quantity(results, "records")
+    of_cells = percent(quantity(results, "f_cells"))
+    return paragraphs(
+        f"{key} {about}" if lost else key,
+        f"{fraction} {TEXT('premise.fraction_meaning')}",
+        TEXT("premise.fraction_cells", share=percent(inside), fraction=of_cells) if 0 < inside < 1 else None,
+    )
+
+
+@block(SUMMARY, CELLS)
+def risk_cells(results: Results) -> str:
+    """Report k-anonymity, and the cells by size."""
+    classes = cells_by_class(results)
+    violations = {
+        name: count(quantity(results, f"violations_{k}_anonymity"))
+        for name, k in (("two", 2), ("three", 3), ("five", 5))
+    }
+    classes = classes.assign(share=classes["n_records"] / quantity(results, "records"))
+    record_columns = columns(classes, TEXT, "records=n_records share", "1fr", group="cells.columns")
+    labels = list(classes["label"])
+    if is_wildcard(results):
+        text, caption = (TEXT("cells.anonymity_wildcard", **violations), TEXT("cells.caption_wildcard", file=CELLS))
+        first = [ReportColumn(TEXT("cells.columns.matches"), labels, "l", "1.5fr")]
+    else:
+        text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
+        first = [ReportColumn(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
+        first += columns(classes, TEXT, "cells=n_cells", "1fr", group="cells.columns")
+    return paragraphs(text, table(caption, *first, *record_columns, name="risk-cells"))
+
+
+def cells_by_class(results: Results) -> pd.DataFrame:
+    """Return the classes of cell sizes up to the last that occurs: low, high, label, n_cells, n_records."""
+    cells, lines = results.table(CELLS), []
+    for low, high in CELL_CLASSES:
+        inside = cells[cells["cell_size"].between(low, high or float("inf"))]
+        lines.append((low, high, size_class(low, high), inside["n_cells"].sum(), inside["n_records"].sum()))
+    classes = pd.DataFrame(lines, columns=["low", "high", "label", "n_cells", "n_records"])
+    occurring = classes.index[classes["n_records"] > 0]
+    return classes[: int(occurring.max()) + 1 if len(occurring) else 1]
+
+
+def by_contribution(results: Results, name: str = VARIABLES) -> pd.DataFrame:
+    """Return the key variables, or their levels, with the highest contribution to the SUDA score first."""
+    return results.table(name).sort_values("contribution", ascending=False, kind="stable")
+
+
+@block(VARIABLES)
+def risk_variables(results: Results) -> str:
+    """Show the levels, missing values, MSUs and contribution of each key variable."""
+    lines = by_contribution(results)
+    lines = lines.assign(missing=lines["n_missing"] / quantity(results, "records"))
+    return paragraphs(
+        TEXT("variables.text"),
+        table(
+            by_excluded(results, TEXT("variables.caption")),
+            ReportColumn(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
+            *columns(lines, TEXT, "levels=n_levels missing", group="variables.columns"),
+            *columns(lines, TEXT, "alone=n_alone msus=n_msu contribution", group="variables.columns"),
+        ),
+    )
+
+
+@block(LEVELS)
+def risk_levels(results: Results) -> str | None:
+    """Show the levels of key variables that contribute most, or nothing without an MSU."""
+    lines = by_contribution(results, LEVELS)
+    lines = lines[lines["n_msu"] > 0]
+    if lines.empty or lines["contribution"].isna().all():
+        return None
+    first, caption = lines.head(MAX_LEVELS), TEXT("levels.caption_all", file=LEVELS)
+    if len(first) < len(lines):
+        caption = TEXT("levels.caption_first", shown=MAX_LEVELS, file=LEVELS)
+    first = first.assign(share=first["n_records"] / quantity(results, "records"))
+    levels = [escape(_level(results, row.variable, row.level)) for row in first.itertuples()]
+    return table(
+        by_excluded(results, caption),
+        ReportColumn(HEADING("variable"), label_cells(first["variable"]), "l", "1fr"),
+        ReportColumn(TEXT("levels.columns.level"), levels, "l", "1fr"),
+        *columns(first, TEXT, "records=n_records share", group="cells.columns"),
+        *columns(first, TEXT, "contribution", group="variables.columns"),
+        kind="compact",
+    )
+
+
+def numeric_variables(results: Results) -> set[str]:
+    """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
+    risk = results.model.risk
+    names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
+    if risk.side in ("puf", "eif"):
+        names |= {variable["name"] for variable in results.study["linking_variables"] if variable["type"] == "numeric"}
+    return names
+
+
+def _level(results: Results, variable: str, level: str) -> str:
+    """Return the label that the report shows for a level of a key variable: its label, or the name of its bin."""
+    label = results.label(variable, level)
+    binned = level == MISSING_LABEL or variable in numeric_variables(results)
+    return bin_in_words(label) if label == level and binned else label
+
+
+def bin_in_words(label: str) -> str:
+    """Return the label of a bin of a numeric variable, or of missing values, in the language of the report."""
+    low, high = map(digits, bin_ends(label))
+    if low and high:
+        return messages.TEXT("bins.between", low=low, high=high)
+    if low or high:
+        return messages.TEXT("bins.highest", low=low) if low else messages.TEXT("bins.lowest", high=high)
+    return messages.translated(label, "bins")
+
+
+@block(CELLS, SUMMARY)
+def risk_cells_figure(results: Results) -> Figure:
+    """Draw the records by the size of their cell."""
+    classes, wildcard = cells_by_class(results), is_wildcard(results)
+    caption = TEXT("cells.figure.caption_wildcard") if wildcard else TEXT("cells.figure.caption")
+
+    def draw(sheet: Sheet) -> None:
+        axes, at = sheet.panels[0], range(len(classes))
+        axes.bar(at, classes["n_records"], width=0.72, color=[style.CONFIRMED, *[style.SUSPECTED] * (len(classes) - 1)])
+        style.count_axis(axes, "y")
+        ticks = list(map(size_tick, classes["low"], classes["high"]))
+        axes.set_xticks(list(at), ticks, fontsize=7)
+        axes.set_xlabel(TEXT("cells.figure.x_wildcard") if wildcard else TEXT("cells.figure.x"))
+        axes.set_ylabel(TEXT("cells.figure.y"))
+
+    cells = "; ".join(f"{row.label}: {count(row.n_records)}" for row in classes.itertuples())
+    return style.figure(draw, height=2.0, alt=TEXT("cells.figure.alt", cells=cells), caption=caption)
+
+
+@block(VARIABLES)
+def risk_contributions_figure(results: Results) -> Figure | None:
+    """Draw the contribution of each key variable to the SUDA score."""
+    lines = by_contribution(results)
+    if lines["contribution"].isna().all():
+        return None
+
+    def draw(sheet: Sheet) -> None:
+        axes = sheet.panels[0]
+        axes.barh(range(len(lines)), lines["contribution"], height=0.62, color=style.CONFIRMED)
+        style.percent_axis(axes, top_of(list(lines["contribution"]), None))
+
+    variables = "; ".join(f"{row.variable} {percent(row.contribution)}" for row in lines.itertuples())
+    alt = TEXT("variables.figure.alt", variables=variables)
+    caption = by_excluded(results, TEXT("variables.figure.caption"))
+    return style.row_figure(draw, list(lines["variable"]), key=False, alt=alt, caption=caption)

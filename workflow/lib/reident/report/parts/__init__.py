@@ -1,3 +1,0 @@
-"""The parts of the report, by section: its texts, tables and figures."""
-
-from __future__ import annotations
