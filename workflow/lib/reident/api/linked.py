@@ -212,7 +212,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     context = ScoringContext(threads=threads, functions=study.functions)
     settings = step_settings.attacking(study.model)
     made = stages.attack(settings, files, context)
-    claims, compared = stages.claim(settings, files, made, step_settings.agreeing(study.model).right)
+    claims, compared = stages.claim(settings, files, made, step_settings.comparing_metrics(study.model).right)
     if len(claims) > 1:
         claims[AGREEMENT] = compared.claims
     return AttackTables(

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, rates, surest
-from reident.linkage.settings import AGREEMENT, ClaimSettings, MetricAgreementSettings, RatingSettings
+from reident.linkage.settings import AGREEMENT, ClaimSettings, MetricComparisonSettings, RatingSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    settings: MetricAgreementSettings,
+    settings: MetricComparisonSettings,
     iuf: Source,
     strata: Mapping[str, Source],
     manifest: pd.DataFrame,

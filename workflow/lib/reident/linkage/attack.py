@@ -18,7 +18,7 @@ from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, progress_of_share
 from reident.linkage.scoring import score_shard
-from reident.linkage.settings import MetricAgreementSettings
+from reident.linkage.settings import MetricComparisonSettings
 from reident.linkage.strata import pack, stratum_of_records
 
 PAIRS_PER_SHARD = 2 * 10**9
@@ -131,8 +131,8 @@ def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: flo
     }
     pairs = {name: tables.positions for name, tables in made.metrics.items()}
     truth = files.iuf, files.strata, files.manifest
-    agreement = MetricAgreementSettings(settings.rating, right)
-    return Claims(claims, agreement_of_metrics.compare(agreement, *truth, pairs, claims, files.clusters))
+    comparison = MetricComparisonSettings(settings.rating, right)
+    return Claims(claims, agreement_of_metrics.compare(comparison, *truth, pairs, claims, files.clusters))
 
 
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:

@@ -185,7 +185,7 @@ class JoiningSettings:
 
 @dataclass(frozen=True)
 class ClaimSettings:
-    """The settings of the step `order_claims`: which scores are best, the rank limit, the intervals."""
+    """The settings of the step `order_claims`: whether a lower score is the better one, the rank limit, intervals."""
 
     low_is_best: bool
     max_pairs: int
@@ -193,7 +193,7 @@ class ClaimSettings:
 
 
 @dataclass(frozen=True)
-class MetricAgreementSettings:
+class MetricComparisonSettings:
     """The settings of the step `compare_metrics`.
 
     Attributes

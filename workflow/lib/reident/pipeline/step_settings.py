@@ -35,7 +35,7 @@ from reident.linkage.settings import (
     ConfirmationSettings,
     DescriptionSettings,
     JoiningSettings,
-    MetricAgreementSettings,
+    MetricComparisonSettings,
     OrderedVariable,
     RateStepSettings,
     RatingSettings,
@@ -272,15 +272,15 @@ def rated(study: Study) -> RateStepSettings:
 
 @_settings_of("order_claims")
 def claiming(study: Study, metric: str) -> ClaimSettings:
-    """Return the settings of the step `order_claims` of a metric."""
+    """Return the settings of the step `order_claims` for a metric."""
     return attacking(study).claiming(metric)
 
 
 @_settings_of("compare_metrics")
-def agreeing(study: Study) -> MetricAgreementSettings:
+def comparing_metrics(study: Study) -> MetricComparisonSettings:
     """Return the settings of the step `compare_metrics`."""
     limit = study.decision.surest if study.decision is not None else None
-    return MetricAgreementSettings(rating(study), None if limit is None else limit.right)
+    return MetricComparisonSettings(rating(study), None if limit is None else limit.right)
 
 
 @_settings_of("agreements")

@@ -81,10 +81,10 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
     settings : VerdictSettings
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
-        :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
-        ``summary`` and ``known``, its scenarios, of ``file_risk``, ``closest`` of distances to the closest record, and
-        ``learnt`` of attribute disclosure; ``exact`` and ``without`` of stronger intruders;
-        ``agreement`` and ``surest`` of the metrics.
+        :func:`reident.verdict.warnings.collect`, ``agreement`` and ``surest`` of the metrics, ``together``,
+        ``scenarios`` and ``pooled`` of matching, and ``cells``, ``summary`` and ``known``, its scenarios, of
+        ``file_risk``, ``closest`` of distances to the closest record, and ``learnt`` of attribute disclosure; ``exact``
+        and ``without`` of stronger intruders.
 
     Returns
     -------
@@ -169,14 +169,6 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
     return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
 
 
-def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]) -> Iterator[Outcome]:
-    """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
-    for limit, bound in stronger.bounds(decision, metrics).items():
-        line = stronger.judged_set(exact, limit, bound)
-        outcome = judge_metric(line, limit, bound, decision.by)
-        yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
-
-
 def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
     """Yield the limit on the surest claims of which a share is right, for every metric and their agreement."""
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
@@ -184,6 +176,14 @@ def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterato
         metric, value = str(line["metric"]), float(line["n_at_limit"])
         outcome = BREAKS if value > bound else PASSES if line["n_claims"] else NOTHING
         yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
+
+
+def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]) -> Iterator[Outcome]:
+    """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
+    for limit, bound in stronger.bounds(decision, metrics).items():
+        line = stronger.judged_set(exact, limit, bound)
+        outcome = judge_metric(line, limit, bound, decision.by)
+        yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:

@@ -1,7 +1,7 @@
 """Judge a join on exact values as a metric, and warn of a variable without which more is found (METHODS §1.1, §6).
 
-The join is judged as a metric is. A variable that only adds noise, and agreement of the metrics, put a verdict under
-reservation.
+The join is judged as a metric is. A variable that only adds noise, and pairs that several metrics suspect, put a
+verdict under reservation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pandas as pd
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.language.messages import Fields
 from reident.linkage.intervals import interval
-from reident.linkage.settings import AGREEMENT, WHOLE
+from reident.linkage.settings import WHOLE
 from reident.plausibility.findings import MIN_LINKS as MIN_CLAIMS
 from reident.plausibility.warnings import in_words
 
@@ -35,7 +35,7 @@ OF_RECORDS = {"confirmed_rate_at_most": "n_puf", "reach_at_most": "n_linked"}
 """The limits on rates of records, with the number of these."""
 
 CONDITIONAL = "conditional_rate_at_most"
-"""The limit that agreement of the metrics is compared with: the only rate that has an interval."""
+"""The limit that the agreement of metrics is compared with: the only rate that has an interval."""
 
 
 def bounds(decision: Decision, metrics: Iterator[str] | list[str]) -> dict[str, float]:
@@ -83,21 +83,16 @@ def is_few(line: pd.Series, limit: str, bound: float) -> bool:
 
 
 def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
-    """Yield a warning for each limit that the metrics meet, and that breaks with their agreement or without a variable.
+    """Yield a warning for each limit that a metric meets, and breaks without a variable or where several metrics agree.
 
     Parameters
     ----------
     tables : mapping
-        ``rates``, and ``agreement`` and ``without`` if the study has them.
+        ``rates``, and of ``without`` and ``agreement`` those that the study has.
     met : pandas.Series
         Whether a metric meets a limit, by limit and metric; one without a verdict does not.
     """
-    bound = decision.given("metrics", AGREEMENT).get(CONDITIONAL)
-    if "agreement" in tables and bound is not None and met.groupby(level="limit").all().get(CONDITIONAL, False):
-        rows = tables["agreement"][tables["agreement"]["stratum"] == WHOLE]
-        rows = rows[rows["conditional_low"] > bound].sort_values("conditional_low", ascending=False, kind="stable")
-        for row in rows.head(1).to_dict("records"):
-            yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row["metrics"])})
+    yield from _agreement(decision, tables, met)
     if "without" not in tables:
         return
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
@@ -108,6 +103,17 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
             above = (row for row in rows.to_dict("records") if exceeds(limit, bound, row))
             if met.get((limit, metric), False) and (row := next(above, None)) is not None:
                 yield _warning("without", row, limit, {"variable": row["variable"], "metric": in_words(metric)})
+
+
+def _agreement(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
+    """Yield a warning where every metric meets the limit and the interval of pairs that several suspect is above it."""
+    bound = bounds(decision, list(tables["rates"]["metric"].unique())).get(CONDITIONAL)
+    if "agreement" not in tables or bound is None or not met.groupby(level="limit").all().get(CONDITIONAL, False):
+        return
+    lines = tables["agreement"][tables["agreement"]["stratum"] == WHOLE]
+    lines = lines.sort_values("conditional_low", ascending=False, kind="stable")
+    for row in lines[lines["conditional_low"] > bound].head(1).to_dict("records"):
+        yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row["metrics"])})
 
 
 def exceeds(limit: str, bound: float, row: Mapping[str, Any]) -> bool:
