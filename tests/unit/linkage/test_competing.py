@@ -1,5 +1,7 @@
 """Levels of differences and competition against EM and probabilities pair by pair (METHODS §4.6)."""
 
+import math
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,10 +11,10 @@ from making.examples import examples
 from making.studies import in_strata, manifest, pairs
 from oracles import competing as oracle
 from reident.linkage import scoring, weights
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, candidates
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.metrics.fellegi_sunter import Options, log_odds
-from reident.linkage.metrics.levels import of_table
+from reident.linkage.metrics.levels import Scale, of_categories, of_cuts, of_table
 from reident.linkage.settings import OrderedVariable, ScoringSettings, WeighingSettings
 from reident.linkage.strata import pack
 
@@ -137,7 +139,69 @@ def test_weights_and_scores_equal_those_pair_by_pair(seed):
     for puf, eif, score in zip(*(rows[name].to_pylist() for name in ("puf", "eif", "score")), strict=True):
         ours.setdefault(puf, []).append(None if eif is None else (round(score * oracle.UNIT), eif))
     assert set(ours) == set(by_record)
-    for puf, candidates in by_record.items():
-        candidates.sort(key=lambda one: (-one[0], one[1]))
-        kept = [one for one in candidates if sum(other[0] >= one[0] for other in candidates) <= 4]
+    for puf, ranked in by_record.items():
+        ranked.sort(key=lambda one: (-one[0], one[1]))
+        kept = [one for one in ranked if sum(other[0] >= one[0] for other in ranked) <= 4]
         assert ours[puf] == (kept or [None])
+
+
+def made(strata, variables, **options):
+    """The model, and the scores by pair of rows, of a study whose first records of each stratum are true links."""
+    part, scoring_part = settings(variables, **options)
+    files, lines, table = tables(strata, variables)
+    found = weights.estimate(part, files, lines, table, pairs())
+    rows = scored(scoring_part, files, lines, table, found).to_pydict()
+    return found, {(p, e): s for p, e, s in zip(rows["puf"], rows["eif"], rows["score"], strict=True)}
+
+
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_candidates_give_the_same_where_all_pairs_are_candidates(seed):
+    generator = np.random.default_rng(seed)
+    strata, variables = drawn(generator)
+    if not any(puf and eif for puf, eif in strata):
+        return
+    how = {"competition": True, "informed": False, "threshold": 1e-9}
+    every, scores = made(strata, variables, **how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "MAX_PAIRS", 0)
+        patch.setattr(candidates, "KEEP", 1000)
+        patch.setattr(candidates, "BITS", 1000)
+        patch.setattr(scoring, "MAX_SMALL", 0)
+        listed, listed_scores = made(strata, variables, **how)
+    assert listed.model["rounds"].tolist() == every.model["rounds"].tolist()
+    np.testing.assert_allclose(listed.levels["weight"], every.levels["weight"], rtol=0, atol=1e-9)
+    assert set(listed_scores) == set(scores)
+    for pair, score in scores.items():
+        assert listed_scores[pair] == pytest.approx(score, abs=1e-8)
+
+
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_pair_that_is_left_out_is_better_than_a_candidate(seed):
+    generator = np.random.default_rng(seed)
+    near, n = bool(generator.random() < 0.5), generator.integers(1, 40, 2)
+    levels = [of_categories(near=near), of_cuts(Scale(math.nan, 0), [2, 5])][: int(generator.integers(1, 3))]
+    values = tuple(generator.integers(0, 12, (size, len(levels))) for size in n)
+    starts = np.array([0, n[0]]), np.array([0, n[1]])
+    own = generator.integers(-5, 6, sum(len(found.distinct) for found in levels)) * oracle.UNIT
+    if len(levels) == 2:
+        own[len(levels[0].distinct) :] = [a * oracle.UNIT for a in (-3, -1, 1, 4, 1, -1, -3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "KEEP", 3)
+        found = candidates.candidates(values, starts, levels, own, -2 * oracle.UNIT)
+    at = [0, len(levels[0].distinct)]
+    total = np.zeros(n, np.int64)
+    for j, levels_of in enumerate(levels):
+        number = candidates.levels_of_pairs(levels_of, np.repeat(values[0][:, j], n[1]), np.tile(values[1][:, j], n[0]))
+        total += own[at[j] + number.astype(int)].reshape(n)
+    listed = np.zeros(n, bool)
+    listed[found.puf, found.eif] = True
+    for i in np.flatnonzero(~found.open_records):
+        lowest = total[i, listed[i]].min(initial=10 * oracle.UNIT)
+        fits = listed[i].any() and (total[i] >= lowest).sum() == listed[i].sum()
+        assert fits or not listed[i].any()
+        if not listed[i].any():
+            assert (total[i] < -2 * oracle.UNIT).all()
+    for i in np.flatnonzero(found.open_records):
+        assert (total[i] == total[i].max()).sum() > 3

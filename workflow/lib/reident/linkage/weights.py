@@ -126,10 +126,8 @@ def _known_links(
     settings: WeighingSettings, strata: Mapping[str, pa.Table], iuf: pa.Table | None
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the rows of the true links that are compared, of both files; None for an intruder who knows none."""
-    if not settings.informed:
+    if not settings.informed or iuf is None:
         return None
-    if iuf is None:
-        raise ValueError("an informed intruder needs the links")
     inside = links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"]))
     return iuf["puf"].to_numpy()[inside], iuf["eif"].to_numpy()[inside]
 
@@ -147,13 +145,11 @@ def _by_pair(
     pairing = comparison.pairings(occupied)
     levels = levels_of(pairing, Rules(settings.partial, settings.differences, settings.bands))
     values, starts = whole_values(pairing, levels), starts_of(pairing)
-    counts = np.concatenate([
-        _pairs_at(found, Differences(*columns, starts))
-        for found, *columns in zip(levels, values[0].T, values[1].T, strict=True)
-    ])  # fmt: skip
+    columns = zip(levels, values[0].T, values[1].T, strict=True)
+    counts = np.concatenate([_pairs_at(found, Differences(puf, eif, starts)) for found, puf, eif in columns])
     n_pairs = int(np.diff(starts[0]) @ np.diff(starts[1]))
-    if known is not None:
-        return levels, counts, _informed(levels, _links_at(comparison, levels, known), len(known[0]), n_pairs)
+    if settings.informed:
+        return levels, counts, _informed(comparison, levels, known, n_pairs)
     how = {"competition": settings.competition}
     if n_pairs <= candidates.MAX_PAIRS:
         files = evidence.compare(*values, starts)
@@ -196,10 +192,14 @@ def _links_at(comparison: Comparison, levels: Sequence[Levels], known: tuple[np.
     return np.concatenate(counts).astype(np.float64)
 
 
-def _informed(levels: Sequence[Levels], links: np.ndarray, n_links: int, n_pairs: int) -> LinkModel:
+def _informed(
+    comparison: Comparison, levels: Sequence[Levels], known: tuple[np.ndarray, np.ndarray] | None, n_pairs: int
+) -> LinkModel:
     """Return what an intruder expects who knows the links."""
-    half = np.full(len(links), 0.5)
-    return LinkModel(links, _shares_of(levels, links + half), (n_links + 0.5) / (n_pairs + 1))
+    if known is None:
+        raise ValueError("an informed intruder needs the links")
+    links = _links_at(comparison, levels, known)
+    return LinkModel(links, _shares_of(levels, links + 0.5), (len(known[0]) + 0.5) / (n_pairs + 1))
 
 
 def maximise_pairs(
@@ -277,7 +277,7 @@ def _by_pattern(
         any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
     ]
     pairs, start, n_pairs = np.zeros((len(near), len(LEVELS)), np.int64), 0.0, int(manifest["pairs"].sum())
-    tally = None if known is not None else _tally(settings, comparison, manifest, near, incomplete, threads)
+    tally = None if settings.informed else _tally(settings, comparison, manifest, near, incomplete, threads)
     for stratum in np.flatnonzero((manifest["pairs"] > 0).to_numpy()).tolist():
         records = fellegi_sunter.compared(comparison.pairing(stratum), settings.partial)
         pairs += _level_counts(records)
@@ -286,8 +286,8 @@ def _by_pattern(
             tally.add(records.puf, records.eif, progress_of_share(progress, start, share))
             start += share
     counts = _of_levels(levels, pairs)
-    if known is not None:
-        return levels, counts, _informed(levels, _links_at(comparison, levels, known), len(known[0]), n_pairs)
+    if tally is None:
+        return levels, counts, _informed(comparison, levels, known, n_pairs)
     model = maximise(tally.counts(), near, incomplete, most)
     links = _of_levels(levels, model.links)
     return levels, counts, model._replace(links=links, m=_shares_of(levels, np.maximum(links, 0) + 0.5))
@@ -431,14 +431,15 @@ def _estimates(
 ) -> Estimates:
     """Turn counts of pairs and the shares of the links into weights."""
     u = _shares_of(levels, np.maximum(counts - model.links, 0) + 0.5)
-    rows, at = [], 0
+    rows: list[tuple[object, ...]] = []
+    at = 0
     for variable, found, partly in zip(settings.variables, levels, incomplete, strict=True):
         present = 0
         for name in found.distinct:
             level_m, level_u = _rounded(model.m[at]), _rounded(u[at])
             unit, decimals = found.scale or (math.nan, pd.NA)
-            line = variable.name, name, int(counts[at]), level_m, level_u, weight(level_m, level_u)
-            rows.append((*line, unit, decimals, *found.bounds(name)))
+            shares = level_m, level_u, weight(level_m, level_u)
+            rows.append((variable.name, name, int(counts[at]), *shares, unit, decimals, *found.bounds(name)))
             present, at = present + int(counts[at]), at + 1
         if partly:
             rows.append(

@@ -16,7 +16,6 @@ from reident.kernels import adhoc, weighted
 from reident.kernels.evidence import LEAST, MOST, TAKEN, Rivals
 from reident.kernels.toplist import Pairs
 from reident.linkage.metrics.levels import ABSENT, AGREE, DIFFER, PARTIAL, Levels, begins
-from reident.linkage.ranking import ranks
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Progress
@@ -88,11 +87,11 @@ def candidates(
         if progress is not None:
             progress(b / max(len(values[0]), 1))
     rows, columns = np.concatenate(puf), np.concatenate(eif)
-    level = [_levels_of(found, values[0][rows, at], values[1][columns, at]) for at, found in enumerate(levels)]
+    level = [levels_of_pairs(found, values[0][rows, at], values[1][columns, at]) for at, found in enumerate(levels)]
     return Candidates(rows, columns, level, open_records, len(values[1]))
 
 
-def _levels_of(levels: Levels, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
+def levels_of_pairs(levels: Levels, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
     """Return the level of each pair of values."""
     names = levels.distinct
     number = np.array([names.index(name) for name in levels.names], np.min_scalar_type(len(names)))
@@ -112,11 +111,11 @@ def _search(
             by_name = dict(zip(found.distinct, weights.tolist(), strict=True))
             row[:3] = by_name[AGREE], by_name.get(PARTIAL, 0), by_name[DIFFER]
         near = [PARTIAL in found.names for found in levels]
-        codes = [np.where(side == ABSENT, -1, side).astype(np.int32) for side in (puf, eif)]
-        return weighted.nearest(*codes, table, near=near, least=least, keep=KEEP, threads=threads)
+        a, b = (np.where(side == ABSENT, -1, side).astype(np.int32) for side in (puf, eif))
+        return weighted.nearest(a, b, table, near=near, least=least, keep=KEEP, threads=threads)
     rules: list[adhoc.Rule] = []
     base = 0
-    codes = [np.full(side.shape, -1, np.int32) for side in (puf, eif)]
+    codes = np.full(puf.shape, -1, np.int32), np.full(eif.shape, -1, np.int32)
     for at, (found, weights) in enumerate(zip(levels, own, strict=True)):
         fine = -(-weights // FINE)
         complete = not ((puf[:, at] == ABSENT).any() or (eif[:, at] == ABSENT).any())
@@ -131,9 +130,9 @@ def _search(
             side[:, at] = column
         width = int(max(column.max(initial=0) for column in columns)) + 1
         rules.append(_table(width, by_name))
-    numbers = [np.where(side == ABSENT, np.nan, side.astype(np.float64)) for side in (puf, eif)]
+    p, e = (np.where(side == ABSENT, np.nan, side.astype(np.float64)) for side in (puf, eif))
     above = max(-(-least // FINE) - base, 0) - 1
-    return adhoc.nearest(*codes, *numbers, rules, above=above, scale=10**12, keep=KEEP, threads=threads)
+    return adhoc.nearest(codes[0], codes[1], p, e, rules, above=above, scale=10**12, keep=KEEP, threads=threads)
 
 
 def _bands(levels: Levels, scores: dict[str, int]) -> adhoc.Rule:
@@ -192,7 +191,8 @@ class Listed:
         rows = np.flatnonzero(total >= least)
         rows = rows[np.lexsort([self._pairs.eif[rows], -total[rows], self._pairs.puf[rows]])]
         puf, eif, total = self._pairs.puf[rows], self._pairs.eif[rows], total[rows]
-        kept = ranks(puf, total).max_pairs <= keep
+        ends = np.flatnonzero(np.append((puf[1:] != puf[:-1]) | (total[1:] != total[:-1]), True)[: len(puf)])
+        kept = ends[np.searchsorted(ends, np.arange(len(puf)))] - np.searchsorted(puf, puf) < keep
         ambiguous = self._pairs.open_records.copy()
         ambiguous[np.setdiff1d(puf, puf[kept])] = True
         return Pairs(puf[kept], eif[kept], total[kept], ambiguous)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reident.kernels.toplist import Pairs
-    from reident.linkage.metrics.contract import Variables
+    from reident.linkage.metrics.contract import Estimates, Variables
     from reident.linkage.pairing import Pairing
 
 
@@ -199,36 +199,36 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     if context.weights is None:
         raise ValueError("the metric needs the weights of its levels")
     found = _by_pattern if options.by_pattern else _by_pair
-    puf, eif, total, ambiguous = found(pairing, options, context)
+    puf, eif, total, ambiguous = found(pairing, options, context, context.weights)
     return Scored(puf, eif, total / SCALE, ambiguous)
 
 
-def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext) -> Pairs:
+def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
     """Return the suspected pairs where the weight of a pair depends on its pattern alone."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
     records = compared(pairing, options.partial)
     weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
     place = {variable.name: at for at, variable in enumerate(pairing.variables)}
-    for line in context.weights.levels.itertuples():
+    for line in estimates.levels.itertuples():
         weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
     return weighted.nearest(
         records.puf,
         records.eif,
         weights,
         near=records.near,
-        least=scaled(context.weights.model["least_weight"].iloc[0]),
+        least=scaled(estimates.model["least_weight"].iloc[0]),
         keep=context.keep,
         **job_arguments(pairing, context),
     )
 
 
-def _by_pair(pairing: Pairing, options: Options, context: ScoringContext) -> Pairs:
+def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
     """Return the suspected pairs where the weight depends on differences, or on the other pairs of both records."""
     from reident.kernels import evidence  # compiled code: loaded only where pairs are scored
     from reident.linkage.metrics import candidates
 
-    table, model = context.weights.levels, context.weights.model.iloc[0]
+    table, model = estimates.levels, estimates.model.iloc[0]
     lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
     levels = [of_table(own) for own in lines]
     weights = np.array(
