@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from making import small_studies
 from oracles import published
+from reident.linkage.metrics import REGISTRY
 from reident.pipeline.releasing import Attack
 from reident.release import containment
 from reident.release.cells import Cell
@@ -29,12 +30,21 @@ def facts(studies, *, complete):
     for variant, study in studies.items():
         model = Study.model_validate(study)
         attacks[variant] = Attack(model.strata, model.linking_variables, model.binning, model.chosen)
-    same = frozenset(v for v, a in attacks.items() if v and a.strata == attacks[""].strata)
+    study = attacks[""]
+    same = frozenset(v for v, a in attacks.items() if v and a.strata == study.strata)
+    same_attack = {
+        (v, name)
+        for v in same
+        for name, options in attacks[v].metrics.items()
+        if (options, attacks[v].variables) == (study.metrics[name], study.variables)
+        and (attacks[v].binning == study.binning or REGISTRY[name].reads == "prepared")
+    }
     return Facts(
         strata=tuple(small_studies.STRATA),
         puf_in_strata=True,
         same_files=same,
         same_records=frozenset(attacks),
+        same_attack=frozenset(same_attack),
         containments=containment.of(attacks, complete=complete),
     )
 
