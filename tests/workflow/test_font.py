@@ -91,7 +91,9 @@ def test_a_font_in_pages_and_figures_when_it_changes_and_sealed(tmp_path):
     (tmp_path / "in" / FONT).unlink()
     ended = reident("reproduce", bag, "--inputs", tmp_path / "in", folder=tmp_path / "elsewhere")
     assert ended.code == 0, ended.shown
-    assert re.search(r": reproduced: \d+ results identical, \d+ computed, of which the bag must not have a digest\.", ended.shown), ended.shown
+    assert re.search(
+        r": reproduced: \d+ results identical, \d+ computed, of which the bag must not have a digest\.", ended.shown
+    ), ended.shown
 
 
 def test_a_file_that_is_no_font_is_refused_at_the_start(tmp_path):
