@@ -23,7 +23,7 @@ def check_study(oracle, tables):
 def check_limit(limit, expected, found, tables):
     """The counts at a rank limit other than the study's own, as if the study had it."""
     strata = strata_of(tables)
-    rows = found.limits[found.limits["max_pairs"] == limit].to_dict("records")
+    rows = found.rank_curve[found.rank_curve["max_pairs"] == limit].to_dict("records")
     assert {strata[row["stratum"]] for row in rows} == expected.rates.keys()
     for row in rows:
         rates = expected.rates[strata[row["stratum"]]]
@@ -166,6 +166,6 @@ def check_rates(metric, expected, tables):
             found = None if pd.isna(row[column]) else float(row[column])
             close = value if value is None else pytest.approx(float(value), rel=1e-12, abs=1e-12)
             assert found == close, (metric, column)
-    limits = tables.metrics[metric].limits
-    at_limit = limits[limits["max_pairs"] == tables.study.rank_filter.max_pairs]
+    curve = tables.metrics[metric].rank_curve
+    at_limit = curve[curve["max_pairs"] == tables.study.rank_filter.max_pairs]
     assert metric == "unicity" or list(at_limit["expected_correct"]) == list(rows["expected_correct"])

@@ -1,4 +1,4 @@
-"""A study with its files: those that a study file names or draws, or data frames in memory."""
+"""A study with its files: named or drawn by a study file, or data frames in memory."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def frame_text(file: str, frame: pd.DataFrame, names: list[str], keys: Iterable[
 def with_missing(
     variable: str | Mapping[str, Any], columns: Mapping[str, pd.Series | None], *, by_side: bool
 ) -> dict[str, Any]:
-    """Return the section of a variable in which NaN is missing, where a column has it.
+    """Return the section of a variable with NaN as a missing code, where a column has it.
 
     `columns` are those of the files by side, None for one that is not there; `by_side` tells whether a section has
     missing codes for each side.

@@ -58,7 +58,7 @@ CHANGES: dict[str, Callable[[Release, Release], list[Change] | None]] = {
 
 
 class Reason(NamedTuple):
-    """Why the attacks allow no conclusion, and the releases of which it is true."""
+    """The reasons why the attacks allow no conclusion, and the releases they are about."""
 
     kind: str
     sides: tuple[str, ...] = SIDES

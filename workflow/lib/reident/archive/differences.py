@@ -142,7 +142,7 @@ def number(value: Any) -> float | None:
 
 
 def _comparable(rate: str, pair: tuple[Share, Share], before: Attack, after: Attack) -> Iterator[Share]:
-    """Yield the rate of each release with the interval from which that of the difference is made.
+    """Yield the rate of each release with the interval that makes the interval of the difference.
 
     Where records depend on each other in one of the releases, only the conditional rate has such intervals: those of
     the studies, if they have the same level.

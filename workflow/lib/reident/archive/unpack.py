@@ -126,7 +126,7 @@ def header(name: str, size: int, method: int = zipfile.ZIP_STORED) -> zipfile.Zi
 
 
 class _Limited(io.FileIO):
-    """A file of which no more is read at once than the largest table of contents."""
+    """A file that is read in pieces no larger than the largest table of contents."""
 
     def read(self, n: int | None = -1, /) -> bytes:
         if n is not None and n > MAX_TABLE:

@@ -115,7 +115,7 @@ class DraftColumn:
         self._add_many(texts, rows)
 
     def _add_many(self, text: pa.Array, rows: np.ndarray | None = None) -> None:
-        """Take texts of which there are many; `rows` are the records that have each, one if absent."""
+        """Take many texts; `rows` are the numbers of records with each, one if absent."""
         place = pc.index_in(text, codes.SUSPECTS)
         if place.null_count < len(place):
             places = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
@@ -164,7 +164,7 @@ class DraftColumn:
         self.sample = np.sort(np.repeat(np.array(list(parsed.values()), float), -(-rows // every)))
 
     def _conclude_many(self) -> None:
-        """Derive which suspected codes mean missing; the others are numbers like those of the sample."""
+        """Derive the suspected codes that mean missing; the others are numbers like the numbers of the sample."""
         self.sample = np.sort(np.concatenate([*self._numbers, np.empty(0)]))
         largest, smallest = (float(self.sample[at]) if len(self.sample) else 0.0 for at in (-1, 0))
         others = {repr(largest): 1, repr(smallest): 1}

@@ -78,7 +78,7 @@ class RiskFileSettings:
 
 @dataclass(frozen=True)
 class Coarsening:
-    """Coarser codes of one key variable: of those in ``recode``, which are spelled as the labels of its categories."""
+    """Coarser codes of one key variable, `recode`, spelled as the labels of its categories."""
 
     variable: str
     recode: Mapping[str, str]

@@ -274,7 +274,7 @@ def _cells_of_population(sizes: np.ndarray, fraction: float) -> float:
 
 
 def _alpha(beta: float, fraction: float, ratio: float) -> float:
-    """Return α for which there are ``ratio`` times as many cells of size two as of size one in the file."""
+    """Return α with ``ratio`` times as many cells of size two as of size one in the file."""
     q = 1 - beta
     w = q * (1 - fraction)
     u = 1 - w

@@ -1,4 +1,4 @@
-"""In which unit a file has its numbers, seen from those of another file (METHODS §1).
+"""The unit of the numbers of a file, seen from the numbers of another file (METHODS §1).
 
 A variable in another unit has ranks that agree and numbers that do not. The models are tried in the order of
 :data:`MODELS`, and the first is taken whose differences are about as small as the smallest.

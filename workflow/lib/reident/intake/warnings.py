@@ -196,7 +196,7 @@ def _code_group(records: Records, links: int, side: str, column: StudyColumn, co
 
 
 def _declared(column: StudyColumn, side: str) -> set[str | float | None]:
-    """Return the codes that the study names as values: those of `order`, and those that `recode` results in."""
+    """Return the codes that the study names as values: the codes of `order`, and the results of `recode`."""
     coding = column.coding(side)
     normal = normaliser(coding)
     texts = {normal(code) for code in (*(coding.order or ()), *coding.recode.values())}

@@ -63,7 +63,7 @@ def _forecast(rows: Rows, j: int, most: int) -> Iterator[tuple[np.ndarray, np.nd
 
 
 def plan(rows: Rows, most: int, per_pair: float) -> np.ndarray:
-    """Estimate from which size on it pays to refine a set of n records with b pairs; only the time depends on it.
+    """Estimate the size from which it pays to refine a set of n records with b pairs; only the time depends on it.
 
     Return the lowest b/n at which refining pays, by the next variable and the number of differences allowed, float64 (v
     + 1, most + 1); infinite where it never pays.

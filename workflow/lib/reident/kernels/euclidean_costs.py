@@ -128,7 +128,7 @@ class Definition(NamedTuple):
 
 @inner_jit
 def _square(steps, t):
-    """Return the square of a score in single precision: t, or what it surely is in whole steps; NaN of NaN."""
+    """Return the square of a score in single precision: t, or a certain bound in whole steps; NaN of NaN."""
     if steps is None:
         return t
     reached = np.float32(0)

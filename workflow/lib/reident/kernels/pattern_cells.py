@@ -157,7 +157,7 @@ def offset(bits, states):
 
 @jit
 def compare_cell(cell, j, at, states, masks, room, counts):
-    """Count the pairs of a cell by their states on the variables from j on, and by which earlier ones are missing.
+    """Count the pairs of a cell by their states on the variables from j on, and by the earlier missing ones.
 
     ``room`` has space for a block of EIF records: int32 (2 v + 2, block).
     """

@@ -149,7 +149,7 @@ def _check(puf: np.ndarray, eif: np.ndarray) -> int:
 
 
 def max_records(v: int, max_order: int) -> int:
-    """Return the largest EIF for which sets of up to ``max_order`` of v variables can be tried: a pair has 64 bits."""
+    """Return the size of the largest EIF to try all sets of up to ``max_order`` of v variables: a pair has 64 bits."""
     shift = _shift(v, max_order)
     if max_order <= unicity_pairs.MAX_LISTED:
         shift = min(shift, unicity_pairs.n_sets(v, max_order).bit_length())

@@ -75,7 +75,7 @@ def _binomial(k: int, n: np.ndarray, p: float) -> np.ndarray:
 
 
 def confirmation_chances(rarity_: Rarity, share: float, limit: int) -> np.ndarray:
-    """Return the probability that at most `limit` − 1 rivals are among those held; float64 (J + 1,).
+    """Return the probability that at most `limit` − 1 rivals are in the file; float64 (J + 1,).
 
     `share` is the share of the population that the intruder holds, and `limit` the rank limit.
     """
@@ -160,7 +160,7 @@ def _end(is_likely: Callable[[float], bool], inside: float, outside: float) -> f
 
 
 def _most_likely(rarity_: Rarity, values: np.ndarray | None = None, mean: float = 0.0) -> tuple[np.ndarray, float]:
-    """Return the distribution of the largest likelihood, of those with a mean of `values`, and its logarithm.
+    """Return the distribution with a mean of `values` and the largest likelihood, and its logarithm.
 
     Rounds of least squares with weights of at least 0 (Wang 2007); the mean is held by rows of large weight.
     """
@@ -194,7 +194,7 @@ def _most_likely(rarity_: Rarity, values: np.ndarray | None = None, mean: float 
 
 
 def _least_squares(rows: np.ndarray, aims: np.ndarray) -> np.ndarray:
-    """Return the weights of at least 0, with the sum 1, by which the rows come nearest to the aims."""
+    """Return the weights of at least 0, with the sum 1, that bring the rows nearest to the aims."""
     try:
         weight = nnls(rows, aims)[0]
     except RuntimeError:  # The active sets run in a circle, which happens with nearly equal columns.

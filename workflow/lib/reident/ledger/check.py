@@ -224,7 +224,7 @@ def _is_declared(path: Path, root: Path) -> bool:
 
 
 def _ends(audit: _Audit, members: Family, root: Path) -> dict[str, list[Path]]:
-    """Return the results with which the walk at each place begins: those that no other step of the study reads.
+    """Return the results at which the walk at each place begins: the ones that no other step of the study reads.
 
     A comparison has read results of variants, each of which has a walk of its own. Of a step in shards, those that the
     steps after it did not read are left from another number of shards.

@@ -349,7 +349,7 @@ def _state(path: Path) -> tuple[int, int, int]:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Return an error and those behind it: pyarrow and others wrap the error that they met."""
+    """Return an error and the errors behind it: pyarrow and others wrap the error that they met."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -53,7 +53,7 @@ class AttackFiles(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The tables that metrics compare, by :attr:`Metric.reads`, and the weights for a metric that weighs."""
+    """The tables that metrics compare, by :meth:`Metric.table`, and the weights for a metric that weighs."""
 
     tables: Mapping[str, Mapping[str, pa.Table]]
     weights: Estimates | None
@@ -71,7 +71,7 @@ class MetricTables(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """The tables of an attack: those of each metric by its name, and the rates of all."""
+    """The tables of an attack: the tables of each metric by its name, and the rates of all."""
 
     weights: Estimates | None
     metrics: dict[str, MetricTables]
@@ -138,12 +138,12 @@ def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: flo
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
     """Return the tables that the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
     binned = files.binned
-    if binned is None and any(REGISTRY[name].reads == "binned" for name in settings.metrics):
+    if binned is None and "binned" in settings.tables.values():
         binned = bins.bin_files(settings.cutting, files.prepared, files.strata, files.manifest).files
     tables, estimates = {"prepared": files.prepared, "binned": binned or {}}, None
     if settings.weighing is not None:
-        records = tables["binned"], files.strata, files.manifest, files.iuf
-        estimates = weights.estimate(settings.weighing, *records, threads)
+        (records,) = (tables[table] for name, table in settings.tables.items() if REGISTRY[name].weighs)
+        estimates = weights.estimate(settings.weighing, records, files.strata, files.manifest, files.iuf, threads)
     return Compared(tables, estimates)
 
 
@@ -163,7 +163,7 @@ def score(
     records : bool (n_puf,), optional
         The PUF records whose pairs are needed; where those of others come with them, they are among the pairs.
     """
-    tables = compared.tables[REGISTRY[metric].reads], files.strata, files.manifest
+    tables = compared.tables[settings.tables[metric]], files.strata, files.manifest
     n_shards = -(-max(int(files.manifest["pairs"].sum()), 1) // budget)
     blocks = pack(files.manifest, n_shards)
     if records is not None:

@@ -21,7 +21,7 @@ RANGE = 2**21
 
 
 class Clusters:
-    """The clusters of PUF records, of which `numbers` has the number of each from 0 (``cluster``)."""
+    """The clusters of PUF records: `numbers` has the number of each from 0 (``cluster``)."""
 
     def __init__(self, numbers: Source, strata: Source, n_strata: int) -> None:
         self.n_records = batches.size(numbers)
@@ -83,7 +83,7 @@ class Clusters:
 
 
 class _Numbers:
-    """Whole numbers, of which only the different ones are kept, with how often each has come."""
+    """Different whole numbers, each with the number of times that it has come."""
 
     def __init__(self) -> None:
         self._tally = np.empty(0, np.int64), np.empty(0, np.int64)

@@ -110,7 +110,7 @@ def _confirmed(source: Source) -> Pairs:
 
 
 def _marked(files: AttackFiles, puf: np.ndarray) -> np.ndarray:
-    """Return a mark for each PUF record: whether it is one of those given."""
+    """Return a mark for each PUF record: whether it is among the given ones."""
     marks = np.zeros(files.prepared["puf"].num_rows, bool)
     marks[puf] = True
     return marks

@@ -32,7 +32,7 @@ def are_independent(method: str) -> bool:
 
 
 def of_study(successes: int, trials: int, method: str, level: float) -> Interval:
-    """Return the study's own interval of a rate of which two counts are known; no other one replaces it (METHODS §6).
+    """Return the study's own interval of a rate with two known counts; no other one replaces it (METHODS §6).
 
     Where records depend on each other, both ends are None: the counts do not tell how records spread over clusters.
     """
@@ -71,7 +71,7 @@ def ends(
 
 
 def score(successes: int, trials: int, level: float) -> Interval:
-    """Return Wilson's score interval, of which Newcombe's interval of a difference is made (METHODS §10.3)."""
+    """Return Wilson's score interval, the basis of Newcombe's interval of a difference (METHODS §10.3)."""
     return interval(successes, trials, "wilson", level)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -84,16 +84,22 @@ class WeighingSettings:
 
     Attributes
     ----------
-    partial : the names of those with a level for partial agreement
     probability, weight : the threshold, one of the two
     informed : whether the intruder knows the true links
+    partial : the names of those with a level for partial agreement
+    differences : whether numbers are compared by their difference, not by bins
+    bands : by variable, the differences at which levels end; otherwise at shares of all pairs
+    competition : whether the pairs of a record rule each other out
     """
 
     variables: tuple[OrderedVariable, ...]
-    partial: tuple[str, ...]
     probability: float | None
     weight: float | None
     informed: bool
+    partial: tuple[str, ...] = ()
+    differences: bool = False
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    competition: bool = False
 
 
 @dataclass(frozen=True)

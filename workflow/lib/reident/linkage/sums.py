@@ -30,7 +30,7 @@ def of_rows(values: np.ndarray) -> np.ndarray:
 
 
 def of_shares(totals: np.ndarray) -> float:
-    """Return Σ totals[k] / k over all positions k, of which position 0 holds 0; the totals are int64 or float64 (n,).
+    """Return Σ totals[k] / k over all positions k; position 0 holds 0; the totals are int64 or float64 (n,).
 
     With the true links among the candidates of all records that have k candidates, this is the number of claims that
     are right, on average, if an intruder names one candidate of each (METHODS §6).

@@ -87,7 +87,7 @@ def join(
 
 
 def by_metric(settings: JoiningSettings, pairs: Sequence[Source]) -> dict[str, Sequence[Source]]:
-    """Return the pairs of each file by metric; those of a metric follow one another."""
+    """Return the pairs of each file by metric; the pairs of a metric follow one another."""
     k = len(settings.files)
     return {metric: pairs[at * k : (at + 1) * k] for at, metric in enumerate(settings.low_is_best)}
 
@@ -125,7 +125,7 @@ def claims_of(sources: Sequence[Source], n: int, *, low_is_best: bool) -> Claims
 
 
 def corroborated(sources: Sequence[Source], persons: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return for which PUF records, of `n`, at least two files have the same person among their candidates.
+    """Return the PUF records, of `n`, with the same person among the candidates of at least two files.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class _JoinedRates:
     def _rates(
         self, suspected: np.ndarray, confirmed: np.ndarray, more: Mapping[str, np.ndarray] | None = None
     ) -> dict[str, np.ndarray]:
-        """Return the rates of records of which all confirmed ones are suspected, and of guesses about them."""
+        """Return the rates of suspected and confirmed records, and of guesses about them."""
         counts = self._counts(suspected, confirmed)
         n_suspected, n_confirmed = counts["n_suspected"], counts["n_confirmed"]
         spreads = [] if self._clusters is None else self._clusters.spreads(suspected, confirmed)

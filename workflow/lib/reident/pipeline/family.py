@@ -184,7 +184,7 @@ class Family:
         return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)
 
     def _releasing(self) -> ReleaseSettings:
-        """Return the settings of the step `release`: the study, and what its variants have in common with it."""
+        """Return the settings of the step `release`: the study, and its common settings with its variants."""
         others = [member for member in self.members if member.place] if self.study.variants else []
 
         def same(member: Member, step: str, metric: str | None = None) -> bool:

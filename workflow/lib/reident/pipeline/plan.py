@@ -178,7 +178,7 @@ class Plan:
     # Results
 
     def path(self, wildcards: Any, rule: str, path: str, metric: str | None = None, place: str | None = None) -> str:
-        """Return a result of a step, with the study or with that of which a variant shares it.
+        """Return a result of a step, in the folder of the study or of the variant that shares it.
 
         ``path`` is from the study's results folder; ``place`` is another study of the family than that of the job.
         """
@@ -219,12 +219,15 @@ class Plan:
         ]
 
     def compared(self, side: str) -> WildcardFunction:
-        """Give the table that a metric compares."""
+        """Give the table that the metric of a job compares, or that which weighs."""
 
         def ask(wildcards: Any) -> str:
-            reads = REGISTRY[wildcards.metric].reads
+            metric = wildcards.get("metric") or next(
+                name for name in self.study(wildcards).chosen if REGISTRY[name].weighs
+            )
+            reads = REGISTRY[metric].table(self.study(wildcards).chosen[metric])
             rule = "bin" if reads == "binned" else "prepare"
-            return self.path(wildcards, rule, f"{reads}/{side}.parquet", wildcards.metric)
+            return self.path(wildcards, rule, f"{reads}/{side}.parquet", wildcards.get("metric"))
 
         return ask
 

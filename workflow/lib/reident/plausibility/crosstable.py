@@ -24,7 +24,7 @@ _MAX_DISTANCE = 0.5
 
 
 class CrossTable(NamedTuple):
-    """The links by the codes of both records, without links of which one has no code; codes are sorted."""
+    """The links by the codes of both records, where both have a code; codes are sorted."""
 
     links: pd.DataFrame
 

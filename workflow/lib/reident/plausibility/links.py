@@ -207,7 +207,7 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
     links.sort()
 
     def score(rows: np.ndarray, file: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best score of each record in a file beside its partners, or itself; those of partners."""
+        """Return the best score of each record in a file beside its partners, or itself; and the scores of partners."""
         best, partners = np.full(len(rows), -np.inf), []
         for at, row in enumerate(rows.tolist()):
             candidates = records.groups[file].members(int(records.strata[side][row]))

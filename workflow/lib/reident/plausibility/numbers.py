@@ -24,8 +24,8 @@ MAX_NOISE = 1.7
 _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
 
-_CONSTANT = 0.02
-"""The largest deviation of a factor that is nearly constant, as a median share."""
+_LARGE_FACTOR = 2.0
+"""The logarithm of a factor that fewer than ten links show: no noise makes five or more numbers differ by it."""
 
 
 class Conversion(NamedTuple):
@@ -177,7 +177,7 @@ def monotone_gain(x: np.ndarray, y: np.ndarray, half: np.ndarray) -> float:
 
 
 def one_sided(x: np.ndarray, y: np.ndarray) -> float | None:
-    """Return the share of different numbers of which the EIF has the larger one, if most of them are on one side."""
+    """Return the share of different numbers with the larger one in the EIF, if most of them are on one side."""
     difference = (y - x)[x != y]
     if len(difference) < 2 * MIN_LINKS or abs(np.median(y - x)) <= 0.04 * _spread(x):
         return None
@@ -194,9 +194,11 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
     ratio = np.log(y[same] / x[same])
     ratio -= np.median(ratio)
     far = np.abs(ratio) > max(0.4, 6 * float(np.median(np.abs(ratio))))
-    if far.mean() < 0.08 or far.sum() < MIN_LINKS:
+    if far.mean() < 0.08 or far.sum() < MIN_LINKS // 2:
         return None
     middle = float(np.median(ratio[far]))
+    if far.sum() < MIN_LINKS and abs(middle) < _LARGE_FACTOR:
+        return None
     near = np.abs(ratio - middle) < 0.2 * abs(middle) + 0.1
     if abs(middle) < 0.4 or near[far].mean() < 0.8:
         return None
@@ -204,7 +206,7 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
 
 def spread_values(own: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of links with a value whose partners are spread as everyone's, while those of others are not.
+    """Return the share of links with a value whose partners are spread as everyone's, unlike the partners of others.
 
     Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; they
     are taken out together before the others are looked at, since two codes would hide each other.

@@ -125,7 +125,7 @@ def matching(rounded: Rounded) -> pd.DataFrame:
 
 
 def cut_points(lines: pd.DataFrame, rounded: Rounded, strata: Mapping[str, str]) -> pd.DataFrame:
-    """Return the rounded cut points, without those of strata of which a number of records is not published.
+    """Return the rounded cut points, without strata with an unpublished number of records.
 
     `lines` are the cut points of the study, `strata` the label of each stratum.
     """

@@ -43,7 +43,7 @@ def _glyphs(font: Path) -> frozenset[int]:
 
 
 def lacking(text: str, font: Path | None = None) -> frozenset[int]:
-    """Return the code points of a text of which DejaVu and the study's font have no glyph."""
+    """Return the code points of a text without a glyph in DejaVu and the study's font."""
     if text.isascii():
         return frozenset()
     return frozenset(map(ord, text)) - _glyphs(DEJAVU) - (_glyphs(font) if font else frozenset())
@@ -64,7 +64,7 @@ def of_kernel() -> Path | None:
 
 @cache
 def registered(font: Path) -> str:
-    """Let matplotlib find a font, and return the name for it; letters for which there is no bold font are not bold."""
+    """Let matplotlib find a font, and return the name for it; letters without a bold font are not bold."""
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     # The path as its name: a font of the machine may have the same family.
     entry = font_manager.FontEntry(fname=str(font), name=str(font), weight=400, size="scalable")

@@ -12,7 +12,7 @@ Times = Annotated[float, Field(gt=1, le=1000)]
 
 
 class LargerIntruder(Section):
-    """What an intruder would confirm who holds more of the population than the external intruder file does."""
+    """An intruder who holds more of the population than the external intruder file does."""
 
     times: Annotated[tuple[Times, ...], Field(min_length=1, max_length=8)] = (2, 5, 10)
     """The sizes of the larger files, as multiples of the external intruder file: at most 8 numbers above 1, ascending.

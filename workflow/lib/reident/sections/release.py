@@ -86,7 +86,7 @@ class Release(Section):
 
 
 class Small(Section):
-    """Which counts are too small to be published."""
+    """The counts that are too small to be published."""
 
     below: int = Field(ge=2, le=10_000)
     """The smallest count that is not small."""
@@ -101,7 +101,7 @@ class Small(Section):
 
 
 class Band(Section):
-    """How the counts up to a limit are rounded."""
+    """The rounding of counts up to a limit."""
 
     up_to: int | None = Field(None, ge=1)
     """The largest count of the band. Absent in the last band, and only there."""
@@ -118,7 +118,7 @@ class Band(Section):
 
 
 class Protect(Section):
-    """How much of its interval an audited count must keep."""
+    """The share of its interval that an audited count must keep."""
 
     small: float = Field(1.0, ge=0, le=1)
     """For a small count: the width of what can be derived about it, as a share of the interval that the policy itself
@@ -128,14 +128,14 @@ class Protect(Section):
 
 
 class RateRule(Section):
-    """How rates of rounded counts are published."""
+    """The publication of rates of rounded counts."""
 
     decimals: int = Field(1, ge=0, le=4)
     """Decimals of a rate in per cent. Tables have rates as fractions, with two decimals more."""
 
 
 class CutPointRule(Section):
-    """How cut points are published."""
+    """The publication of cut points."""
 
     significant_digits: int | None = Field(None, ge=1, le=12)
     """Their significant digits. If absent: as they are, which only `exact` may do."""

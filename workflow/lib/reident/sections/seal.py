@@ -12,7 +12,7 @@ Line = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class Seal(Section):
-    """What `reident seal` puts into the sealed file beside the code, the ledger, the tables and the report."""
+    """The content of a sealed file beside the code, the ledger, the tables and the report."""
 
     inputs: Literal["hashes", "include"] = "hashes"
     """What the sealed file has of the source files: `hashes`, their SHA-256, sizes and numbers of rows, or `include`,
@@ -32,7 +32,7 @@ class Signatory(Section):
 
 
 class SignOff(Section):
-    """What a board decided on a sealed study."""
+    """The decision of a board on a sealed study."""
 
     board: Line
     """The board that decides."""

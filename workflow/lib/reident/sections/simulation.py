@@ -91,7 +91,7 @@ class Brokers(Section):
 
 
 class LastYear(Section):
-    """The differences between the persons of a survey and what last year's public use file says of them."""
+    """The differences between the persons of a survey and last year's public use file about them."""
 
     moved: Share = 0.05
     """The share of persons who lived in another region, which is drawn from all regions."""

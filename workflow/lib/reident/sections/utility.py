@@ -1,4 +1,4 @@
-"""The section `utility` of a study file: what protection does to the data (METHODS §13)."""
+"""The section `utility` of a study file: the effect of protection on the data (METHODS §13)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Regression(Section):
 
 
 class Utility(Section):
-    """What protection does to the data: the released records compared with the same records before protection."""
+    """The effect of protection on the data: the released records compared with the same records before protection."""
 
     loss: Loss = "pmse"
     """The measure that is drawn against the risk, and by which the first page names the variant with the least loss.

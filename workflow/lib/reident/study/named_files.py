@@ -109,7 +109,7 @@ def _access_problem(file: Path) -> str | None:
 
 
 def _font_problem(file: Path) -> str | None:
-    """Return why a file is not a font with which figures, pages and PDF can show letters; None if it is one."""
+    """Return the reason why figures, pages and PDF cannot show letters with a file; None if it is a suitable font."""
     from fontTools.ttLib import TTFont  # noqa: PLC0415 - few studies name a font
 
     size = file.stat().st_size

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from reident.intake.severity import UNDERSTATES, StudyWarning
+from reident.language.messages import Fields
 from reident.linkage.intervals import interval
 from reident.linkage.settings import WHOLE
 from reident.plausibility.findings import MIN_LINKS as MIN_CLAIMS
@@ -101,7 +102,7 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
         for limit, bound in decision.given("metrics", metric).items():
             above = (row for row in rows.to_dict("records") if exceeds(limit, bound, row))
             if met.get((limit, metric), False) and (row := next(above, None)) is not None:
-                yield _warning(row, limit)
+                yield _warning("without", row, limit, {"variable": row["variable"], "metric": in_words(metric)})
 
 
 def _agreement(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
@@ -112,9 +113,7 @@ def _agreement(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.S
     lines = tables["agreement"][tables["agreement"]["stratum"] == WHOLE]
     lines = lines.sort_values("conditional_low", ascending=False, kind="stable")
     for row in lines[lines["conditional_low"] > bound].head(1).to_dict("records"):
-        n, claims = int(row["n_confirmed"]), int(row["n_suspected"])
-        fields = {"metrics": int(row["metrics"]), "n": n, "claims": claims, "limit": CONDITIONAL}
-        yield StudyWarning(UNDERSTATES, "agreement", fields, n)
+        yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row["metrics"])})
 
 
 def exceeds(limit: str, bound: float, row: Mapping[str, Any]) -> bool:
@@ -129,9 +128,7 @@ def exceeds(limit: str, bound: float, row: Mapping[str, Any]) -> bool:
     return row["n_confirmed"] > bound * (row[OF_RECORDS[limit]] if limit in OF_RECORDS else 1)
 
 
-def _warning(row: Mapping[str, Any], limit: str) -> StudyWarning:
+def _warning(code: str, row: Mapping[str, Any], limit: str, fields: Fields) -> StudyWarning:
     n = int(row["n_confirmed"])
-    fields = {"variable": row["variable"], "metric": in_words(row["metric"])}
-    return StudyWarning(
-        UNDERSTATES, "without", {**fields, "n": n, "claims": int(row["n_suspected"]), "limit": limit}, n
-    )
+    fields = {**fields, "n": n, "claims": int(row["n_suspected"]), "limit": limit}
+    return StudyWarning(UNDERSTATES, code, fields, n)

@@ -140,7 +140,7 @@ def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
     """Return the sentences on the join on exact values: of each limit that it breaks, or that it is within them."""
     broken = limits[limits["outcome"] == BREAKS]
     if broken.empty:
-        is_met = limits["outcome"].isin([PASSES, UNSURE]).any()
+        is_met = limits["outcome"].isin([PASSES, UNSURE]).any() and _exact_of_table(results, limits) is not None
         return [TEXT("exact.within", n=limits["limit"].nunique())] if is_met else []
     return [
         TEXT(
