@@ -776,7 +776,7 @@ WEAK = ((10, 4.0), (200, 40.0))
 @pytest.mark.parametrize(
     ("metrics", "ordered", "limit", "expected"),
     [
-        (TWO, {"taxicab": WEAK, "adhoc": ((98, 98), (120, 99)), "agreement": WEAK}, None,
+        (TWO, {"taxicab": WEAK, "adhoc": ((98, 98), (100, 98), (120, 99)), "agreement": WEAK}, None,
          {"of 100", "many at 95", "order", "agreement"}),
         (TWO, {"taxicab": WEAK, "adhoc": ((60, 60), (80, 70)), "agreement": WEAK[:1]}, None,
          {"many at 95", "order", "agreement"}),
