@@ -1,6 +1,7 @@
 """Draw combinations of metrics and options, and small studies to try them on."""
 
 import copy
+from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
@@ -100,6 +101,32 @@ def variant(draw: Random, study: dict[str, Any]) -> dict[str, Any]:
 
 Rows: TypeAlias = tuple[list[dict[str, str]], list[dict[str, str]], list[dict[str, str]], list[int]]
 """The rows of both files, the links, and the cluster of each PUF record."""
+
+
+COUNTEREXAMPLES = Path(__file__).with_name("counterexamples.txt")
+"""A line for each study that refutes relations of a combination: its number, PUF, EIF, links and clusters.
+
+A record is its stratum and its values; a link is the places of its two records.
+"""
+
+
+def counterexamples(number: int) -> list[Rows]:
+    """Return the rows of the studies that refute relations of a combination."""
+    names = [variable["name"] for variable in combination(number)[""]["linking_variables"]]
+    lines = (line.split("|") for line in COUNTEREXAMPLES.read_text(encoding="utf-8").splitlines())
+    return [_rows_of_line(names, *line[1:]) for line in lines if line[0] == str(number)]
+
+
+def _rows_of_line(names: list[str], *fields: str) -> Rows:
+    puf, eif = (
+        [
+            {key: f"{key}{at}", "s": record[0], **dict(zip(names, record[1:].split(","), strict=True))}
+            for at, record in enumerate(side.split())
+        ]
+        for key, side in zip("pe", fields[:2], strict=True)
+    )
+    pairs = (pair.split("-") for pair in fields[2].split())
+    return puf, eif, [{"p": f"p{p}", "e": f"e{e}"} for p, e in pairs], [int(x) for x in fields[3].split()]
 
 
 def changed(study: dict[str, Any], given: Rows, draw: Random) -> Rows:

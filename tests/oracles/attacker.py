@@ -201,9 +201,12 @@ class Attacker:
     def _moves(line: dict[str, str], other: dict[str, str]) -> dict[tuple[str, ...], tuple[str, str]]:
         """What a record can be in two metrics at once, the one contained in the other: how many there are of each kind.
 
-        `c` and `u`: one candidate, confirmed or not; `C` and `U`: several; `a`: ambiguous; `-`: none of these.
+        `c` and `u`: one candidate, confirmed or not; `C` and `U`: several; `a`: ambiguous; `-`: none of these. At rank
+        limit 1 nobody has several.
         """
         kinds = {"c": "cC", "u": "uUC", "C": "C", "U": "UC", "a": "a", "-": "cuCUa-"}
+        if other["rank_limit"] == "1":
+            kinds = {"c": "c", "u": "u", "a": "a", "-": "cua-"}
         place = line["metric"], other["metric"], line["stratum"], other["rank_limit"]
         return {("both", *place, one + two): (one, two) for one, many in kinds.items() for two in many}
 

@@ -49,7 +49,9 @@ class Ended(NamedTuple):
         rules = {step.label: rule for rule, step in STEPS.items()}
         label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
         detail = r"\D.*" if "Dry run: " in self.shown else r"\d+(?: s| min|\.\d h)"
-        lines = re.findall(rf"^[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$", self.shown, re.MULTILINE)
+        number = r"(?:\d+ of \d+ +)?"
+        pattern = rf"^{number}[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$"
+        lines = re.findall(pattern, self.shown, re.MULTILINE)
         # The last job, which tells the verdicts, is no step.
         assert lines or re.search("Nothing to be done|^(Dry run|Done): [01] jobs? ", self.shown, re.MULTILINE), (
             self.shown

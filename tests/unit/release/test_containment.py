@@ -35,7 +35,7 @@ def test_with_missing_values_only_what_passes_is_contained():
 def test_three_variables_have_one_level():
     """Unicity tells the only candidates of taxicab, which are those of rank limit 1."""
     found, known = contained({"unicity": {}, "taxicab": {}}, SIDES[:3])
-    assert found == {("unicity", "taxicab"): "found"}
+    assert found == {("unicity", "taxicab"): "only"}
     assert known.one_level == (("", "taxicab"),)
     assert known.one_candidate == (("", "unicity"),)
 
@@ -75,6 +75,37 @@ def test_a_variant_of_unicity_with_more_sets_does_not_have_one_candidate():
     _, known = contained({"unicity": {"interactions": "full"}}, v={"metrics": {"unicity": {"interactions": "all"}}})
     assert known.one_candidate == (("", "unicity"),)
     assert [(one.smaller[0], one.larger[0]) for one in known.contained] == [("", "v")]
+
+
+def test_a_record_that_is_unique_on_all_variables_has_no_other_candidate_on_fewer():
+    sets = {"full": {"interactions": "full"}, "jointly_observed": {"interactions": "jointly_observed"}, "all": {}}
+    for name in ("jointly_observed", "all"):
+        found, _ = contained({"unicity": sets["full"]}, complete=False, v={"metrics": {"unicity": sets[name]}})
+        assert found == {("unicity", "vunicity"): "only"}, name
+
+
+@pytest.mark.parametrize(
+    ("score", "otherwise", "how"), [("5", "2", "level"), ("2", "2", "level"), ("1", "2", "passing")]
+)
+def test_equal_categories_can_be_the_best_of_a_record_without_having_one_score(score, otherwise, how):
+    """Taxicab wants all of three variables equal; a table can score other categories as high as equal ones."""
+    cells = [{"puf": "1", "eif": "1", "score": score}, {"puf": "1", "eif": "2", "score": "1"}]
+    scores = {"scores": {"a": {"table": cells, "otherwise": otherwise}}, "threshold": "5"}
+    assert contained({"taxicab": {}, "adhoc": scores}, SIDES[:3])[0]["taxicab", "adhoc"] == how
+
+
+@pytest.mark.parametrize(("closest", "how"), [(1, "level"), (2, "level"), (3, "passing")])
+def test_two_equal_categories_are_the_closest_two_whatever_the_numbers_are(closest, how):
+    variables = [*SIDES[:2], {"name": "x", "type": "numeric"}]
+    found, _ = contained({"taxicab": {}, "winkler": {"agreement": {"closest": closest}}}, variables)
+    assert found["taxicab", "winkler"] == how
+
+
+@pytest.mark.parametrize(("least", "one_level"), [(3, True), (2, False)])
+def test_numbers_that_must_agree_leave_one_level(least, one_level):
+    numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(3)]
+    _, known = contained({"winkler": {"min_agree": least}}, numeric)
+    assert (known.one_level == (("", "winkler"),)) == one_level
 
 
 def test_every_pair_can_pass():

@@ -78,7 +78,7 @@ def test_sets_that_another_dominates_are_left_to_the_file(suggested):
     [
         ({"verdict": ["above"] * 4}, "None of them meets the limits"),
         ({"verdict": ["within", "above", "above", "above"]}, "One of them meets the limits"),
-        ({"verdict": ["within"] * 4}, "The study meets its limits on the rates without coarser values."),
+        ({"verdict": ["within"] * 4}, "Every metric meets its limits without coarser values."),
     ],
 )
 def test_what_was_not_found_or_not_needed_is_said(suggested, columns, text):

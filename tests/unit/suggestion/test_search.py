@@ -89,7 +89,7 @@ def test_a_study_that_meets_its_limits_is_not_changed():
     assert [one.chosen for one in tried] == [()]
     assert looked.n_runs == 0
     told = sentence(outcome(tried, CHANGES, DECISION).suggestions)
-    assert told == "the study meets its limits on the rates without coarser values"
+    assert told == "every metric meets its limits without coarser values"
 
 
 def test_without_a_set_that_meets_the_limits_the_sentence_says_so():

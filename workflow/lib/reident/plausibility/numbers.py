@@ -24,8 +24,8 @@ MAX_NOISE = 1.7
 _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
 
-_CONSTANT = 0.02
-"""The largest deviation of a factor that is nearly constant, as a median share."""
+_LARGE_FACTOR = 2.0
+"""The logarithm of a factor that fewer than ten links show: no noise makes five or more numbers differ by it."""
 
 
 class Conversion(NamedTuple):
@@ -194,9 +194,11 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
     ratio = np.log(y[same] / x[same])
     ratio -= np.median(ratio)
     far = np.abs(ratio) > max(0.4, 6 * float(np.median(np.abs(ratio))))
-    if far.mean() < 0.08 or far.sum() < MIN_LINKS:
+    if far.mean() < 0.08 or far.sum() < MIN_LINKS // 2:
         return None
     middle = float(np.median(ratio[far]))
+    if far.sum() < MIN_LINKS and abs(middle) < _LARGE_FACTOR:
+        return None
     near = np.abs(ratio - middle) < 0.2 * abs(middle) + 0.1
     if abs(middle) < 0.4 or near[far].mean() < 0.8:
         return None
@@ -206,23 +208,20 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 def spread_values(own: np.ndarray, other: np.ndarray) -> float:
     """Return the share of links with a value whose partners are spread as everyone's, unlike the partners of others.
 
-    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count.
+    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; they
+    are taken out together before the others are looked at, since two codes would hide each other.
     """
     _, place, n = np.unique(own, return_inverse=True, return_counts=True)
-    total = 0
-    for value in np.argsort(-n, kind="stable")[:3]:
-        if n[value] < max(8, 0.05 * len(own)):
-            break
+    frequent = [value for value in np.argsort(-n, kind="stable")[:3] if n[value] >= max(8, 0.05 * len(own))]
+    total, others = 0, ~np.isin(place, frequent)
+    for value in frequent:
         mine = place == value
-        if (~mine).sum() < MIN_LINKS:
+        rest = others if others.sum() >= MIN_LINKS else ~mine
+        if rest.sum() < MIN_LINKS:
             continue
-        partners, residuals = other[mine], (other - own)[~mine]
-        wide, usual = (
-            np.subtract(*np.quantile(partners, [0.75, 0.25])),
-            np.subtract(*np.quantile(residuals, [0.75, 0.25])),
-        )
+        wide, usual = (np.subtract(*np.quantile(ranks, [0.75, 0.25])) for ranks in (other[mine], (other - own)[rest]))
         value_rank = own[mine][0]
-        same, by_chance = (float((np.abs(ranks - value_rank) < 0.05).mean()) for ranks in (partners, other))
+        same, by_chance = (float((np.abs(ranks - value_rank) < 0.05).mean()) for ranks in (other[mine], other))
         if wide > 0.33 and wide > 1.7 * usual and same < by_chance + 0.2:
             total += int(n[value])
     return total / len(own)

@@ -19,7 +19,7 @@ from reident.linkage.settings import WHOLE
 MAX_PAIRS = 10**8
 """Pairs up to which the attack runs once more for each variable; of larger studies the table has no line."""
 
-COUNTS = ["n_puf", "n_suspected", "n_confirmed"]
+COUNTS = ["n_puf", "n_suspected", "n_confirmed", "expected_correct", "n_single", "n_single_confirmed"]
 
 
 def leave_out(settings: AttackSettings, files: AttackFiles, context: ScoringContext) -> pd.DataFrame:

@@ -5,6 +5,7 @@ It follows from the options alone: what a pair can lose by each variable bounds 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import permutations, product
@@ -15,7 +16,7 @@ from reident.linkage.metrics.contract import AGREE, APART, CLOSE, MISSING, SPLIT
 from reident.pipeline.releasing import Attack
 from reident.sections.linkage import Binning, LinkingVariable
 
-How: TypeAlias = Literal["passing", "level", "found", "alike"]
+How: TypeAlias = Literal["passing", "level", "found", "alike", "only"]
 
 Name: TypeAlias = tuple[str, str]
 """A variant, empty for the study itself, and a metric."""
@@ -28,10 +29,11 @@ ROUNDED = Fraction(1, 10**9)
 class Contained(NamedTuple):
     """An attack that is contained in another one.
 
-    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `level`, all pairs that
-    pass the larger one's are equally good, so that a record has all of them as candidates or is ambiguous. In `found`,
-    each candidate at a rank limit is a candidate of the larger attack at this limit; in `alike`, a record that is
-    ambiguous in the smaller attack is so in the larger one too.
+    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `level`, no other pair
+    of its record is better there, so that the record has all of them as candidates or is ambiguous. In `found`, each
+    candidate at a rank limit is a candidate of the larger attack at this limit; in `alike`, a record that is ambiguous
+    in the smaller attack is so in the larger one too. In `only`, a record has one candidate, and no other one in the
+    larger attack.
     """
 
     smaller: Name
@@ -47,6 +49,7 @@ class Containments(NamedTuple):
     all_pass: tuple[Name, ...] = ()  # attacks whose threshold every pair passes
     none_pass: tuple[Name, ...] = ()  # attacks whose threshold no pair can pass
     one_level: tuple[Name, ...] = ()  # attacks in which all pairs that pass are equally good
+    two_pairs: tuple[Name, ...] = ()  # attacks in which at most two pairs pass for each link
 
 
 class _Made(NamedTuple):
@@ -67,7 +70,8 @@ def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
     for one, other in permutations(made, 2):
         how = _contained(one, other, all_pass=ends[other.name][1])
         if how is not None:
-            how = "level" if how == "passing" and other.name in one_level else how
+            if how == "passing" and (other.name in one_level or _are_best(one, other)):
+                how = "level"
             contained.append(Contained(one.name, other.name, how))
     return Containments(
         tuple(contained),
@@ -75,6 +79,7 @@ def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
         tuple(name for name, (_, all_pass) in ends.items() if all_pass),
         tuple(name for name, (can_pass, _) in ends.items() if not can_pass),
         one_level,
+        tuple(one.name for one in made if one.losses.two_pairs),
     )
 
 
@@ -82,7 +87,9 @@ def recorded(record: Mapping[str, Any] | None) -> Containments:
     """Return the containments that the record of an earlier edition has; none where it has none."""
     if record is None:
         return Containments()
-    names = {name: tuple((variant, metric) for variant, metric in record[name]) for name in Containments._fields[1:]}
+    names = {
+        name: tuple((variant, metric) for variant, metric in record.get(name, ())) for name in Containments._fields[1:]
+    }
     contained = (Contained((*few,), (*many,), how) for few, many, how in record["contained"])
     return Containments(tuple(contained), **names)
 
@@ -133,6 +140,14 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
         passes = _all_pass(one, other)
     if not passes:
         return None
+    if (
+        same_strata
+        and one.losses.one_candidate
+        and one.losses.sets
+        and other.losses.by_variable
+        and _all_pass(other, one)
+    ):
+        return "only"
     if not same_strata or not same_variables or not one.losses.by_variable or not other.losses.by_variable:
         return "passing"
     return _ranked(one, other) or "passing"
@@ -142,7 +157,8 @@ def _of_one_metric(one: _Made, other: _Made) -> How | None:
     """Return how a metric is contained in itself with another threshold, or other sets of variables."""
     few, many = one.losses, other.losses
     if few.sets:
-        return "found" if few.sets <= many.sets else None
+        how: How = "only" if few.one_candidate else "found"
+        return how if few.sets <= many.sets else None
     if few.order is not None and few.order == many.order:
         return "alike" if few.reach <= many.reach else None
     options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
@@ -243,10 +259,36 @@ def _points(one: _Made, other: _Made) -> set[tuple[Any, Any]] | None:
 def _has_one_level(one: _Made) -> bool:
     """Return whether all pairs that pass are equally good."""
     losses = one.losses
+    if losses.step and losses.ranks:
+        lowest = sum(min(low for low, _ in states.values()) for states in losses.by_variable.values())
+        if losses.level(lowest) < losses.limit <= losses.level(lowest + losses.step):
+            return True
     points = _points(one, one) if losses.ranks and losses.by_variable and not losses.sets else None
     return (
         points is not None and len({losses.level(here) for here, _ in points if losses.level(here) < losses.limit}) == 1
     )
+
+
+def _are_best(one: _Made, other: _Made) -> bool:
+    """Return whether no pair of a record is better in another attack than those that pass here."""
+    few, many = one.losses, other.losses
+    if not (few.by_variable and many.best) or not _same_where_common(one, other):
+        return False
+    # The least that a pair loses here, and how much more it loses for each variable that is not at its best there.
+    least, more = 0, []
+    for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
+        losses = few.by_variable.get(name)
+        best: dict[bool, list[Any]] = {True: [], False: []}
+        for state, own in _states(variable, one, other):
+            best[name not in many.by_variable or own in many.best.get(name, ())].append(
+                losses[state][0] if losses else 0
+            )
+        lowest = min(best[True] + best[False])
+        least += lowest
+        more.append(min(best[False], default=math.inf) - lowest)
+    spare = 0 if many.enough is None else len(many.by_variable) - many.enough
+    total = least + sum(sorted(more)[: spare + 1])
+    return total == math.inf or few.level(total) >= few.limit
 
 
 def _ranked(one: _Made, other: _Made) -> How | None:

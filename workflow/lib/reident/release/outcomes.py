@@ -46,6 +46,8 @@ def publish(
         rate, outcome, metric = _RATES.get(line["limit"]), _WORDS.get(line["outcome"]), line["metric"]
         if rate is None or outcome is None or (line["limit"] == "conditional_rate_at_most" and not by_estimate):
             continue
+        if metric not in rank_limits:  # the join on exact values, of which no count is published
+            continue
         numerator = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
         denominator = None if rate[1] is None else _denominator(rate[1], numerator)
         if numerator in cells and (denominator is None or denominator in cells):

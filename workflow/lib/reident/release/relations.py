@@ -42,6 +42,18 @@ SINGLE = {
 }
 """The same at a lower rank limit of the other attack, at which a single candidate is still one."""
 
+ONLY = {
+    "n_confirmed": ((0, 1, 0, 0, 0), (0, 1, 0, 0, 0)),
+    "suspected, not confirmed": ((1, -1, 0, 0, 0), (1, -1, 0, 0, 0)),
+}
+"""The same where a record has one candidate in both attacks."""
+
+ONLY_PUBLISHED = {
+    "a single candidate that is confirmed": ((0, 1, 0, 0, 0), (0, 0, 0, 0, 1)),
+    "a single candidate that is not confirmed": ((1, -1, 0, 0, 0), (0, 0, 0, 1, -1)),
+}
+"""The same where the number of single candidates is published."""
+
 MAX_RECORDS = 100
 """A stratum has at most records · records links; a relation where one of the two numbers is at most this."""
 
@@ -179,6 +191,9 @@ class _Edition:
         if base.file == RELEASED and name in self.facts.containments.none_pass:
             for cell in filter(None, (suspected, ambiguous)):
                 yield from equal("no pair can pass", [(1, cell)], [])
+        if base.file == RELEASED and base.stratum == WHOLE and name in self.facts.containments.two_pairs:
+            candidates = [(1, suspected), (1 + base.rank_limit, ambiguous)]
+            yield from at_most("at most two pairs pass for each link", candidates, [(2, self.get(base, "n_links"))])
         is_compared = (base.stratum != WHOLE or not self.facts.stratified) and self._low(eif) > 0
         if base.file == RELEASED and name in self.facts.containments.all_pass and is_compared:
             yield from equal("every pair passes", [(1, suspected), (1, ambiguous)], [(1, puf)])
@@ -260,7 +275,7 @@ class _Edition:
         for cell in self.cells:
             if cell.file == RELEASED:
                 counts[cell.variant, cell.metric].add((cell.quantity, cell.stratum, cell.rank_limit))
-        strength: tuple[How, ...] = ("passing", "level", "found", "alike")
+        strength: tuple[How, ...] = ("passing", "level", "found", "alike", "only")
         known = {
             (one.smaller, one.larger): strength.index(one.how)
             for one in self.facts.containments.contained
@@ -273,8 +288,9 @@ class _Edition:
                 for name in names
                 if counts[name] in (counts[smaller], counts[larger])
             )
-            # Through a `level`, which says nothing of the order of candidates, nothing but what passes follows.
-            if any(min(step) >= how and (how == 0 or 1 not in step) for step in steps):
+            # Through a `level`, which says nothing of the order of candidates, nothing but what passes follows; what it
+            # says of ambiguous records follows from `alike` alone.
+            if any(min(step) >= (how if how != 1 else 3) and (how == 0 or 1 not in step) for step in steps):
                 del known[smaller, larger]
         for (smaller, larger), how in known.items():
             yield Contained(smaller, larger, strength[how])
@@ -297,6 +313,8 @@ class _Edition:
                 chosen |= {*limits[:1]}
             if contained.how == "level":
                 chosen |= {*above[-1:]}
+            elif contained.how == "only":
+                chosen = {*limits}
             for limit in sorted(chosen):
                 yield from self._within(contained, line, larger[line.stratum, limit])
 
@@ -314,8 +332,12 @@ class _Edition:
             for name, of in CONTAINED.items():
                 here = int(several or bool(of[0]))
                 parts[f"{name}, or ambiguous"] = (*of[:2], here, *of[3:]), (*of[:2], 1, *of[3:])
-        if how in ("found", "alike") and not is_lower:
+        if how == "only":
+            parts = ONLY_PUBLISHED if many[3] else ONLY
+        elif how in ("found", "alike") and not is_lower:
             parts |= {name: (of, of) for name, of in CONTAINED.items()}
+            if line.rank_limit in (0, 1) and other.rank_limit == 1:
+                parts |= ONLY
         elif how in ("found", "alike") and not one_to_one:
             parts |= SINGLE
         for name, factors in parts.items():
@@ -326,7 +348,7 @@ class _Edition:
             yield from at_most(f"{name}: contained in another attack", *terms)
         if how in ("alike", "level") and (is_lower or line.rank_limit == other.rank_limit):
             yield from at_most("n_ambiguous: contained in another attack", [(1, few[2])], [(1, many[2])])
-        if how in ("found", "alike") and not is_lower:
+        if how in ("found", "alike", "only") and not is_lower:
             yield from self._clusters_within(line, other)
 
     def _clusters_within(self, line: Cell, other: Cell) -> Iterator[Relation]:

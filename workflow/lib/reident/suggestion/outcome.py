@@ -104,7 +104,7 @@ def sentence(suggestions: pd.DataFrame) -> str:
     n = len(changed)
     runs = f"{n} run" if n == 1 else f"{n} runs"
     if NONE in set(meeting["recodings"]):
-        return "the study meets its limits on the rates without coarser values"
+        return "every metric meets its limits without coarser values"
     if meeting.empty:
         end = f" within {MAX_RUNS} runs" if n >= MAX_RUNS else f", after {runs}"
         best = suggestions.iloc[0]

@@ -13,7 +13,7 @@ from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
 from reident.verdict.settings import VerdictSettings
-from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
+from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
 COLUMNS = {
     "conditional_rate_at_most": "conditional_rate",
@@ -49,8 +49,8 @@ class Outcome(NamedTuple):
     limit : str
         The key of the study file.
     metric : str
-        The metric, for matching and several keys the scenario, for attribute disclosure the target; empty for the
-        risk of the whole key of one file.
+        The metric, or :data:`reident.verdict.stronger.EXACT`; for matching and several keys the scenario, for attribute
+        disclosure the target; empty for the risk of the whole key of one file.
     value : float
         NaN where it is not defined.
     bound : float
@@ -81,9 +81,10 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
     settings : VerdictSettings
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
-        :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
-        ``summary`` and ``known``, its scenarios, of ``file_risk``, ``closest`` of distances to the closest record, and
-        ``learnt`` of attribute disclosure.
+        :func:`reident.verdict.warnings.collect`, ``agreement`` and ``surest`` of the metrics, ``together``,
+        ``scenarios`` and ``pooled`` of matching, and ``cells``, ``summary`` and ``known``, its scenarios, of
+        ``file_risk``, ``closest`` of distances to the closest record, and ``learnt`` of attribute disclosure; ``exact``
+        and ``without`` of stronger intruders.
 
     Returns
     -------
@@ -118,6 +119,10 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             outcomes += [
                 judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
+        if "exact" in tables:
+            outcomes += _of_exact_values(decision, tables["exact"], sorted(set(rates["metric"])))
+    if "surest" in tables and decision.surest is not None:
+        outcomes += _of_surest(decision.surest.at_most, tables["surest"], tables["rates"])
     if "together" in tables:
         outcomes += _of_joint(decision, tables["together"], tables["rates"])
     if "cells" in tables:
@@ -162,6 +167,23 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
     else:
         outcome = UNSURE if has_interval and line["conditional_high"] > bound else PASSES
     return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
+
+
+def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limit on the surest claims of which a share is right, for every metric and their agreement."""
+    tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
+    for line in surest.to_dict("records"):
+        metric, value = str(line["metric"]), float(line["n_at_limit"])
+        outcome = BREAKS if value > bound else PASSES if line["n_claims"] else NOTHING
+        yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
+
+
+def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]) -> Iterator[Outcome]:
+    """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
+    for limit, bound in stronger.bounds(decision, metrics).items():
+        line = stronger.judged_set(exact, limit, bound)
+        outcome = judge_metric(line, limit, bound, decision.by)
+        yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
@@ -261,7 +283,10 @@ def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     if BREAKS in outcomes:
         return ABOVE
     unsure = limits[limits["outcome"] == UNSURE]
-    if outcomes <= {NONE} or (unsure["value"] > unsure["bound"]).any():
+    if (
+        set(limits.loc[limits["metric"] != stronger.EXACT, "outcome"]) <= {NONE}
+        or (unsure["value"] > unsure["bound"]).any()
+    ):
         return UNKNOWN
     reasons = NONE in outcomes, FILE in set(unsure["about"]), UNDERSTATES in set(warning_lines["severity"])
     return RESERVED if any(reasons) else WITHIN

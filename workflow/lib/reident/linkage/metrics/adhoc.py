@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Records
+    from reident.linkage.settings import Variable
+    from reident.sections.linkage import LinkingVariable
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 
@@ -193,7 +195,36 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
             apart = (-highest, 0) if rule is None and variable.type == "numeric" else 0
         by_variable[variable.name] = per_state(agree, apart, 0)
     limit = -Fraction(threshold(options, variables))
-    return Losses(by_variable, limit, order=(options.scores,), reach=limit)
+    best = {x.name: frozenset({AGREE}) for x in variables if _agreement_is_best(options.scores.get(x.name), x)}
+    step = _step(options.scores.values())
+    return Losses(by_variable, limit, order=(options.scores,), reach=limit, step=step, best=best)
+
+
+def _step(rules: Iterable[VariableScore]) -> Fraction:
+    """Return what sums of scores differ by at least; 0 where a function of the study gives some of them."""
+    scores = [Fraction(1)]
+    for rule in rules:
+        if rule.function is not None:
+            return Fraction(0)
+        declared = [*(band.score for band in rule.bands or ()), *(cell.score for cell in rule.table or ())]
+        scores += map(Fraction, [*declared, rule.beyond, rule.otherwise])
+    return Fraction(1, math.lcm(*(score.denominator for score in scores)))
+
+
+def _agreement_is_best(rule: VariableScore | None, variable: Variable | LinkingVariable) -> bool:
+    """Return whether no value scores more beside a value of the PUF than this value itself."""
+    if rule is None or rule.exact:
+        return True
+    if rule.bands is not None:
+        scores = [rule.beyond, *(band.score for band in rule.bands)]
+        return min(rule.bands, key=lambda band: band.within).score == max(scores)
+    if rule.table is None:
+        return False
+    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
+    scores_of = {(normal(cell.puf), normal(cell.eif)): cell.score for cell in rule.table}
+    return all(
+        scores_of.get((p, p), rule.otherwise) >= max(score, rule.otherwise) for (p, _), score in scores_of.items()
+    )
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:

@@ -9,6 +9,7 @@ values agree (METHODS §4.6), and a *rank* is the place of a score among those o
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -158,6 +159,14 @@ class Losses(NamedTuple):
         Whether a record has at most one candidate, and is the candidate of at most one.
     sets : frozenset
         Unicity only: which sets of variables are searched; pairs of fewer sets are among those of more.
+    step : number
+        What sums of losses differ by at least, if they differ; 0 where the options do not tell.
+    best : mapping
+        For each linking variable the states in which no other pair of the PUF record loses less by it.
+    enough : int or None
+        How many variables in such a state make a pair one of the best of its PUF record; None where all are needed.
+    two_pairs : bool
+        Whether at most two pairs pass for each link.
     """
 
     by_variable: Mapping[str, Mapping[str, tuple[Any, Any]]]
@@ -169,6 +178,10 @@ class Losses(NamedTuple):
     ranks: bool = True
     one_candidate: bool = False
     sets: frozenset[int | str] = frozenset()
+    step: float | Fraction = 0
+    best: Mapping[str, frozenset[str]] = MappingProxyType({})
+    enough: int | None = None
+    two_pairs: bool = False
 
 
 class Metric(NamedTuple, Generic[OptionsT]):
@@ -207,6 +220,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
     losses : callable or None
         ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
         metric of which the audit of an edition then knows no relation to others.
+    by_value : callable
+        ``by_value(options)`` tells whether a metric that compares bins otherwise compares the numbers themselves.
     """
 
     name: str
@@ -222,3 +237,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
     score_small: Callable[[Pairing, OptionsT, ScoringContext], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     losses: Callable[[OptionsT, Variables, bool], Losses] | None = None
+    by_value: Callable[[OptionsT], bool] = lambda _: False
+
+    def table(self, options: OptionsT) -> Literal["binned", "prepared"]:
+        """Return the table that the metric compares with these options."""
+        return "prepared" if self.by_value(options) else self.reads

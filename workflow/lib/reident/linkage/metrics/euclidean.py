@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -97,6 +97,7 @@ def losses(options: Options, variables: Variables, complete: bool) -> Losses:
         order=(None if complete else alpha, options.whole_steps),
         reach=divisor * alpha**2 / (4 if options.norm == "primer" else 2),
         measure=2 if options.whole_steps else 1,
+        best={variable.name: frozenset({AGREE}) for variable in variables},
     )
 
 

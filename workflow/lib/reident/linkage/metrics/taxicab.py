@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.contract import (
+    AGREE,
+    CLOSE,
+    Losses,
+    Metric,
+    Scored,
+    ScoringContext,
+    job_arguments,
+    per_state,
+)
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
@@ -69,7 +78,8 @@ def losses(options: Options, variables: Variables, complete: bool) -> Losses:
     alpha = options.alpha
     by_variable = {variable.name: per_state(0, 1, alpha, binned=True) for variable in variables}
     limit = alpha * len(variables) / 2
-    return Losses(by_variable, limit, order=(None if complete else alpha,), reach=limit)
+    best = dict.fromkeys(by_variable, frozenset({AGREE, CLOSE}))
+    return Losses(by_variable, limit, order=(None if complete else alpha,), reach=limit, best=best)
 
 
 METRIC = Metric(

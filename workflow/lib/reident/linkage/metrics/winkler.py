@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -176,6 +176,9 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
         order=(options.agreement,),
         reach=-least,
         ranks=not is_closest or all(variable.type == "categorical" for variable in variables),
+        step=0 if is_closest else 1,
+        best={variable.name: frozenset({AGREE}) for variable in variables},
+        enough=least if is_closest else None,
     )
 
 

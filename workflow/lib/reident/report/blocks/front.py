@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.report.blocks.common import FEW, portion, reserved, share_of
+from reident.report.blocks.exact import EXACT_TABLE, exact_line, exact_names, is_exact
 from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, box, items, table
@@ -48,7 +49,8 @@ def _verdict(outcomes: set[str]) -> str:
 @block("rates.csv", VERDICT, LIMITS)
 def overall(results: Results) -> str:
     """Return the verdict on the attack, set apart."""
-    limits, kind = results.limits(ATTACK), results.verdict(ATTACK)
+    every, kind = results.limits(ATTACK), results.verdict(ATTACK)
+    limits, by_exact = every[~is_exact(every)], every[is_exact(every)]
     if not results.confirmable:
         advice = TEXT("not_evidence.strata" if results.true_links[0] else "not_evidence.files")
         return box("verdict unknown", TEXT("overall.none"), f"{unconfirmable(results)} {advice}")
@@ -58,12 +60,15 @@ def overall(results: Results) -> str:
     silent = [title(metric) for metric in results.metrics if outcomes.get(metric) == {NONE}]
     no_metric = TEXT("no_metric", n=len(silent), metrics=listed(silent)) if silent else ""
     if kind == UNKNOWN:
-        every = len(silent) == limits["metric"].nunique() and (results.whole["tolerance"] < 0).all()
-        return box("verdict unknown", TEXT("overall.none"), no_metric if every else TEXT("invalid"))
+        is_silent = len(silent) == limits["metric"].nunique() and (results.whole["tolerance"] < 0).all()
+        return box("verdict unknown", TEXT("overall.none"), no_metric if is_silent else TEXT("invalid"))
+    exact = _by_exact_values(results, by_exact)
     if kind == ABOVE:
-        text = " ".join(filter(None, [*_above(results, limits), no_metric]))
-        return box("verdict above", TEXT("overall.above"), text)
-    text = " ".join(filter(None, [*_within(results, limits), no_metric]))
+        texts = [*exact, *_within(results, limits)]
+        if BREAKS in set(limits["outcome"]):
+            texts = [*_above(results, limits), *exact]
+        return box("verdict above", TEXT("overall.above"), " ".join(filter(None, [*texts, no_metric])))
+    text = " ".join(filter(None, [*_within(results, limits), *exact, no_metric]))
     if kind == RESERVED:
         return box("verdict reserved", TEXT("overall.reservations"), f"{text} {reserved(results, ATTACK)}")
     return box("verdict within", TEXT("overall.within"), text)
@@ -129,6 +134,25 @@ def _value(results: Results, limit: str, metric: str, value: float, bound: float
     is_end = limit == "conditional_rate_at_most" and results.decision.get("by") == "upper"
     text = share_of(value, n) if n < FEW and not is_end else apart(value, bound)[0]
     return TEXT("value_of", value=text, n=count(n))
+
+
+def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
+    """Return the sentences on the join on exact values: of each limit that it breaks, or that it is within them."""
+    broken = limits[limits["outcome"] == BREAKS]
+    if broken.empty:
+        is_met = limits["outcome"].isin([PASSES, UNSURE]).any() and _exact_of_table(results, limits) is not None
+        return [TEXT("exact.within", n=limits["limit"].nunique())] if is_met else []
+    return [
+        TEXT(
+            "exact.above",
+            names=exact_names(line := exact_line(results, row.limit, row.bound)),
+            people=_of_puf(results, int(line["n_confirmed"])),
+            claims=int(line["n_suspected"]),
+            what=what(results, row.limit),
+            limit=bound_of(row.limit, row.bound),
+        )
+        for row in broken.itertuples()
+    ]
 
 
 def _within(results: Results, limits: pd.DataFrame) -> list[str]:
@@ -348,7 +372,10 @@ def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:
 def verdicts(results: Results) -> str:
     """Return the table of verdicts."""
     whole, limits, terms = results.whole, results.limits(ATTACK), TEXT("table.terms")
-    names = metric_cells(results.metrics)
+    exact = _exact_of_table(results, limits)
+    if exact is not None:
+        whole = pd.concat([whole, pd.DataFrame([exact]).set_index("metric")])[whole.columns]
+    names = metric_cells(whole.index)
     table_columns = [
         ReportColumn(HEADING("metric"), names, "l"),
         *columns(whole, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed reach@0.9fr", "1.1fr"),
@@ -360,13 +387,24 @@ def verdicts(results: Results) -> str:
     caption = TEXT("table.without_limit", terms=terms)
     if len(limits):
         caption = TEXT("table.with_limits", terms=terms)
-        if (only := _only(limits)) is not None and only[0] == "conditional_rate_at_most":
+        if (only := _only(limits[~is_exact(limits)])) is not None and only[0] == "conditional_rate_at_most":
             caption = TEXT("table.with_limit", limit=declared(only[1]), terms=terms)
         by_metric = limits.groupby("metric")["outcome"].agg(set)
-        cells = [_verdict(by_metric.get(metric, set())) for metric in results.metrics]
+        cells = [_verdict(by_metric.get(metric, set())) for metric in whole.index]
         table_columns.insert(1, ReportColumn(HEADING("verdict"), cells, "l"))
+    if exact is not None:
+        caption += " " + TEXT("table.exact", names=exact_names(exact))
     if whole["n_single"].between(1, FEW - 1).any():
         caption += " " + TEXT("table.few_single", few=FEW)
     if whole["single_rate"].isna().any():
         caption += " " + TEXT("table.undefined", undefined=UNDEFINED)
     return table(caption, *table_columns, name="verdict-by-metric")
+
+
+def _exact_of_table(results: Results, limits: pd.DataFrame) -> pd.Series | None:
+    """Return the join on exact values by which the first limit is judged, as a line of rates; None without a claim."""
+    if not results.has(EXACT_TABLE):
+        return None
+    first = limits[is_exact(limits)].head(1)
+    line = exact_line(results, *(first[["limit", "bound"]].iloc[0] if len(first) else ("", 0.0)))
+    return line if line["n_suspected"] else None

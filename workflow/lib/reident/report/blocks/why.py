@@ -12,14 +12,17 @@ from matplotlib.axes import Axes
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report import style
 from reident.report.blocks.common import share_rows
+from reident.report.blocks.exact import is_exact
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, items, paragraphs, table
-from reident.report.results import Results
+from reident.report.results import LIMITS, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
 from reident.report.terms import narrow_title, some, title
 from reident.report.wording import count, escape, label_cells, number, percent, rates
 from reident.suggestion.outcome import NONE, WITHIN
+from reident.verdict.limits import BREAKS
+from reident.verdict.warnings import ATTACK
 
 TEXT = Sentences("why")
 HEADING = Sentences("headings")
@@ -155,24 +158,23 @@ def signed(value: float) -> str:
     return count(value) if not value else f"{'+' if value > 0 else MINUS}{count(abs(value))}"
 
 
-@block(SUGGESTIONS)
+@block(SUGGESTIONS, LIMITS)
 def why_suggested(results: Results) -> str:
     """Say whether sets of coarser values meet the limits, and which of them loses least."""
     lines = results.table(SUGGESTIONS)
     tried, meeting = lines[lines["recodings"] != NONE], lines[lines["verdict"] == WITHIN]
+    sets, n = some(len(tried), "set"), len(meeting)
     if NONE in set(meeting["recodings"]):
-        return TEXT("suggested.unneeded")
-    sets = some(len(tried), "set")
-    if meeting.empty:
-        return TEXT("suggested.none", sets=sets)
-    best = meeting.iloc[0]
-    return TEXT(
-        "suggested.text",
-        n=len(meeting),
-        sets=sets,
-        best=_set_name(str(best["recodings"])),
-        share=percent(best["values_changed"]),
-    )
+        text = TEXT("suggested.unneeded")
+    elif meeting.empty:
+        text = TEXT("suggested.none", sets=sets)
+    else:
+        best = meeting.iloc[0]
+        name, share = _set_name(str(best["recodings"])), percent(best["values_changed"])
+        text = TEXT("suggested.text", n=n, sets=sets, best=name, share=share)
+    limits = results.limits(ATTACK)
+    is_above = (limits[is_exact(limits)]["outcome"] == BREAKS).any()
+    return f"{text} {TEXT('suggested.exact')}" if is_above else text
 
 
 @block(SUGGESTIONS)

@@ -1,0 +1,207 @@
+"""Levels of differences and competition against EM and probabilities pair by pair (METHODS §4.6)."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making.examples import examples
+from making.studies import in_strata, manifest, pairs
+from oracles import competing as oracle
+from reident.linkage import scoring, weights
+from reident.linkage.metrics import REGISTRY, candidates
+from reident.linkage.metrics.contract import ScoringContext
+from reident.linkage.metrics.fellegi_sunter import Options, log_odds
+from reident.linkage.metrics.levels import Scale, of_categories, of_cuts, of_table
+from reident.linkage.settings import OrderedVariable, ScoringSettings, WeighingSettings
+from reident.linkage.strata import pack
+
+ORDER = tuple("01234")
+
+
+def drawn(generator):
+    """Strata and variables: numbers with ties and without, amounts, bands, categories; missing values, empty files."""
+    kinds = [("number", None), ("number", [2.0, 0.5]), ("category", False), ("category", True)]
+    variables = [kinds[at] for at in generator.integers(0, 4, generator.integers(1, 5))]
+    missing, skew = generator.choice([0, 0.1, 0.5]), generator.random() < 0.5
+    strata = []
+    for _ in range(generator.integers(1, 4)):
+        n_puf, n_eif = generator.choice([0, 1, 2, 5, 9], 2, p=[0.1, 0.15, 0.2, 0.3, 0.25]).tolist()
+        puf = [tuple(value(generator, *kind, missing, skew) for kind in variables) for _ in range(n_puf)]
+        eif = [tuple(value(generator, *kind, missing, skew) for kind in variables) for _ in range(n_eif)]
+        for k in range(min(n_puf, n_eif) // 2):
+            eif[k] = puf[k]
+        strata.append((puf, eif))
+    return strata, variables
+
+
+def value(generator, kind, _, missing, skew):
+    if generator.random() < missing:
+        return None
+    if kind == "category":
+        return int(generator.integers(0, 5))
+    number = float(generator.integers(-3, 8))
+    return round(number * float(np.exp(3 * generator.random())), 2) if skew else number / 4
+
+
+def tables(strata, variables):
+    files = {}
+    for at, side in enumerate(("puf", "eif")):
+        rows = [row for stratum in strata for row in stratum[at]]
+        columns = {}
+        for j, (kind, _) in enumerate(variables):
+            values = [row[j] for row in rows]
+            if kind == "number":
+                columns[f"x{j}"] = pa.array(values, pa.float64())
+            else:
+                columns[f"x{j}"] = pa.array([None if v is None else str(v) for v in values], pa.string())
+        files[side] = pa.table(columns)
+    lines = {
+        side: in_strata(*[s for s, stratum in enumerate(strata) for _ in stratum[at]])
+        for at, side in enumerate(("puf", "eif"))
+    }
+    sizes = [(f"s{s:04}", len(puf), len(eif), 0) for s, (puf, eif) in enumerate(strata)]
+    return files, lines, manifest(*sizes)
+
+
+def settings(variables, *, competition, informed, threshold):
+    names = [
+        OrderedVariable(
+            f"x{j}", "numeric" if kind == "number" else "categorical", order=() if kind == "number" else ORDER
+        )
+        for j, (kind, _) in enumerate(variables)
+    ]
+    partial = tuple(f"x{j}" for j, (kind, more) in enumerate(variables) if kind == "category" and more)
+    bands = {f"x{j}": tuple(more) for j, (kind, more) in enumerate(variables) if kind == "number" and more}
+    options = Options(
+        m="informed" if informed else "blind",
+        partial=partial,
+        bands=bands,
+        competition=competition,
+        threshold={"probability": threshold},
+    )
+    part = WeighingSettings(tuple(names), threshold, None, informed, partial, True, bands, competition)
+    return part, ScoringSettings(tuple(names), "stratum", 4, options)
+
+
+def scored(part, files, lines, table, estimates, threads=1):
+    found = []
+    setting = ScoringContext(threads=threads, weights=estimates)
+    blocks = pack(table, 1)
+    scoring.score_shard(part, REGISTRY["fellegi_sunter"], files, lines, table, blocks, setting, found.append)
+    return pa.concat_tables(found)
+
+
+@examples(300)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_weights_and_scores_equal_those_pair_by_pair(seed):
+    generator = np.random.default_rng(seed)
+    strata, variables = drawn(generator)
+    if not any(puf and eif for puf, eif in strata):
+        return
+    competition, informed = bool(generator.random() < 0.7), bool(generator.random() < 0.3)
+    threshold = float(generator.choice([0.001, 0.1, 0.5]))
+    part, scoring_part = settings(variables, competition=competition, informed=informed, threshold=threshold)
+    files, lines, table = tables(strata, variables)
+    at, true = [0, 0], set()
+    iuf = []
+    for s, (puf, eif) in enumerate(strata):
+        for k in range(min(len(puf), len(eif)) // 2):
+            true.add((s, k, k))
+            iuf.append(f"{at[0] + k} {at[1] + k}")
+        at = [at[0] + len(puf), at[1] + len(eif)]
+    links = pairs(*iuf)
+    found = weights.estimate(part, files, lines, table, links, threads=int(generator.integers(1, 3)))
+    levels, m, u, prior, rounds = oracle.estimate(strata, variables, competition, true if informed else None)
+    assert found.model["prior"].iloc[0] == pytest.approx(prior, rel=1e-6)
+    assert found.model["rounds"].iloc[0] == rounds
+    bits = []
+    for j, (own_m, own_u) in enumerate(zip(m, u, strict=True)):
+        lines_of = found.levels[(found.levels["variable"] == f"x{j}") & (found.levels["level"] != "missing")]
+        assert lines_of["level"].tolist() == list(own_m)
+        assert lines_of["m"].tolist() == pytest.approx(list(own_m.values()), rel=1e-6)
+        assert lines_of["u"].tolist() == pytest.approx(list(own_u.values()), rel=1e-6)
+        assert lines_of["n_pairs"].tolist() == [sum(own[j] == name for own in levels.values()) for name in own_m]
+        assert of_table(lines_of).distinct == list(own_m)
+        units = [round(weight * oracle.UNIT) for weight in lines_of["weight"]]
+        bits.append(dict(zip(lines_of["level"], units, strict=True)))
+    expected = oracle.score(levels, bits, found.model["prior"].iloc[0], competition)
+    least = log_odds(threshold) - log_odds(found.model["prior"].iloc[0])
+    firsts = [(sum(len(s[0]) for s in strata[:at]), sum(len(s[1]) for s in strata[:at])) for at in range(len(strata))]
+    by_record = {}
+    for (s, i, k), weight in expected.items():
+        if weight >= round(least * oracle.UNIT):
+            by_record.setdefault(firsts[s][0] + i, []).append((weight, firsts[s][1] + k))
+    rows = scored(scoring_part, files, lines, table, found)
+    ours = {}
+    for puf, eif, score in zip(*(rows[name].to_pylist() for name in ("puf", "eif", "score")), strict=True):
+        ours.setdefault(puf, []).append(None if eif is None else (round(score * oracle.UNIT), eif))
+    assert set(ours) == set(by_record)
+    for puf, ranked in by_record.items():
+        ranked.sort(key=lambda one: (-one[0], one[1]))
+        kept = [one for one in ranked if sum(other[0] >= one[0] for other in ranked) <= 4]
+        assert ours[puf] == (kept or [None])
+
+
+def made(strata, variables, **options):
+    """The model, and the scores by pair of rows, of a study whose first records of each stratum are true links."""
+    part, scoring_part = settings(variables, **options)
+    files, lines, table = tables(strata, variables)
+    found = weights.estimate(part, files, lines, table, pairs())
+    rows = scored(scoring_part, files, lines, table, found).to_pydict()
+    return found, {(p, e): s for p, e, s in zip(rows["puf"], rows["eif"], rows["score"], strict=True)}
+
+
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_candidates_give_the_same_where_all_pairs_are_candidates(seed):
+    generator = np.random.default_rng(seed)
+    strata, variables = drawn(generator)
+    if not any(puf and eif for puf, eif in strata):
+        return
+    how = {"competition": True, "informed": False, "threshold": 1e-9}
+    every, scores = made(strata, variables, **how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "MAX_PAIRS", 0)
+        patch.setattr(candidates, "KEEP", 1000)
+        patch.setattr(candidates, "BITS", 1000)
+        patch.setattr(scoring, "MAX_SMALL", 0)
+        listed, listed_scores = made(strata, variables, **how)
+    assert listed.model["rounds"].tolist() == every.model["rounds"].tolist()
+    np.testing.assert_allclose(listed.levels["weight"], every.levels["weight"], rtol=0, atol=1e-9)
+    assert set(listed_scores) == set(scores)
+    for pair, score in scores.items():
+        assert listed_scores[pair] == pytest.approx(score, abs=1e-8)
+
+
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_pair_that_is_left_out_is_better_than_a_candidate(seed):
+    generator = np.random.default_rng(seed)
+    near, n = bool(generator.random() < 0.5), generator.integers(1, 40, 2)
+    levels = [of_categories(near=near), of_cuts(Scale(math.nan, 0), [2, 5])][: int(generator.integers(1, 3))]
+    values = tuple(generator.integers(0, 12, (size, len(levels))) for size in n)
+    starts = np.array([0, n[0]]), np.array([0, n[1]])
+    own = generator.integers(-5, 6, sum(len(found.distinct) for found in levels)) * oracle.UNIT
+    if len(levels) == 2:
+        own[len(levels[0].distinct) :] = [a * oracle.UNIT for a in (-3, -1, 1, 4, 1, -1, -3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "KEEP", 3)
+        found = candidates.candidates(values, starts, levels, own, -2 * oracle.UNIT)
+    at = [0, len(levels[0].distinct)]
+    total = np.zeros(n, np.int64)
+    for j, levels_of in enumerate(levels):
+        number = candidates.levels_of_pairs(levels_of, np.repeat(values[0][:, j], n[1]), np.tile(values[1][:, j], n[0]))
+        total += own[at[j] + number.astype(int)].reshape(n)
+    listed = np.zeros(n, bool)
+    listed[found.puf, found.eif] = True
+    for i in np.flatnonzero(~found.open_records):
+        lowest = total[i, listed[i]].min(initial=10 * oracle.UNIT)
+        fits = listed[i].any() and (total[i] >= lowest).sum() == listed[i].sum()
+        assert fits or not listed[i].any()
+        if not listed[i].any():
+            assert (total[i] < -2 * oracle.UNIT).all()
+    for i in np.flatnonzero(found.open_records):
+        assert (total[i] == total[i].max()).sum() > 3
