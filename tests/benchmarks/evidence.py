@@ -19,7 +19,8 @@ import pyarrow as pa
 from reident.linkage import weights
 from reident.linkage.metrics import fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Scored, ScoringContext
-from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
+from reident.linkage.metrics.fellegi_sunter import Options
+from reident.linkage.metrics.levels import LEVELS
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import OrderedVariable, WeighingSettings
 
@@ -45,7 +46,7 @@ def weighed(data: dict[str, np.ndarray], options: Options, keep: int, threads: i
     manifest = pd.DataFrame({"stratum": ["s0001"], "n_puf": n[:1], "n_eif": n[1:], "pairs": [n[0] * n[1]]})
     variables = tuple(OrderedVariable(name, "numeric") for name in names)
     limit = options.threshold
-    settings = WeighingSettings(variables, options.partial, limit.probability, limit.weight, False)
+    settings = WeighingSettings(variables, limit.probability, limit.weight, False, options.partial)
     estimates = weights.estimate(settings, tables, strata, manifest, threads=threads)
     pairing = Comparison(variables, tables, strata, 1).pairing(0)
     context = ScoringContext(keep, threads, weights=estimates)
@@ -56,7 +57,7 @@ def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray
     """The model, the levels of all pairs int8 (n_puf, n_eif, v), and their weights (n_puf, n_eif)."""
     codes = [data[f"{side}_codes"] for side in ("puf", "eif")]
     n = [len(own) for own in codes]
-    options = Options(partial=PARTIAL, threshold={"weight": LEAST})
+    options = Options(levels="bins", competition=False, partial=PARTIAL, threshold={"weight": LEAST})
     estimates, scored = weighed(data, options, n[0] * n[1])
     weight = np.full(n, np.nan)
     weight[scored.puf, scored.eif] = scored.score

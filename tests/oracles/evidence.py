@@ -51,10 +51,15 @@ def estimate(options, variables, puf, eif, links):
         known = ["agree", "differ", *(["partial"] if variable["name"] in partial else [])]
         m, u = ({x: twelve(smoothed(of, x, known)) for x in known} for of in (true, others))
         weights.append({x: units(math.log2(m[x]) - math.log2(u[x])) for x in known} | {"missing": 0})
+    return Evidence(weights, least_of(options, prior))
+
+
+def least_of(options, prior):
+    """The least weight of a suspected pair."""
     threshold = options.get("threshold", {"probability": "0.5"})
     if "weight" in threshold:
-        return Evidence(weights, units(float(threshold["weight"])))
-    return Evidence(weights, units(log_odds(float(threshold["probability"])) - log_odds(prior)))
+        return units(float(threshold["weight"]))
+    return units(log_odds(float(threshold["probability"])) - log_odds(prior))
 
 
 def smoothed(counts, found, known):

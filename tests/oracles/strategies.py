@@ -288,7 +288,15 @@ def settings(draw, linking):
             "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"], whole_steps=["true", "false"])),
             "adhoc": draw(adhoc_options(linking, scores)),
             "winkler": winkler,
-            "fellegi_sunter": {"m": "informed"} | draw(options(partial=[neighbours, neighbours[:1]], threshold=limits)),
+            "fellegi_sunter": {"m": "informed"}
+            | draw(
+                options(
+                    partial=[neighbours, neighbours[:1]],
+                    threshold=limits,
+                    levels=["difference", "bins"],
+                    competition=["true", "false"],
+                )
+            ),
         },
         "binning": draw(
             options(

@@ -8,7 +8,7 @@ three files as lists of rows of text, and imports nothing of the library.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from oracles import evidence, scoring
+from oracles import competing, evidence, scoring
 from oracles.binning import bin_records, variances
 from oracles.preparing import by_stratum, distinct_links, prepare
 from oracles.rating import ALL, Pair, keep_ranks, rank, rate_rows
@@ -96,6 +96,10 @@ def scored_pairs(name, study, options, puf, eif):
 
 def weighed_pairs(study, options, puf, eif, links):
     """As :func:`scored_pairs`, by the weights of evidence of the whole study."""
+    if not by_pattern(options):
+        records = bin_records(study, puf, eif) if options.get("levels") == "bins" else (puf, eif)
+        found, _ = competing.of_study(study, options, *records, links)
+        return [Pair(p.key, e.key, p.stratum, score=Fraction(n, evidence.UNIT)) for (p, e), n in found.items()]
     variables, binned = study["linking_variables"], bin_records(study, puf, eif)
     known, pairs = evidence.estimate(options, variables, *binned, links), []
     for stratum, (p, e) in by_stratum(*binned).items():
@@ -104,12 +108,21 @@ def weighed_pairs(study, options, puf, eif, links):
     return pairs
 
 
+def by_pattern(options):
+    """Whether a pair is judged by its bins and categories alone, whatever the other pairs are."""
+    return options.get("levels") == "bins" and options.get("competition") == "false"
+
+
 def tolerated_by(name, study, options, puf, eif, links):
     """The tolerance of a metric, for which one needs the weights of evidence."""
     variables = study["linking_variables"]
     if name != "fellegi_sunter":
         return tolerance(name, options, variables, any_missing(puf, eif))
-    known = evidence.estimate(options, variables, *bin_records(study, puf, eif), links)
+    if by_pattern(options):
+        known = evidence.estimate(options, variables, *bin_records(study, puf, eif), links)
+    else:
+        records = bin_records(study, puf, eif) if options.get("levels") == "bins" else (puf, eif)
+        known = competing.of_study(study, options, *records, links)[1]
     complete = [all(r.values[j] is not None for r in [*puf, *eif]) for j in range(len(variables))]
     return evidence.tolerance(known, complete)
 

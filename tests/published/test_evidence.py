@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from reident.linkage.metrics import fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, ScoringContext
-from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
+from reident.linkage.metrics.fellegi_sunter import Options
+from reident.linkage.metrics.levels import LEVELS
 from reident.linkage.pairing import Pairing, Records, Scope
 from reident.linkage.settings import OrderedVariable
 from reident.linkage.weights import weight
@@ -37,7 +38,7 @@ def scored():
     variables = tuple(OrderedVariable(name, "numeric") for name in NAMES)
     records = [Records(*own) for own in zip(sides, numbers, strict=True)]
     pairing = Pairing(variables, *records, (None,) * len(NAMES), np.ones(len(NAMES)), Scope(*numbers))
-    options = Options(partial=PARTIAL, threshold={"weight": -1000})
+    options = Options(levels="bins", competition=False, partial=PARTIAL, threshold={"weight": -1000})
     found = fellegi_sunter.score(pairing, options, ScoringContext(len(codes), weights=Estimates(levels, model)))
     totals = np.full(len(codes), math.nan)
     totals[found.eif] = found.score

@@ -304,7 +304,9 @@ def test_every_file_of_the_small_study_has_the_declared_columns(finished):
         "score",
         "rank",
         "confirm",
+        "order_claims",
         "rate",
+        "compare_metrics",
         "judge",
         "report",
     )

@@ -316,7 +316,7 @@ CODE = [
         "a module of a step, with the records lost",
         f"{LIBRARY}/linkage/rates.py",
         "\n# edited\n",
-        {**RATE, "leave_out": 1},
+        {**RATE, "compare_metrics": 1, "leave_out": 1},
         "lost",
     ),
     ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),

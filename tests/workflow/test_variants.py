@@ -129,7 +129,9 @@ def other(study):
 
 
 def one_metric(number):
-    return dict.fromkeys(("score", "rank", "confirm", "rate", "leave_out", "judge"), number)
+    return dict.fromkeys(
+        ("score", "rank", "confirm", "order_claims", "rate", "compare_metrics", "leave_out", "judge"), number
+    )
 
 
 CHANGES = [

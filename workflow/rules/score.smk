@@ -16,8 +16,8 @@ Before confirmation a record is its row number in prepared/, which is in the ord
 rule weigh:
     """Estimate the weights of the comparison levels from all pairs."""
     input:
-        puf=PLAN.result("bin", "binned/puf.parquet"),
-        eif=PLAN.result("bin", "binned/eif.parquet"),
+        puf=PLAN.compared("puf"),
+        eif=PLAN.compared("eif"),
         iuf=PLAN.known_links,
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),

@@ -11,7 +11,7 @@ from making.studies import in_strata, manifest, pairs
 from oracles import blind as oracle
 from reident.errors import InputError
 from reident.linkage import weights
-from reident.linkage.metrics.fellegi_sunter import LEVELS
+from reident.linkage.metrics.levels import LEVELS
 from reident.linkage.settings import OrderedVariable, WeighingSettings
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -57,7 +57,7 @@ def one_stratum(tables):
 
 def settings_of(v, *, partial=(), informed=False, probability=0.5, weight=None):
     variables = tuple(OrderedVariable(f"x{j}", "numeric") for j in range(v))
-    return WeighingSettings(variables, partial, probability, weight, informed)
+    return WeighingSettings(variables, probability, weight, informed, partial)
 
 
 def test_no_probability_is_0_or_1_without_links_or_with_levels_that_never_occur():

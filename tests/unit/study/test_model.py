@@ -239,15 +239,21 @@ def test_the_canonical_form_reads_back_as_the_study():
     assert studies.canonical_json(again) == text
 
 
+CLAIMS = {"order_claims", "compare_metrics", "leave_out"}
 TOUCHES = [
     ("the title", {"title": "T"}, {"report"}),
     ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, {"judge"}),
-    ("the interval", {"rates": {"interval": "wilson"}}, {"rate", "leave_out"}),
-    ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "rate", "leave_out"}),
-    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", "leave_out"}),
+    (
+        "the limit on the surest claims",
+        {"decision": {"surest": {"right": "0.9", "at_most": "5"}}},
+        {"judge", "compare_metrics"},
+    ),
+    ("the interval", {"rates": {"interval": "wilson"}}, {"rate", *CLAIMS}),
+    ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "rate", *CLAIMS}),
+    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", *CLAIMS}),
     ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm", "leave_out"}),
     ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score", "leave_out"}),
-    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"rate", "leave_out"}),
+    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"rate", "compare_metrics", "leave_out"}),
     (
         "labels of codes",
         {

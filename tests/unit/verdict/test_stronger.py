@@ -9,7 +9,7 @@ from reident.intake.severity import table
 from reident.linkage.intervals import interval
 from reident.sections.decision import LIMITS, Decision
 from reident.verdict import limits, stronger
-from reident.verdict.parts import Judging
+from reident.verdict.settings import VerdictSettings
 
 METRICS = ["unicity", "taxicab"]
 N_PUF, N_LINKED = 240, 160
@@ -36,7 +36,7 @@ def judged(decision: dict, *sets: tuple[str, int, int], **changed) -> limits.Jud
     """Judge two metrics that meet every limit, and a join on exact values."""
     rates = pd.DataFrame([{**RATES, "metric": metric, **changed} for metric in METRICS])
     tables = {"prepared": warning_table([]), "rates": rates, "exact": exact(*sets)}
-    return limits.judge(Judging(Decision.model_validate(decision), 4, ()), tables)
+    return limits.judge(VerdictSettings(Decision.model_validate(decision), 4, ()), tables)
 
 
 def outcome(made: limits.Judged) -> str:

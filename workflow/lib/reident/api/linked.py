@@ -18,6 +18,7 @@ from reident.linkage import attack as stages
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
+from reident.linkage.settings import AGREEMENT
 from reident.pipeline import step_settings
 from reident.study.model import Study
 
@@ -37,6 +38,13 @@ class AttackTables:
         as confidential as the links.
     rank_curves : dict of pandas.DataFrame
         As `confirmed/{metric}.limits.csv`, by metric: the counts at every rank limit; empty for unicity.
+    surest : dict of pandas.DataFrame
+        As `surest/{metric}.csv`, by metric, and of several metrics their ``agreement``: the right claims, the surest
+        first. It is as confidential as the links.
+    surest_summary : pandas.DataFrame
+        As `surest/summary.csv`.
+    agreement : pandas.DataFrame
+        As `agreement/rates.csv`: the rates of pairs that at least k metrics suspect.
     warnings : pandas.DataFrame
         As `prepared/warnings.csv`: valid input that may be a mistake.
     """
@@ -44,6 +52,9 @@ class AttackTables:
     rates: pd.DataFrame
     confirmed: dict[str, pd.DataFrame]
     rank_curves: dict[str, pd.DataFrame]
+    surest: dict[str, pd.DataFrame]
+    surest_summary: pd.DataFrame
+    agreement: pd.DataFrame
     warnings: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -199,11 +210,18 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     extracts = step_settings.preparing(study.model).extracts
     typed, files = prepared(study.model, study.texts(extracts), threads)
     context = ScoringContext(threads=threads, functions=study.functions)
-    made = stages.attack(step_settings.attacking(study.model), files, context)
+    settings = step_settings.attacking(study.model)
+    made = stages.attack(settings, files, context)
+    claims, compared = stages.claim(settings, files, made, step_settings.agreeing(study.model).right)
+    if len(claims) > 1:
+        claims[AGREEMENT] = compared.claims
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
         {name: declared(f"confirmed/{name}.limits.csv", tables.rank_curve) for name, tables in made.metrics.items()},
+        {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
+        declared("surest/summary.csv", compared.summary),
+        declared("agreement/rates.csv", compared.rates),
         declared("prepared/warnings.csv", typed.warnings),
     )
 

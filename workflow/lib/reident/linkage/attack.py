@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage import bins, confirmation, ranking, rates, weights
+from reident.linkage import agreement_of_metrics, bins, confirmation, ranking, rates, surest, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, progress_of_share
 from reident.linkage.scoring import score_shard
+from reident.linkage.settings import MetricAgreementSettings
 from reident.linkage.strata import pack, stratum_of_records
 
 PAIRS_PER_SHARD = 2 * 10**9
@@ -52,7 +53,7 @@ class AttackFiles(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The tables that metrics compare, by :attr:`Metric.reads`, and the weights for a metric that weighs."""
+    """The tables that metrics compare, by :meth:`Metric.table`, and the weights for a metric that weighs."""
 
     tables: Mapping[str, Mapping[str, pa.Table]]
     weights: Estimates | None
@@ -75,6 +76,13 @@ class Attack(NamedTuple):
     weights: Estimates | None
     metrics: dict[str, MetricTables]
     rates: pd.DataFrame
+
+
+class Claims(NamedTuple):
+    """The claims of an attack: those of each metric by its name, and the agreement of the metrics."""
+
+    claims: dict[str, pd.DataFrame]
+    agreement: agreement_of_metrics.Comparison
 
 
 def attack(
@@ -109,15 +117,33 @@ def attack(
     return Attack(compared.weights, metrics, lines)
 
 
+def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: float | None = None) -> Claims:
+    """Return the claims of an attack, the surest first, and those of the agreement of its metrics.
+
+    Parameters
+    ----------
+    right : float, optional
+        The share of right claims of `decision.surest`.
+    """
+    claims = {
+        name: surest.order(settings.claiming(name), tables.suspected, files.iuf)
+        for name, tables in made.metrics.items()
+    }
+    pairs = {name: tables.positions for name, tables in made.metrics.items()}
+    truth = files.iuf, files.strata, files.manifest
+    agreement = MetricAgreementSettings(settings.rating, right)
+    return Claims(claims, agreement_of_metrics.compare(agreement, *truth, pairs, claims, files.clusters))
+
+
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
     """Return the tables that the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
     binned = files.binned
-    if binned is None and any(REGISTRY[name].reads == "binned" for name in settings.metrics):
+    if binned is None and "binned" in settings.tables.values():
         binned = bins.bin_files(settings.cutting, files.prepared, files.strata, files.manifest).files
     tables, estimates = {"prepared": files.prepared, "binned": binned or {}}, None
     if settings.weighing is not None:
-        records = tables["binned"], files.strata, files.manifest, files.iuf
-        estimates = weights.estimate(settings.weighing, *records, threads)
+        (records,) = (tables[table] for name, table in settings.tables.items() if REGISTRY[name].weighs)
+        estimates = weights.estimate(settings.weighing, records, files.strata, files.manifest, files.iuf, threads)
     return Compared(tables, estimates)
 
 
@@ -137,7 +163,7 @@ def score(
     records : bool (n_puf,), optional
         The PUF records whose pairs are needed; where those of others come with them, they are among the pairs.
     """
-    tables = compared.tables[REGISTRY[metric].reads], files.strata, files.manifest
+    tables = compared.tables[settings.tables[metric]], files.strata, files.manifest
     n_shards = -(-max(int(files.manifest["pairs"].sum()), 1) // budget)
     blocks = pack(files.manifest, n_shards)
     if records is not None:

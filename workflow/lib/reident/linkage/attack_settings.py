@@ -11,6 +11,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import (
     AssignmentSettings,
     BinningSettings,
+    ClaimSettings,
     ConfirmationSettings,
     OrderedVariable,
     RatingSettings,
@@ -45,6 +46,11 @@ class SearchSettings:
     keep: int
 
     @property
+    def tables(self) -> dict[str, str]:
+        """The table that each metric compares, ``binned`` or ``prepared``."""
+        return {name: REGISTRY[name].table(options) for name, options in self.metrics.items()}
+
+    @property
     def cutting(self) -> BinningSettings:
         """The slice of binning."""
         return BinningSettings(self._unordered, self.binning)
@@ -55,8 +61,17 @@ class SearchSettings:
         for name, section in self.metrics.items():
             if REGISTRY[name].weighs:
                 options: Any = section
-                limit, informed = options.threshold, options.m == "informed"
-                return WeighingSettings(self.variables, options.partial, limit.probability, limit.weight, informed)
+                limit, rules = options.threshold, options.rules
+                return WeighingSettings(
+                    self.variables,
+                    limit.probability,
+                    limit.weight,
+                    options.m == "informed",
+                    rules.partial,
+                    rules.differences,
+                    rules.bands,
+                    options.competition,
+                )
         return None
 
     def scoring(self, metric: str) -> ScoringSettings:
@@ -96,6 +111,10 @@ class AttackSettings(SearchSettings):
     def confirming(self) -> ConfirmationSettings:
         """The slice of confirmation."""
         return ConfirmationSettings(self.keys, self.max_pairs, self.keep)
+
+    def claiming(self, metric: str) -> ClaimSettings:
+        """Return the slice of the order of the claims of a metric."""
+        return ClaimSettings(REGISTRY[metric].low_is_best(self.metrics[metric]), self.max_pairs, self.rates)
 
     @property
     def rating(self) -> RatingSettings:

@@ -78,10 +78,10 @@ def is_new(values: np.ndarray) -> np.ndarray:
 class _Reader:
     """A source that is sorted by `puf`, with the rows that have been read but not merged yet."""
 
-    def __init__(self, source: Source, rows: int) -> None:
+    def __init__(self, source: Source, rows: int, columns: Sequence[str] | None) -> None:
         self.rows = rows
         self.at_end = False
-        self._batches = split(source, rows)
+        self._batches = split(source, rows, columns)
         self._table = next(self._batches)
 
     def fill(self) -> None:
@@ -108,22 +108,26 @@ class _Reader:
         return self._table["puf"][at].as_py()
 
 
-def merge(sources: Sequence[Source], rows: int | None = None) -> Iterator[pa.Table]:
+def merge(
+    sources: Sequence[Source], rows: int | None = None, columns: Sequence[str] | None = None
+) -> Iterator[pa.Table]:
     """Merge tables of pairs in the order of their PUF records.
 
     Parameters
     ----------
     sources : sequence of Source
-        At least one, each sorted by the column `puf`; no record is in two of them.
+        At least one, each sorted by the column `puf`.
     rows : int, optional
         About twice this number of rows is in memory at a time, more if a single record has more pairs.
+    columns : sequence of str, optional
+        Those that are needed, `puf` among them; by default all.
 
     Yields
     ------
     pyarrow.Table
-        At least one table, which may be empty. It has all pairs of its records, in the order of their source.
+        At least one table, which may be empty. It has all pairs of its records, in the order of the sources.
     """
-    readers = [_Reader(source, max((rows or ROWS) // len(sources), 1)) for source in sources]
+    readers = [_Reader(source, max((rows or ROWS) // len(sources), 1), columns) for source in sources]
     end: int | None = 0
     while end is not None:
         for reader in readers:

@@ -54,7 +54,7 @@ def recode(settings: SettingsT, files: AttackFiles, changes: Changes) -> tuple[S
         return None
     prepared = recoded_tables(settings.variables, files.prepared, changes)
     recoded = files._replace(prepared=prepared)
-    if files.binned is not None and any(REGISTRY[name].reads == "binned" for name in metrics):
+    if files.binned is not None and "binned" in settings.tables.values():
         changed = tuple(variable for variable in variables if variable.name in changes)
         anew = bin_files(BinningSettings(changed, settings.binning), prepared, files.strata, files.manifest).files
         binned = {
@@ -92,6 +92,8 @@ def fitting(options: Section, names: Sequence[str]) -> Section:
         update["scores"] = {name: score for name, score in scores.items() if name in names}
     if isinstance(partial := getattr(options, "partial", None), tuple):
         update["partial"] = tuple(name for name in partial if name in names)
+    if isinstance(bands := getattr(options, "bands", None), Mapping):
+        update["bands"] = {name: limits for name, limits in bands.items() if name in names}
     return options.model_copy(update=update) if update else options
 
 

@@ -51,12 +51,23 @@ def interval(successes: int, trials: int, method: str = "clopper-pearson", level
         raise ValueError("successes must lie between 0 and trials")
     if trials == 0:
         return Interval(None, None)
+    low, high = ends(np.array([successes]), np.array([trials]), method, level)
+    return Interval(float(low[0]), float(high[0]))
+
+
+def ends(
+    successes: np.ndarray, trials: np.ndarray, method: str = "clopper-pearson", level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and the upper ends of many intervals, NaN without trials; successes may be expected numbers."""
     tail, failures = (1 - level) / 2, trials - successes
-    if method == "wilson":
-        return _wilson(successes / trials, trials, float(-ndtri(tail)))
-    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
-    high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
-    return Interval(low, high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if method == "wilson":
+            low, high = _wilson(successes / trials, trials, float(-ndtri(tail)))
+        else:
+            low = betaincinv(successes, failures + 1, tail)
+            high = betainccinv(successes + 1, failures, tail)
+    low, high = np.where(successes == 0, 0.0, low), np.where(failures == 0, 1.0, high)
+    return np.where(trials == 0, np.nan, low), np.where(trials == 0, np.nan, high)
 
 
 def score(successes: int, trials: int, level: float) -> Interval:
@@ -64,11 +75,10 @@ def score(successes: int, trials: int, level: float) -> Interval:
     return interval(successes, trials, "wilson", level)
 
 
-def _wilson(p: float, n: int, z: float) -> Interval:
-    """Return the two proportions that lie z of their own standard errors from the observed proportion p."""
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
-    return Interval(0.0 if p == 0 else low, 1.0 if p == 1 else high)
+def _wilson(p: np.ndarray, n: np.ndarray, z: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two proportions that lie z of their own standard errors from the observed proportions p."""
+    middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
 
 
 def one_sided(trials: int, level: float = 0.95) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -293,16 +293,14 @@ def conditional_rates(
     """
     if spreads:
         trials = [spread.clusters for spread in spreads]
-        ends = [intervals.clustered(spread, rates.level) for spread in spreads]
-    else:  # Small strata have few different counts.
+        low, high = np.array([intervals.clustered(spread, rates.level) for spread in spreads], float).T
+    else:
         trials = suspected.tolist()
-        interval = cache(partial(intervals.interval, method=rates.interval, level=rates.level))
-        ends = [interval(*line) for line in zip(confirmed.tolist(), trials, strict=True)]
+        low, high = intervals.ends(confirmed, suspected, rates.interval, rates.level)
     bounds = [
         intervals.one_sided(n, rates.level) if not successes else None
         for successes, n in zip(confirmed.tolist(), trials, strict=True)
     ]
-    low, high = np.array(ends, float).T
     return {
         "conditional_rate": shares(confirmed, suspected),
         "conditional_low": low,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ SIDES = ("before", "after")
 ANY, ALL, EXACTLY, ONE = "any", "all", "exactly", "file"
 """What a line on several files is about: at least one of them, every one, exactly as many as its label says, or
 the file of its label alone."""
+
+
+AGREEMENT = "agreement"
+"""Stands for the agreement of the metrics where tables have a metric."""
 
 
 @dataclass(frozen=True)
@@ -80,16 +84,22 @@ class WeighingSettings:
 
     Attributes
     ----------
-    partial : the names of those with a level for partial agreement
     probability, weight : the threshold, one of the two
     informed : whether the intruder knows the true links
+    partial : the names of those with a level for partial agreement
+    differences : whether numbers are compared by their difference, not by bins
+    bands : by variable, the differences at which levels end; otherwise at shares of all pairs
+    competition : whether the pairs of a record rule each other out
     """
 
     variables: tuple[OrderedVariable, ...]
-    partial: tuple[str, ...]
     probability: float | None
     weight: float | None
     informed: bool
+    partial: tuple[str, ...] = ()
+    differences: bool = False
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    competition: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,28 @@ class JoiningSettings:
     released: tuple[str, ...]
     person: bool
     rates: Rates
+
+
+@dataclass(frozen=True)
+class ClaimSettings:
+    """The settings of the step `order_claims`: which scores are best, the rank limit, the intervals."""
+
+    low_is_best: bool
+    max_pairs: int
+    rates: Rates
+
+
+@dataclass(frozen=True)
+class MetricAgreementSettings:
+    """The settings of the step `compare_metrics`.
+
+    Attributes
+    ----------
+    right : the share of right claims of `decision.surest`, where the study has it
+    """
+
+    rating: RatingSettings
+    right: float | None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Weights of evidence: how likely the comparison levels are among links and among other pairs (METHODS §4.6).
 
-Counts of pairs are exact: of all pairs inside the strata, without a sample and without blocking. The estimates depend
-on these counts alone, hence on no order of records, and sums over patterns are in the order of the patterns.
+Counts of pairs are exact: of all pairs inside the strata, without a sample and without blocking. Where a pair is judged
+by its pattern alone, the estimates depend on these counts alone, and sums over patterns are in the order of the
+patterns; otherwise sums over pairs are in the order of the values. Neither depends on an order of records.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +16,25 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.errors import InputError
-from reident.kernels import patterns
-from reident.linkage.metrics import fellegi_sunter
+from reident.kernels import evidence, patterns
+from reident.kernels.evidence import Differences
+from reident.linkage.metrics import candidates, fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Progress, progress_of_share
-from reident.linkage.metrics.fellegi_sunter import LEVELS, Compared
+from reident.linkage.metrics.fellegi_sunter import Compared, candidate_weight
+from reident.linkage.metrics.levels import (
+    ABSENT,
+    AGREE,
+    LEVELS,
+    MISSING,
+    Levels,
+    Rules,
+    begins,
+    intervals,
+    levels_of,
+    of_categories,
+    starts_of,
+    whole_values,
+)
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import WeighingSettings
 from reident.linkage.strata import links_inside, stratum_of_records
@@ -36,17 +52,34 @@ MAX_ROUNDS = 10_000
 DIGITS = 12
 """Significant digits of probabilities, which are then independent of the processor."""
 
+FALL, EQUAL = 0.6, 1.5
+"""Of numbers, EM over pairs starts with a share that falls by this exponent from level to level of the distance, and
+with so many times that share at equality."""
+
+BEFORE = 6
+"""The links, spread as at the start, that EM over pairs adds to those that it expects, in each round."""
+
+LEAST_HELD = 1 / 50
+"""EM over pairs expects at least this share of the largest number of links."""
+
+CLOSE, MAX_ROUNDS_OF_PAIRS = 1e-4, 60
+"""EM over pairs ends when no probability changes by more than this, and the links by no more than this share of the
+largest number of links; or after this number of rounds."""
+
+COLUMNS = ["variable", "level", "n_pairs", "m", "u", "weight", "unit", "decimals", "above", "up_to"]
+
 PRESENT = len(LEVELS) - 1
 """The levels of values that are present come first."""
 
 
 class LinkModel(NamedTuple):
-    """The links by variable and level of :data:`LEVELS`, (v, 4), and the prior, as known or as EM expects them.
+    """The links at each level, their shares by variable, and the prior, as known or as EM expects them.
 
     The prior is the share of links among all pairs, and `largest_prior` its bound in EM, NaN without EM.
     """
 
     links: np.ndarray
+    m: np.ndarray
     prior: float
     largest_prior: float = math.nan
     rounds: int = 0
@@ -72,31 +105,199 @@ def estimate(
         If a blind intruder compares so many variables that there are too many patterns.
     """
     comparison = Comparison(settings.variables, files, strata, len(manifest))
-    near = [variable.name in settings.partial for variable in settings.variables]
+    occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
+    n_pairs = int(manifest["pairs"].sum())
+    sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
+    most = int(sizes.iloc[occupied].sum())
+    known = _known_links(settings, strata, iuf)
+    if settings.differences or settings.competition:
+        levels, counts, model = _by_pair(settings, comparison, occupied, known, most, threads, progress)
+    else:
+        levels, counts, model = _by_pattern(
+            settings, comparison, files, manifest, known, most / n_pairs, threads, progress
+        )
     incomplete = [
         any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
     ]
-    occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
-    n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
-    tally = None if settings.informed else _tally(settings, comparison, manifest, near, incomplete, threads)
-    start = 0.0
-    for stratum in occupied.tolist():
+    return _estimates(settings, n_pairs, levels, counts, model, incomplete)
+
+
+def _known_links(
+    settings: WeighingSettings, strata: Mapping[str, pa.Table], iuf: pa.Table | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the rows of the true links that are compared, of both files; None for an intruder who knows none."""
+    if not settings.informed:
+        return None
+    if iuf is None:
+        raise ValueError("an informed intruder needs the links")
+    inside = links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"]))
+    return iuf["puf"].to_numpy()[inside], iuf["eif"].to_numpy()[inside]
+
+
+def _by_pair(
+    settings: WeighingSettings,
+    comparison: Comparison,
+    occupied: np.ndarray,
+    known: tuple[np.ndarray, np.ndarray] | None,
+    most: int,
+    threads: int,
+    progress: Progress | None,
+) -> tuple[list[Levels], np.ndarray, LinkModel]:
+    """Return the levels, the pairs at each, and the links where pairs are judged one by one."""
+    pairing = comparison.pairings(occupied)
+    levels = levels_of(pairing, Rules(settings.partial, settings.differences, settings.bands))
+    values, starts = whole_values(pairing, levels), starts_of(pairing)
+    counts = np.concatenate([
+        _pairs_at(found, Differences(*columns, starts))
+        for found, *columns in zip(levels, values[0].T, values[1].T, strict=True)
+    ])  # fmt: skip
+    n_pairs = int(np.diff(starts[0]) @ np.diff(starts[1]))
+    if known is not None:
+        return levels, counts, _informed(levels, _links_at(comparison, levels, known), len(known[0]), n_pairs)
+    how = {"competition": settings.competition}
+    if n_pairs <= candidates.MAX_PAIRS:
+        files = evidence.compare(*values, starts)
+
+        def expect(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
+            every = evidence.Evidence(files, intervals(levels), factors, prior / (1 - prior), **how, threads=threads)
+            return every.expected()
+
+        return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect, progress)
+    m, prior = _start(levels), (most / 2 + 0.5) / (n_pairs + 1)
+    factors = m / _shares_of(levels, counts + 0.5)
+    weights, least = np.rint(np.log2(factors) * SCALE).astype(np.int64), candidate_weight(prior / (1 - prior))
+    found = candidates.candidates(values, starts, levels, weights, least, threads, progress)
+
+    def expect_listed(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
+        return candidates.Listed(found, levels, factors, prior / (1 - prior), **how).expected()
+
+    return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect_listed)
+
+
+def _pairs_at(levels: Levels, differences: Differences) -> np.ndarray:
+    """Count the pairs at each level of a variable; int64 (levels,)."""
+    up_to = [differences.at_most(end) for end in levels.ends]
+    counts = dict.fromkeys(levels.distinct, 0)
+    for name, number in zip(levels.names, np.diff([0, *up_to, differences.n_pairs]).tolist(), strict=True):
+        counts[name] += number
+    return np.array([*counts.values()], np.int64)
+
+
+def _links_at(comparison: Comparison, levels: Sequence[Levels], known: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Count the true links that are compared at each level of each variable; float64 (levels,)."""
+    puf, eif = whole_values(comparison.whole(), levels)
+    counts = []
+    for found, ours, theirs in zip(levels, puf.T, eif.T, strict=True):
+        a, b = ours[known[0]], theirs[known[1]]
+        present = (a != ABSENT) & (b != ABSENT)
+        at = np.searchsorted(found.ends, b[present] - a[present])
+        number = np.array([found.distinct.index(name) for name in found.names])
+        counts.append(np.bincount(number[at], minlength=len(found.distinct)))
+    return np.concatenate(counts).astype(np.float64)
+
+
+def _informed(levels: Sequence[Levels], links: np.ndarray, n_links: int, n_pairs: int) -> LinkModel:
+    """Return what an intruder expects who knows the links."""
+    half = np.full(len(links), 0.5)
+    return LinkModel(links, _shares_of(levels, links + half), (n_links + 0.5) / (n_pairs + 1))
+
+
+def maximise_pairs(
+    levels: Sequence[Levels],
+    counts: np.ndarray,
+    n_pairs: int,
+    most: int,
+    expect: Callable[[np.ndarray, float], tuple[np.ndarray, float]],
+    progress: Progress | None = None,
+) -> LinkModel:
+    """Estimate the links by the EM algorithm over all pairs, see METHODS §4.6.
+
+    Parameters
+    ----------
+    counts : int64 (n_levels,)
+        The pairs at each level.
+    most : int
+        The largest number of links: one for every record of the smaller file of each stratum.
+    expect : callable
+        ``expect(factors, prior)`` returns the links that are expected at each level, and in all.
+    """
+    start = _start(levels)
+    even = np.concatenate([np.full(len(found.distinct), 1 / len(found.distinct)) for found in levels])
+    before = BEFORE * (0.9 * start + 0.1 * even)
+    m, links, prior = start, np.zeros(len(counts)), (most / 2 + 0.5) / (n_pairs + 1)
+    rounds, converged = 0, False
+    while rounds < MAX_ROUNDS_OF_PAIRS and not converged:
+        rounds += 1
+        m_before, prior_before = m, prior
+        links, n_links = expect(m / _shares_of(levels, counts - links + 0.5), prior)
+        m = _shares_of(levels, links + before)
+        prior = (min(max(n_links, LEAST_HELD * most), most) + 0.5) / (n_pairs + 1)
+        change = max(float(np.abs(m - m_before).max(initial=0)), abs(prior - prior_before) * n_pairs / most)
+        converged = change <= CLOSE
+        if progress is not None:
+            progress(1 - min(1.0, math.log(max(change, CLOSE) / CLOSE) / math.log(1 / CLOSE)))
+    return LinkModel(links, m, prior, (most + 0.5) / (n_pairs + 1), rounds, converged)
+
+
+def _start(levels: Sequence[Levels]) -> np.ndarray:
+    """Return the probabilities of all levels among links with which EM over pairs starts."""
+    return np.concatenate([_start_of(found) for found in levels])
+
+
+def _start_of(levels: Levels) -> np.ndarray:
+    """Return the probabilities of the levels of a variable among links with which EM starts."""
+    names = levels.distinct
+    if levels.scale is None:
+        return np.array([START if name == AGREE else (1 - START) / (len(names) - 1) for name in names])
+    distance = np.array([0 if name == AGREE else int(name.rpartition("_")[2]) for name in names])
+    shares = np.exp(-FALL * distance) * np.where(distance, 1, EQUAL)
+    return shares / shares.sum()
+
+
+def _shares_of(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
+    """Return the share of each level among the amounts of its variable."""
+    parts = np.split(amounts, begins(levels)[1:-1])
+    return np.concatenate([part / math.fsum(part.tolist()) for part in parts])
+
+
+def _by_pattern(
+    settings: WeighingSettings,
+    comparison: Comparison,
+    files: Mapping[str, pa.Table],
+    manifest: pd.DataFrame,
+    known: tuple[np.ndarray, np.ndarray] | None,
+    most: float,
+    threads: int,
+    progress: Progress | None,
+) -> tuple[list[Levels], np.ndarray, LinkModel]:
+    """Return the levels, the pairs at each, and the links where pairs of one pattern are alike."""
+    near = [variable.name in settings.partial for variable in settings.variables]
+    levels = [of_categories(near=partly) for partly in near]
+    incomplete = [
+        any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
+    ]
+    pairs, start, n_pairs = np.zeros((len(near), len(LEVELS)), np.int64), 0.0, int(manifest["pairs"].sum())
+    tally = None if known is not None else _tally(settings, comparison, manifest, near, incomplete, threads)
+    for stratum in np.flatnonzero((manifest["pairs"] > 0).to_numpy()).tolist():
         records = fellegi_sunter.compared(comparison.pairing(stratum), settings.partial)
         pairs += _level_counts(records)
         if tally is not None:
             share = int(manifest["pairs"].iloc[stratum]) / n_pairs
             tally.add(records.puf, records.eif, progress_of_share(progress, start, share))
             start += share
-    if tally is None:
-        if iuf is None:
-            raise ValueError("an informed intruder needs the links")
-        links, n_links = _link_counts(settings, comparison, strata, iuf)
-        model = LinkModel(links, (n_links + 0.5) / (n_pairs + 1))
-    else:
-        sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
-        most = int(sizes.iloc[occupied].sum()) / n_pairs
-        model = maximise(tally.counts(), near, incomplete, most)
-    return _estimates(settings, n_pairs, pairs, model, incomplete)
+    counts = _of_levels(levels, pairs)
+    if known is not None:
+        return levels, counts, _informed(levels, _links_at(comparison, levels, known), len(known[0]), n_pairs)
+    model = maximise(tally.counts(), near, incomplete, most)
+    links = _of_levels(levels, model.links)
+    return levels, counts, model._replace(links=links, m=_shares_of(levels, np.maximum(links, 0) + 0.5))
+
+
+def _of_levels(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
+    """Return the amounts of the levels that each variable has, from those of all of :data:`LEVELS`, (v, 4)."""
+    return np.concatenate(
+        [row[[LEVELS.index(name) for name in found.distinct]] for found, row in zip(levels, amounts, strict=True)]
+    )
 
 
 def _tally(
@@ -134,22 +335,6 @@ def _level_counts(records: Compared) -> np.ndarray:
     return counts
 
 
-def _link_counts(
-    settings: WeighingSettings, comparison: Comparison, strata: Mapping[str, pa.Table], iuf: pa.Table
-) -> tuple[np.ndarray, int]:
-    """Count the true links that are compared, by variable and level, int64 (v, 4), and in all."""
-    inside = links_inside(iuf, stratum_of_records(strata["puf"]), stratum_of_records(strata["eif"]))
-    puf, eif = (iuf[side].to_numpy()[inside] for side in ("puf", "eif"))
-    records = fellegi_sunter.compared(comparison.whole(), settings.partial)
-    a, b = records.puf[puf], records.eif[eif]
-    missing = (a < 0) | (b < 0)
-    partial = (np.abs(a - b) == 1) & np.array(records.near, bool)
-    places = [LEVELS.index(name) for name in ("missing", "agree", "partial", "differ")]
-    level = np.select([missing, a == b, partial], places[:-1], places[-1])
-    counts = np.stack([np.bincount(column, minlength=len(LEVELS)) for column in level.T])
-    return counts, int(inside.sum())
-
-
 def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> LinkModel:
     """Estimate the links among all pairs by the EM algorithm, with levels that are independent given the status.
 
@@ -174,7 +359,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
     """
     pairs, level = _occurring(counts, near, incomplete)
     n_pairs = math.fsum(pairs.tolist())
-    m, u, prior = _start(near), _shares(level, pairs, None), most / 2
+    m, u, prior = _start_of_levels(near), _shares(level, pairs, None), most / 2
     links, converged, rounds = np.zeros_like(pairs), False, 0
     while rounds < MAX_ROUNDS and not converged:
         rounds += 1
@@ -185,7 +370,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
         changes = [float(np.abs(now - then).max(initial=0)) for now, then in zip((m, u), before[:2], strict=True)]
         converged = max(changes) <= TOLERANCE and abs(prior - before[2]) <= TOLERANCE * prior
     links = pairs * _probability(level, m, u, prior)
-    return LinkModel(_sums(level, links), prior, most, rounds, converged)
+    return LinkModel(_sums(level, links), m, prior, most, rounds, converged)
 
 
 def _occurring(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
@@ -199,7 +384,7 @@ def _occurring(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bo
     return counts.ravel()[pattern].astype(np.float64), level
 
 
-def _start(near: Sequence[bool]) -> np.ndarray:
+def _start_of_levels(near: Sequence[bool]) -> np.ndarray:
     """Return the probabilities among links with which EM starts; float64 (v, 4)."""
     m = np.ones((len(near), len(LEVELS)))
     for at, partly in enumerate(near):
@@ -237,21 +422,29 @@ def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) 
 
 
 def _estimates(
-    settings: WeighingSettings, n_pairs: int, pairs: np.ndarray, model: LinkModel, incomplete: list[bool]
+    settings: WeighingSettings,
+    n_pairs: int,
+    levels: Sequence[Levels],
+    counts: np.ndarray,
+    model: LinkModel,
+    incomplete: Sequence[bool],
 ) -> Estimates:
-    """Turn counts of links and of other pairs into probabilities and weights."""
-    rows: list[tuple[str, str, int, float | None, float | None, float]] = []
-    for at, variable in enumerate(settings.variables):
-        near = variable.name in settings.partial
-        places = [0, 1, 2] if near else [0, 2]
-        m = _smoothed(model.links[at, places])
-        u = _smoothed(pairs[at, places] - model.links[at, places])
-        for place, level_m, level_u in zip(places, m, u, strict=True):
-            n = int(pairs[at, place])
-            rows.append((variable.name, LEVELS[place], n, level_m, level_u, weight(level_m, level_u)))
-        if incomplete[at]:
-            rows.append((variable.name, LEVELS[PRESENT], int(pairs[at, PRESENT]), None, None, 0.0))
-    levels = pd.DataFrame(rows, columns=["variable", "level", "n_pairs", "m", "u", "weight"])
+    """Turn counts of pairs and the shares of the links into weights."""
+    u = _shares_of(levels, np.maximum(counts - model.links, 0) + 0.5)
+    rows, at = [], 0
+    for variable, found, partly in zip(settings.variables, levels, incomplete, strict=True):
+        present = 0
+        for name in found.distinct:
+            level_m, level_u = _rounded(model.m[at]), _rounded(u[at])
+            unit, decimals = found.scale or (math.nan, pd.NA)
+            line = variable.name, name, int(counts[at]), level_m, level_u, weight(level_m, level_u)
+            rows.append((*line, unit, decimals, *found.bounds(name)))
+            present, at = present + int(counts[at]), at + 1
+        if partly:
+            rows.append(
+                (variable.name, MISSING, n_pairs - present, None, None, 0.0, math.nan, pd.NA, math.nan, math.nan)
+            )
+    table = pd.DataFrame(rows, columns=COLUMNS).astype({"decimals": "Int64"})
     prior = _rounded(max(model.prior, 0.5 / (n_pairs + 1)))
     least = fellegi_sunter.least_weight(settings.probability, settings.weight, prior)
     line = {
@@ -261,20 +454,14 @@ def _estimates(
         "rounds": model.rounds,
         "converged": "yes" if model.converged else "no",
         "least_weight": least / SCALE,
-        "tolerance": fellegi_sunter.largest_tolerance(levels, least),
+        "tolerance": fellegi_sunter.largest_tolerance(table, least),
     }
-    return Estimates(levels, pd.DataFrame([line]))
+    return Estimates(table, pd.DataFrame([line]))
 
 
 def weight(m: float, u: float) -> float:
     """Return log2(m / u), the weight of a level in bits, to 12 decimals."""
     return fellegi_sunter.scaled(math.log2(m) - math.log2(u)) / SCALE
-
-
-def _smoothed(counts: np.ndarray) -> list[float]:
-    """Return the share of each count, with half a pair added to each: none is 0 or 1 (METHODS §4.6)."""
-    total = math.fsum(counts.tolist()) + len(counts) / 2
-    return [_rounded((max(float(count), 0.0) + 0.5) / total) for count in counts]
 
 
 def _rounded(value: float) -> float:

@@ -95,6 +95,8 @@ JUDGED = {
     "exact": "description/exact.csv",
     "without": "description/without.csv",
     "rates": "rates.csv",
+    "agreement": "agreement/rates.csv",
+    "surest": "surest/summary.csv",
     "weighed": "weights/calibration.csv",
     "together": "together/rates.csv",
     "matched": "matching/warnings.csv",
@@ -217,12 +219,15 @@ class Plan:
         ]
 
     def compared(self, side: str) -> WildcardFunction:
-        """Give the table that a metric compares."""
+        """Give the table that the metric of a job compares, or that which weighs."""
 
         def ask(wildcards: Any) -> str:
-            reads = REGISTRY[wildcards.metric].reads
+            metric = wildcards.get("metric") or next(
+                name for name in self.study(wildcards).chosen if REGISTRY[name].weighs
+            )
+            reads = REGISTRY[metric].table(self.study(wildcards).chosen[metric])
             rule = "bin" if reads == "binned" else "prepare"
-            return self.path(wildcards, rule, f"{reads}/{side}.parquet", wildcards.metric)
+            return self.path(wildcards, rule, f"{reads}/{side}.parquet", wildcards.get("metric"))
 
         return ask
 

@@ -31,9 +31,11 @@ from reident.linkage.settings import (
     AgreementSettings,
     AssignmentSettings,
     BinningSettings,
+    ClaimSettings,
     ConfirmationSettings,
     DescriptionSettings,
     JoiningSettings,
+    MetricAgreementSettings,
     OrderedVariable,
     RateStepSettings,
     RatingSettings,
@@ -249,6 +251,7 @@ def _depends_on_size(options: Any) -> bool:
     """Return whether a metric compares two records otherwise in a larger file (METHODS §6.5)."""
     return (
         getattr(options, "m", None) == "blind"
+        or getattr(options, "competition", False)
         or getattr(options, "one_to_one", False)
         or getattr(options, "max_order", None) is not None
         or isinstance(getattr(options, "agreement", None), Nearest)
@@ -265,6 +268,19 @@ def describing(study: Study) -> DescriptionSettings:
 def rated(study: Study) -> RateStepSettings:
     """Return the settings of the step `rate`."""
     return RateStepSettings(rating(study), describing(study))
+
+
+@_settings_of("order_claims")
+def claiming(study: Study, metric: str) -> ClaimSettings:
+    """Return the settings of the step `order_claims` of a metric."""
+    return attacking(study).claiming(metric)
+
+
+@_settings_of("compare_metrics")
+def agreeing(study: Study) -> MetricAgreementSettings:
+    """Return the settings of the step `compare_metrics`."""
+    limit = study.decision.surest if study.decision is not None else None
+    return MetricAgreementSettings(rating(study), None if limit is None else limit.right)
 
 
 @_settings_of("agreements")

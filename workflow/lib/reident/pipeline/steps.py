@@ -135,6 +135,9 @@ _TABLE = (
      "confirm", ""),
     ("rate", "Computing the rates", "linkage.rates linkage.clusters linkage.description", _linked,
      "prepare stratify bin weigh confirm", ""),
+    ("order_claims", "Ordering the claims", "linkage.surest", _linked, "prepare rank", "shared"),
+    ("compare_metrics", "Comparing the metrics", "linkage.agreement_of_metrics linkage.surest", _linked,
+     "prepare stratify confirm order_claims", ""),
     ("calibrate", "Comparing probabilities with true links", "linkage.calibration", _weighed, "weigh confirm", ""),
     ("explain", "Explaining the confirmed records", "linkage.explanation linkage.metrics.{metric}", _has("why"),
      "prepare stratify bin confirm", "compiled"),
@@ -168,10 +171,10 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify check_description leave_out rate calibrate join_files match measure_distances assess_file"
-      " assess_scenarios assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
+     ("prepare stratify check_description leave_out rate compare_metrics calibrate join_files match measure_distances"
+      " assess_file assess_scenarios assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
-     "rate agreements match assess_file measure_utility judge", "gathers"),
+     "rate compare_metrics agreements match assess_file measure_utility judge", "gathers"),
     ("compare_protection", "Comparing before and after protection", "linkage.protection", _compared_with_original,
      "stratify rate", "gathers"),
     ("try_recodings", "Trying coarser values", "suggestion.suggest linkage.metrics", _limited,

@@ -37,8 +37,9 @@ LINES = {
     "adhoc": ("#8a5aa8", "D"),
     "winkler": ("#7a6a00", "v"),
     "fellegi_sunter": ("#a3335c", "P"),
+    "agreement": ("#1d2733", "X"),
 }
-"""Colour and marker of each metric, where several share an axis."""
+"""Colour and marker of each metric, and of their agreement, where several share an axis."""
 
 _MISSING = re.compile(r"Glyph \d+ .* missing from font")
 

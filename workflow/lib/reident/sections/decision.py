@@ -41,6 +41,7 @@ LIMITS: dict[str, tuple[str, ...]] = {
         "reach_at_most",
         "confirmed_at_most",
     ),
+    "metrics.surest": ("surest",),
     "together": ("together_confirmed_rate_at_most", "together_best_rank_correct_rate_at_most"),
     "file_risk": ("k_anonymity_at_least", "dis_at_most"),
     "file_risk.scenarios": ("unique_share_at_most",),
@@ -49,6 +50,15 @@ LIMITS: dict[str, tuple[str, ...]] = {
     "attribute_disclosure": ("disco_at_most",),
 }
 """The limits by the section that they are for, in the order of the report."""
+
+
+class Surest(Section):
+    """The limit on the claims that an intruder makes first."""
+
+    right: float = Field(gt=0, le=1)
+    """The share of right claims that an intruder would act on, as a fraction. Source: METHODS §6.7."""
+    at_most: _Count
+    """The largest number of surest claims of which that share is right with which a metric passes."""
 
 
 class Decision(Section):
@@ -72,6 +82,9 @@ class Decision(Section):
     confirmed_at_most: Counts | None = None
     """The largest number of confirmed records with which a metric passes. One number for all metrics, or a mapping from
     metrics to numbers. Source: METHODS §6."""
+    surest: Surest | None = Field(None, exclude_if=_is_absent)
+    """The largest number of claims, the surest first, of which a share is right, for all metrics and their agreement.
+    Source: METHODS §6.7."""
     together_confirmed_rate_at_most: Shares | None = Field(None, exclude_if=_is_absent)
     """`together`: the largest share of records confirmed with any of the files, as a fraction, with which a metric
     passes. One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6.6."""
@@ -147,10 +160,11 @@ class Decision(Section):
         """
         for section in LIMITS:
             for key, limit in self.given(section).items():
-                names = sections[section]
+                needed = section.removesuffix(".surest")
+                names = sections[needed]
                 if names is None:
                     raise ValueError(
-                        f"`.decision.{key}` must not be given without `{section}`. Remove it, or add `{section}`."
+                        f"`.decision.{key}` must not be given without `{needed}`. Remove it, or add `{needed}`."
                     )
                 for name in limit if isinstance(limit, Mapping) else ():
                     if name not in names:

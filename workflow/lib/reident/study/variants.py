@@ -173,6 +173,8 @@ def _drop_score(content: dict[str, Any], item: Any) -> None:
         return
     if isinstance(scores := value_at(content, "metrics.adhoc.scores"), dict):
         scores.pop(name, None)
+    if isinstance(bands := value_at(content, "metrics.fellegi_sunter.bands"), dict):
+        bands.pop(name, None)
     if isinstance(partial := value_at(content, "metrics.fellegi_sunter.partial"), list) and name in partial:
         partial.remove(name)
     if isinstance(tried := value_at(content, "why.recodings"), list):

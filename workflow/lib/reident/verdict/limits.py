@@ -13,7 +13,7 @@ from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
 from reident.verdict.settings import VerdictSettings
-from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, TOGETHER, WARNED
+from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
 COLUMNS = {
     "conditional_rate_at_most": "conditional_rate",
@@ -83,7 +83,8 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
         :func:`reident.verdict.warnings.collect`, ``together``, ``scenarios`` and ``pooled`` of matching, and ``cells``,
         ``summary`` and ``known``, its scenarios, of ``file_risk``, ``closest`` of distances to the closest record, and
-        ``learnt`` of attribute disclosure; ``exact`` and ``without`` of stronger intruders.
+        ``learnt`` of attribute disclosure; ``exact`` and ``without`` of stronger intruders;
+        ``agreement`` and ``surest`` of the metrics.
 
     Returns
     -------
@@ -120,6 +121,8 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             ]
         if "exact" in tables:
             outcomes += _of_exact_values(decision, tables["exact"], sorted(set(rates["metric"])))
+    if "surest" in tables and decision.surest is not None:
+        outcomes += _of_surest(decision.surest.at_most, tables["surest"], tables["rates"])
     if "together" in tables:
         outcomes += _of_joint(decision, tables["together"], tables["rates"])
     if "cells" in tables:
@@ -172,6 +175,15 @@ def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]
         line = stronger.judged_set(exact, limit, bound)
         outcome = judge_metric(line, limit, bound, decision.by)
         yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
+
+
+def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limit on the surest claims of which a share is right, for every metric and their agreement."""
+    tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
+    for line in surest.to_dict("records"):
+        metric, value = str(line["metric"]), float(line["n_at_limit"])
+        outcome = BREAKS if value > bound else PASSES if line["n_claims"] else NOTHING
+        yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:

@@ -1,6 +1,7 @@
 """Judge a join on exact values as a metric, and warn of a variable without which more is found (METHODS §1.1, §6).
 
-The join is judged as a metric is. A variable that only adds noise puts a verdict under reservation.
+The join is judged as a metric is. A variable that only adds noise, and agreement of the metrics, put a verdict under
+reservation.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from reident.intake.severity import UNDERSTATES, StudyWarning
+from reident.language.messages import Fields
 from reident.linkage.intervals import interval
-from reident.linkage.settings import WHOLE
+from reident.linkage.settings import AGREEMENT, WHOLE
 from reident.plausibility.findings import MIN_LINKS as MIN_CLAIMS
 from reident.plausibility.warnings import in_words
 
@@ -31,6 +33,9 @@ CLAIMS = {
 
 OF_RECORDS = {"confirmed_rate_at_most": "n_puf", "reach_at_most": "n_linked"}
 """The limits on rates of records, with the number of these."""
+
+CONDITIONAL = "conditional_rate_at_most"
+"""The limit that agreement of the metrics is compared with: the only rate that has an interval."""
 
 
 def bounds(decision: Decision, metrics: Iterator[str] | list[str]) -> dict[str, float]:
@@ -78,15 +83,21 @@ def is_few(line: pd.Series, limit: str, bound: float) -> bool:
 
 
 def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
-    """Yield a warning for each limit that a metric meets and that it breaks without one of the variables.
+    """Yield a warning for each limit that the metrics meet, and that breaks with their agreement or without a variable.
 
     Parameters
     ----------
     tables : mapping
-        ``rates``, and ``without`` if the study has it.
+        ``rates``, and ``agreement`` and ``without`` if the study has them.
     met : pandas.Series
         Whether a metric meets a limit, by limit and metric; one without a verdict does not.
     """
+    bound = decision.given("metrics", AGREEMENT).get(CONDITIONAL)
+    if "agreement" in tables and bound is not None and met.groupby(level="limit").all().get(CONDITIONAL, False):
+        rows = tables["agreement"][tables["agreement"]["stratum"] == WHOLE]
+        rows = rows[rows["conditional_low"] > bound].sort_values("conditional_low", ascending=False, kind="stable")
+        for row in rows.head(1).to_dict("records"):
+            yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row["metrics"])})
     if "without" not in tables:
         return
     whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
@@ -96,7 +107,7 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
         for limit, bound in decision.given("metrics", metric).items():
             above = (row for row in rows.to_dict("records") if exceeds(limit, bound, row))
             if met.get((limit, metric), False) and (row := next(above, None)) is not None:
-                yield _warning(row, limit)
+                yield _warning("without", row, limit, {"variable": row["variable"], "metric": in_words(metric)})
 
 
 def exceeds(limit: str, bound: float, row: Mapping[str, Any]) -> bool:
@@ -111,9 +122,7 @@ def exceeds(limit: str, bound: float, row: Mapping[str, Any]) -> bool:
     return row["n_confirmed"] > bound * (row[OF_RECORDS[limit]] if limit in OF_RECORDS else 1)
 
 
-def _warning(row: Mapping[str, Any], limit: str) -> StudyWarning:
+def _warning(code: str, row: Mapping[str, Any], limit: str, fields: Fields) -> StudyWarning:
     n = int(row["n_confirmed"])
-    fields = {"variable": row["variable"], "metric": in_words(row["metric"])}
-    return StudyWarning(
-        UNDERSTATES, "without", {**fields, "n": n, "claims": int(row["n_suspected"]), "limit": limit}, n
-    )
+    fields = {**fields, "n": n, "claims": int(row["n_suspected"]), "limit": limit}
+    return StudyWarning(UNDERSTATES, code, fields, n)

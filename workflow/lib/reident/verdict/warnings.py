@@ -15,16 +15,16 @@ from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
 from reident.verdict.settings import VerdictSettings
 
-ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
-    "attack", "together", "file_risk", "matching", "closest", "attribute_disclosure",
+ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
+    "attack", "surest", "together", "file_risk", "matching", "closest", "attribute_disclosure",
 )  # fmt: skip
-ABOUT = (ATTACK, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
+ABOUT = (ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
 """What warnings and limits are about."""
 
 LIKELY = 0.5
 """Pairs of a lower mean match probability are more often chance than not."""
 
-WARNED = {TOGETHER: ATTACK}
+WARNED = {SUREST: ATTACK, TOGETHER: ATTACK}
 """What the warnings on something are about, where it has none of its own."""
 
 MIN_AMBIGUOUS = 0.1

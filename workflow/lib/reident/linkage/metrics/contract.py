@@ -207,6 +207,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
     losses : callable or None
         ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
         metric of which the audit of an edition then knows no relation to others.
+    by_value : callable
+        ``by_value(options)`` tells whether a metric that compares bins otherwise compares the numbers themselves.
     """
 
     name: str
@@ -222,3 +224,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
     score_small: Callable[[Pairing, OptionsT, ScoringContext], Scored | None] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     losses: Callable[[OptionsT, Variables, bool], Losses] | None = None
+    by_value: Callable[[OptionsT], bool] = lambda _: False
+
+    def table(self, options: OptionsT) -> Literal["binned", "prepared"]:
+        """Return the table that the metric compares with these options."""
+        return "prepared" if self.by_value(options) else self.reads

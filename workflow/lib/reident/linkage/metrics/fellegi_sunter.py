@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments
-from reident.linkage.settings import OrderedVariable
+from reident.linkage.metrics.levels import DIFFER, LEVELS, Rules, intervals, of_table, places, starts_of, whole_values
 from reident.sections.base import Section, refuse_repeats
-from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reident.kernels.toplist import Pairs
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
-    from reident.linkage.settings import Variable
-
-LEVELS = ("agree", "partial", "differ", "missing")
-"""The comparison levels, in the order of the kernel's columns."""
 
 
 class Threshold(Section):
@@ -58,10 +55,29 @@ class Options(Section):
         "the comparison patterns of all pairs. `informed`: from the true links, as an intruder would who knows how the "
         "two files differ. Source: METHODS §4.6.",
     )
+    levels: Literal["difference", "bins"] = Field(
+        "difference",
+        exclude_if="difference".__eq__,
+        description="The levels of numeric variables. `difference`: by how far the two numbers are apart, each sign by "
+        "itself, and equality. `bins`: whether the bins are the same. Source: METHODS §4.6.",
+    )
+    bands: dict[str, Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        exclude_if=operator.not_,
+        description="With `levels: difference`, for a numeric variable the differences at which levels end: "
+        "`{age: [1, 5]}`. If absent, they are cut at shares of all pairs. Source: METHODS §4.6.",
+    )
+    competition: bool = Field(
+        True,
+        exclude_if=bool,
+        description="Whether the probability of a pair takes the other pairs of its two records into account, of which "
+        "at most one is a link. Source: METHODS §4.6.",
+    )
     partial: tuple[str, ...] = Field(
         (),
-        description="The linking variables with a level for partial agreement: numeric variables whose bins are "
-        "adjacent, and categorical variables whose categories are neighbours in their `order`. Source: METHODS §4.6.",
+        description="The linking variables with a level for partial agreement: categorical variables whose categories "
+        "are neighbours in their `order`, and with `levels: bins` numeric variables whose bins are adjacent. Source: "
+        "METHODS §4.6.",
     )
     threshold: Threshold = Field(
         Threshold(probability=0.5),
@@ -73,9 +89,19 @@ class Options(Section):
         "assignment with the largest sum of weights. Source: METHODS §4.6.",
     )
 
+    @property
+    def rules(self) -> Rules:
+        """Which levels the variables have."""
+        return Rules(self.partial, self.levels == "difference", self.bands)
+
+    @property
+    def by_pattern(self) -> bool:
+        """Whether all pairs of one comparison pattern are alike, whatever their records are."""
+        return self.levels == "bins" and not self.competition
+
 
 def check(options: Options, variables: Variables) -> None:
-    """Refuse partial agreement of unknown variables, and of those without neighbours."""
+    """Refuse partial agreement of unknown variables, and of those without neighbours; bands of no numbers."""
     refuse_repeats(options.partial, "metrics.fellegi_sunter.partial")
     by_name = {variable.name: variable for variable in variables}
     for name in options.partial:
@@ -89,6 +115,15 @@ def check(options: Options, variables: Variables) -> None:
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, whose categories have no order. Declare "
                 "its `order`, or remove it."
             )
+    if options.bands and options.levels == "bins":
+        raise ValueError("`.metrics.fellegi_sunter` must not have `bands` with `levels: bins`. Remove one of the two.")
+    for name, limits in options.bands.items():
+        if name not in by_name or by_name[name].type != "numeric":
+            raise ValueError(
+                f"`.metrics.fellegi_sunter.bands` must not have `{name}`, which is not a numeric linking variable. "
+                "Correct the name, or remove it."
+            )
+        refuse_repeats([str(limit) for limit in limits], f"metrics.fellegi_sunter.bands.{name}")
 
 
 class Compared(NamedTuple):
@@ -113,19 +148,10 @@ def compared(pairing: Pairing, partial: Sequence[str]) -> Compared:
     puf, eif = pairing.puf.codes.copy(), pairing.eif.codes.copy()
     for at, labels in enumerate(pairing.labels):
         if near[at] and labels is not None:
-            place = _places(pairing.variables[at], labels)
+            place = places(pairing.variables[at], labels)
             for codes in (puf, eif):
                 codes[:, at] = np.where(codes[:, at] < 0, -1, place[codes[:, at]])
     return Compared(puf, eif, near)
-
-
-def _places(variable: Variable, labels: list[str]) -> np.ndarray:
-    """Return the place of each category in the order of the variable; others are neighbours of none."""
-    order = variable.order if isinstance(variable, OrderedVariable) else ()
-    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
-    place = {normal(category): at for at, category in enumerate(order)}
-    others = [2 * (len(order) + at) + 1 for at in range(len(labels))]
-    return np.array([place.get(label, other) for label, other in zip(labels, others, strict=True)] or [0], np.int32)
 
 
 def scaled(weight: float) -> int:
@@ -159,39 +185,77 @@ def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
     total, losses = 0, []
     for _, levels in weights.groupby("variable"):
         by_level = {row.level: scaled(row.weight) for row in levels.itertuples()}
+        # Numbers differ completely where their difference has no end.
+        ends = levels.loc[levels["decimals"].notna() & levels["up_to"].isna() & levels["above"].notna(), "level"]
+        differ = [by_level[level] for level in ([DIFFER] if ends.empty else ends)]
         total += max(by_level.values())
-        losses.append(max(by_level.values()) - by_level["differ"])
+        losses.append(max(by_level.values()) - max(differ))
     sums = total - np.append(0, np.cumsum(sorted(losses)))
     return int((sums >= least).sum()) - 1
 
 
 def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
-    """Suspected pairs of binned records; sums of weights are integers at scale 10^12."""
-    from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
-
-    records = compared(pairing, options.partial)
-    weights, least = _weights(pairing, context)
-    puf, eif, total, ambiguous = weighted.nearest(
-        records.puf,
-        records.eif,
-        weights,
-        near=records.near,
-        least=least,
-        keep=context.keep,
-        **job_arguments(pairing, context),
-    )
+    """Suspected pairs; sums of weights are integers at scale 10^12, and so is what rivals take from them."""
+    if context.weights is None:
+        raise ValueError("the metric needs the weights of its levels")
+    found = _by_pattern if options.by_pattern else _by_pair
+    puf, eif, total, ambiguous = found(pairing, options, context)
     return Scored(puf, eif, total / SCALE, ambiguous)
 
 
-def _weights(pairing: Pairing, context: ScoringContext) -> tuple[np.ndarray, int]:
-    """Return the weight of each variable and level, and the least sum of a suspected pair, scaled."""
-    if context.weights is None:
-        raise ValueError("the metric needs the weights of its levels")
+def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext) -> Pairs:
+    """Return the suspected pairs where the weight of a pair depends on its pattern alone."""
+    from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
+
+    records = compared(pairing, options.partial)
     weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
     place = {variable.name: at for at, variable in enumerate(pairing.variables)}
     for line in context.weights.levels.itertuples():
         weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
-    return weights, scaled(context.weights.model["least_weight"].iloc[0])
+    return weighted.nearest(
+        records.puf,
+        records.eif,
+        weights,
+        near=records.near,
+        least=scaled(context.weights.model["least_weight"].iloc[0]),
+        keep=context.keep,
+        **job_arguments(pairing, context),
+    )
+
+
+def _by_pair(pairing: Pairing, options: Options, context: ScoringContext) -> Pairs:
+    """Return the suspected pairs where the weight depends on differences, or on the other pairs of both records."""
+    from reident.kernels import evidence  # compiled code: loaded only where pairs are scored
+    from reident.linkage.metrics import candidates
+
+    table, model = context.weights.levels, context.weights.model.iloc[0]
+    lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
+    levels = [of_table(own) for own in lines]
+    weights = np.array(
+        [
+            scaled(own.set_index("level")["weight"][name])
+            for own, found in zip(lines, levels, strict=True)
+            for name in found.distinct
+        ],
+        np.int64,
+    )
+    values, starts, least = whole_values(pairing, levels), starts_of(pairing), scaled(model["least_weight"])
+    factors, prior_odds = np.exp2(weights / SCALE), model["prior"] / (1 - model["prior"])
+    how = {"competition": options.competition}
+    if model["n_pairs"] <= candidates.MAX_PAIRS or pairing.starts is not None:
+        files = evidence.compare(*values, starts)
+        every = evidence.Evidence(files, intervals(levels), factors, prior_odds, **how, threads=context.threads)
+        return every.best(weights, least, SCALE, context.keep, context.progress)
+    bound = min(least, candidate_weight(prior_odds))
+    found = candidates.candidates(values, starts, levels, weights, bound, context.threads, context.progress)
+    return candidates.Listed(found, levels, factors, prior_odds, **how).best(weights, least, SCALE, context.keep)
+
+
+def candidate_weight(prior_odds: float) -> int:
+    """Return the least scaled weight of a candidate."""
+    from reident.linkage.metrics import candidates  # loaded where there are too many pairs
+
+    return scaled(-math.log2(prior_odds) - candidates.BITS)
 
 
 def tolerance(_: Options, variables: Variables, __: bool) -> int:
@@ -202,7 +266,8 @@ def tolerance(_: Options, variables: Variables, __: bool) -> int:
 def losses(options: Options, _: Variables, __: bool) -> Losses:
     """Return nothing of single variables, whose weights depend on the records; other thresholds rank pairs alike."""
     limit, by = options.threshold, "weight" if options.threshold.probability is None else "probability"
-    order = None if options.one_to_one else (options.m, options.partial, by)
+    levels = options.levels, tuple(options.bands.items()), options.competition
+    order = None if options.one_to_one else (options.m, options.partial, by, *levels)
     reach = -getattr(limit, by)
     return Losses({}, 0, order=order, reach=reach, one_candidate=options.one_to_one)
 
@@ -219,4 +284,6 @@ METRIC = Metric(
     weighs=True,
     score_small=score,
     losses=losses,
+    by_value=lambda options: options.levels == "difference",
+    splits=False,
 )

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from reident.report.blocks.filerisk import CELLS, SUMMARY
 from reident.report.blocks.patterns import rank_curves
+from reident.report.blocks.surest import SUMMARY as SUREST_SUMMARY
 from reident.report.layout import block, box
 from reident.report.results import LIMITS, VERDICT, WARNINGS, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import listed
-from reident.verdict.warnings import ATTACK, FILE, MATCHING
+from reident.verdict.warnings import ATTACK, FILE, MATCHING, SUREST
 
 TEXT = Sentences("evidence")
 TABLES = {
@@ -42,6 +43,12 @@ def evidence(results: Results) -> str:
     names += ["rates-by-stratum"] if results.strata_names and results.has("strata/manifest.csv") else []
     ranked = rank_curves(results)["n_suspected"].any()
     return _links(results, ATTACK, [*names, *(["rates-by-rank-limit"] if ranked else [])])
+
+
+@block(SUREST_SUMMARY, VERDICT, LIMITS)
+def surest_evidence(results: Results) -> str | None:
+    """Return the link from the verdict on the surest claims, where the study sets a limit for them."""
+    return _links(results, SUREST, ["surest-claims"]) if len(results.limits(SUREST)) else None
 
 
 @block("matching/summary.csv", VERDICT, LIMITS)

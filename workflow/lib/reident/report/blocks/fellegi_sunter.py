@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import style
@@ -67,14 +69,29 @@ def _expected(results: Results) -> Iterator[str]:
 def weights_table(results: Results) -> str:
     """Show the pairs, probabilities and weight of each level."""
     lines = results.table(LEVELS)
+    scales = lines[lines["unit"].notna()].drop_duplicates("variable")
     lines = lines.assign(
-        level=[TEXT(f"levels.{level}") for level in lines["level"]], weight=[bits(weight) for weight in lines["weight"]]
+        level=[_level(line) for line in lines.itertuples()], weight=[bits(weight) for weight in lines["weight"]]
     )
-    return table(
+    shown = table(
         TEXT(f"weights.caption_{knowledge(results)}"),
         *columns(lines, HEADING, "variable:labels@1fr"),
         *columns(lines, TEXT, "level:text pairs=n_pairs m u weight:cell", group="weights.columns"),
     )
+    notes = [
+        TEXT("weights.scale", variable=line.variable, unit=declared(float(f"{line.unit:.4g}")))
+        for line in scales.itertuples()
+    ]
+    return paragraphs(shown, " ".join(notes) or None)
+
+
+def _level(line: Any) -> str:
+    """Return a level in words."""
+    sign, _, number_ = line.level.partition("_")
+    if not number_:
+        return TEXT(f"levels.{line.level}")
+    ends = {name: without_unit(declared(float(f"{getattr(line, name):.3g}"))) for name in ("above", "up_to")}
+    return TEXT(f"levels.{sign}{'' if defined(line.up_to) else '_open'}", **ends)
 
 
 @block(CALIBRATION)
@@ -114,9 +131,10 @@ def calibration_table(results: Results) -> str | None:
 MARKS: dict[str, Look] = {
     "differ": {"marker": "s", "color": "white", "markeredgecolor": style.LIMIT, "markersize": 4.2},
     "partial": {"marker": "D", "color": "white", "markeredgecolor": style.CONFIRMED, "markersize": 4.0},
+    "apart": {"marker": "|", "color": style.LIMIT, "markersize": 6.0},
     "agree": {"marker": "o", "color": style.CONFIRMED, "markersize": 4.8},
 }
-"""The mark of each level, in the order of the legend."""
+"""The mark of each level, in the order of the legend; `apart` is that of numbers that differ, by whatever distance."""
 
 
 @block(LEVELS)
@@ -124,17 +142,14 @@ def weights_figure(results: Results) -> Figure:
     """Draw the weight of each level that is present, by variable."""
     lines, how = results.table(LEVELS), knowledge(results)
     names = list(dict.fromkeys(lines["variable"]))
-    by_level = {
-        level: lines[lines["level"] == level].set_index("variable")["weight"]
-        for level in MARKS
-        if (lines["level"] == level).any()
-    }
+    mark = lines["level"].where(lines["decimals"].isna() | (lines["level"] == "agree"), "apart")
+    by_level = {level: lines[mark == level].set_index("variable")["weight"] for level in MARKS if (mark == level).any()}
 
     def draw(sheet: Sheet) -> None:
         (axes,) = sheet.panels
         axes.axvline(0, color=style.MUTED, linewidth=0.8, zorder=1)
         for at, name in enumerate(names):
-            weights = [by_level[level][name] for level in by_level if name in by_level[level]]
+            weights = lines.loc[(lines["variable"] == name) & (lines["level"] != "missing"), "weight"]
             axes.hlines(at, min(weights), max(weights), color=style.RULE, linewidth=1.6, zorder=0)
         for level, weight in by_level.items():
             places = [names.index(name) for name in weight.index]
@@ -149,13 +164,19 @@ def weights_figure(results: Results) -> Figure:
     cells = []
     for name in names:
         texts = [
-            TEXT("weights.figure.weight", level=TEXT(f"levels.{level}"), weight=bits(weight[name]))
+            TEXT("weights.figure.weight", level=TEXT(f"levels.{level}"), weight=_range(weight[[name]]))
             for level, weight in by_level.items()
             if name in weight
         ]
         cells.append(TEXT("weights.figure.cell", variable=str(name), weights=", ".join(texts)))
     alt, caption = TEXT("weights.figure.alt", cells="; ".join(cells)), TEXT(f"weights.figure.caption_{how}")
     return style.row_figure(draw, names, extra=0.2, alt=alt, caption=caption)
+
+
+def _range(weights: pd.Series) -> str:
+    """Return a weight, or the lowest and the highest of several."""
+    low, high = bits(weights.min()), bits(weights.max())
+    return low if len(weights) == 1 else TEXT("weights.figure.range", low=low, high=high)
 
 
 @block(CALIBRATION)

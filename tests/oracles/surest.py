@@ -1,0 +1,83 @@
+"""The oracle's surest claims and agreement of metrics (METHODS §6.7, §6.8): dictionaries, sets and fractions."""
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+from oracles.preparing import by_stratum, distinct_links, prepare
+from oracles.rating import Pair, interval, rank, rate_rows, share
+
+
+def claims(scored, suspected, links, *, low_is_best):
+    """[(score, next score or None, c, t)] of each record with a suspected pair.
+
+    `scored` and `suspected` are [(puf, eif, score)]: the pairs that scoring keeps, and those within the rank limit.
+    """
+    by_record = defaultdict(list)
+    for puf, eif, score in scored:
+        by_record[puf].append((score if low_is_best else -score, score, (puf, eif) in links))
+    made = []
+    for puf in {puf for puf, _, _ in suspected}:
+        levels = sorted({level for level, _, _ in by_record[puf]})
+        scores = {level: score for level, score, _ in by_record[puf]}
+        best = [true for level, _, true in by_record[puf] if level == levels[0]]
+        made.append((scores[levels[0]], scores[levels[1]] if levels[1:] else None, len(best), sum(best)))
+    return made
+
+
+def lines(made, study, *, low_is_best):
+    """The lines of surest/{metric}.csv: one for each certainty, the surest first."""
+
+    def certainty(score, following):
+        level = score if low_is_best else -score
+        # Without a next rank nothing is near.
+        gap = (1, 0) if following is None else (0, abs(following - score))
+        return level, (-gap[0], -gap[1])
+
+    groups = defaultdict(list)
+    for claim in made:
+        groups[certainty(*claim[:2])].append(claim)
+    n, right, table = 0, Fraction(0), []
+    for _, group in sorted(groups.items()):
+        n += len(group)
+        right += sum(Fraction(t, c) for _, _, c, t in group)
+        table.append((group[0][0], group[0][1], n, right, right / n, *ends(study, right, n)))
+    return table
+
+
+def ends(study, right, n):
+    """The interval of a share, for which the right claims are a whole number; else None."""
+    rates = study.get("rates", {})
+    if rates.get("interval") == "clustered" or right.denominator != 1:
+        return None, None
+    return interval(rates, int(right), n)
+
+
+def right_among(table, n):
+    """How many of the surest n claims are right: those that are equally sure are drawn at random."""
+    before = (0, Fraction(0))
+    for _, _, number, right, *_ in table:
+        if n <= number:
+            return before[1] + (right - before[1]) * Fraction(n - before[0], number - before[0])
+        before = number, right
+    return None
+
+
+def largest(table, least):
+    """The largest number of claims of which at least a share is right."""
+    return max((n for _, _, n, _, rate, *_ in table if rate >= Fraction(str(least))), default=0)
+
+
+def agreement(study, puf, eif, iuf, suspected):
+    """{k: {stratum: row of agreement/rates.csv}}; `suspected` are the suspected pairs of each metric."""
+    puf, eif = prepare(study, "puf", puf), prepare(study, "eif", eif)
+    links, strata = distinct_links(study, puf, eif, iuf), by_stratum(puf, eif)
+    metrics = Counter(pair for pairs in suspected.values() for pair in pairs)
+    stratum = {key: pair.stratum for pairs in suspected.values() for key, pair in pairs.items()}
+    tables = {}
+    for k in range(1, len(suspected) + 1):
+        agreeing = [Pair(*pair, stratum[pair], score=n) for pair, n in metrics.items() if n >= k]
+        tables[k] = rate_rows(study, puf, eif, strata, links, rank(agreeing, high_is_best=True), set())
+    return tables
+
+
+__all__ = ["agreement", "claims", "largest", "lines", "right_among", "share"]

@@ -1,0 +1,169 @@
+"""The surest claims: how many are right among those that an intruder makes first (METHODS §6.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from reident.linkage import batches, intervals, sums
+from reident.linkage.links import SortedLinks
+from reident.linkage.ranking import within
+from reident.linkage.settings import WHOLE, ClaimSettings
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+SHARES = (0.5, 0.8, 0.9, 0.95)
+"""The shares of right claims for which the summary has the largest number of claims."""
+
+NUMBERS = (10, 50, 100)
+"""The numbers of surest claims of which the summary has those that are right."""
+
+PERCENTAGES = (1, 10)
+"""The same as percentages of all claims."""
+
+MIN_STEP, MAX_POINTS = 10, 100
+"""Claims between two points of a curve, so that no point tells of a single record; and the points of a curve."""
+
+DECIMALS = 12
+"""Decimals to which a share of right claims, a sum of fractions, is compared with a limit."""
+
+
+def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
+    """Count the right claims of a metric in the order in which an intruder makes them.
+
+    A claim names one of the candidates of a suspected record at its best rank. The best score comes first, and among
+    equal ones the next rank that is farthest behind; a record without a next rank comes before those with one. The
+    true links decide which claims are right, and nothing else.
+
+    Parameters
+    ----------
+    pairs : Source
+        Every pair that scoring kept, as :func:`reident.linkage.ranking.rank` leaves them: the next rank may be beyond
+        the rank limit.
+    iuf : Source
+        The true links by row number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `surest/{metric}.csv`, one line for each certainty; counts are of all claims up to the line.
+    """
+    score, following, candidates, links = _claims(pairs, iuf, settings.max_pairs)
+    direction = 1 if settings.low_is_best else -1
+    level, gap = score * direction, np.where(np.isnan(following), np.inf, following * direction)
+    by_certainty = np.lexsort((-gap, level))
+    level, gap = level[by_certainty], gap[by_certainty]
+    ends = np.flatnonzero(np.append((batches.is_new(level) | batches.is_new(gap))[1:], True)[: len(level)])
+    right = _right(candidates[by_certainty], links[by_certainty], ends)
+    low, high = np.full((2, len(ends)), np.nan)
+    if intervals.are_independent(settings.rates.interval):
+        low, high = intervals.ends(right, ends + 1, settings.rates.interval, settings.rates.level)
+    line = by_certainty[ends]
+    return pd.DataFrame(
+        {
+            "score": score[line],
+            "next_score": following[line],
+            "n_claims": ends + 1,
+            "n_right": right,
+            "right_rate": right / (ends + 1),
+            "low": low,
+            "high": high,
+        }
+    )
+
+
+def summarize(claims: Mapping[str, pd.DataFrame], limit: float | None) -> pd.DataFrame:
+    """Summarize the surest claims of each metric.
+
+    Parameters
+    ----------
+    claims : mapping of pandas.DataFrame
+        By metric, what :func:`order` returns.
+    limit : float, optional
+        The share of right claims of `decision.surest`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `surest/summary.csv`.
+    """
+    return pd.DataFrame([_summary(metric, lines, limit) for metric, lines in claims.items()])
+
+
+def curves(claims: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the right claims of each metric after every tenth claim or fewer: the columns of `surest/curve.csv`."""
+    tables = []
+    for metric, lines in claims.items():
+        n = _total(lines)
+        step = max(MIN_STEP, -(-n // MAX_POINTS))
+        points = np.arange(step, n, step)
+        points = np.append(points[points <= n - MIN_STEP], [n] if n else [])
+        tables.append(pd.DataFrame({"metric": metric, "n_claims": points, "n_right": right_among(lines, points)}))
+    return pd.concat(tables, ignore_index=True).astype({"n_claims": np.int64})
+
+
+def right_among(lines: pd.DataFrame, n: np.ndarray) -> np.ndarray:
+    """Return how many of the surest n claims are right, for each n; of equally sure ones each adds their mean."""
+    return np.interp(n, np.append(0, lines["n_claims"]), np.append(0.0, lines["n_right"]))
+
+
+def _summary(metric: str, lines: pd.DataFrame, limit: float | None) -> dict[str, object]:
+    n = _total(lines)
+    last = lines.iloc[-1] if n else dict.fromkeys(("n_right", "right_rate", "low", "high"), np.nan)
+    sizes = {f"{size}": size for size in NUMBERS} | {f"{one}_percent": -(-n * one // 100) for one in PERCENTAGES}
+    right = right_among(lines, np.array(list(sizes.values())))
+    return {
+        "scope": WHOLE,
+        "metric": metric,
+        "n_claims": n,
+        "n_right": float(last["n_right"]) if n else 0.0,
+        **{name: last[name] for name in ("right_rate", "low", "high")},
+        **{f"n_at_{round(share * 100)}_percent": _largest(lines, share) for share in SHARES},
+        "n_at_limit": np.nan if limit is None else _largest(lines, limit),
+        **{f"n_of_{one}_percent": sizes[f"{one}_percent"] for one in PERCENTAGES},
+        **{
+            f"right_of_{name}": value if 0 < size <= n else np.nan
+            for (name, size), value in zip(sizes.items(), right.tolist(), strict=True)
+        },
+    }
+
+
+def _total(lines: pd.DataFrame) -> int:
+    return int(lines["n_claims"].max()) if len(lines) else 0
+
+
+def _largest(lines: pd.DataFrame, share: float) -> int:
+    """Return the largest number of surest claims of which at least a share is right; 0 if there is none."""
+    return _total(lines[lines["right_rate"].round(DECIMALS) >= share])
+
+
+def _claims(pairs: Source, iuf: Source, max_pairs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the scores of each suspected record's best and next rank (NaN for none), its candidates and links."""
+    columns, links = [], SortedLinks(iuf)
+    for batch in batches.merge([pairs]):
+        rows = batch.filter(pc.is_valid(batch["eif"]))
+        puf, link, inside = rows["puf"].to_numpy(), links.hold(rows), within(rows, max_pairs).to_numpy()
+        score = rows["score" if "score" in rows.column_names else "order"].to_numpy().astype(np.float64)
+        new = batches.is_new(puf)
+        start = np.flatnonzero(new | batches.is_new(score))
+        bounds = np.append(start, len(puf))
+        following = np.append(np.where(new[start], np.nan, score[start]), np.nan)[1:]
+        right = np.diff(np.append(0, np.cumsum(link))[bounds])
+        best = new[start] & inside[start]
+        columns.append((score[start][best], following[best], np.diff(bounds)[best], right[best]))
+    score, following, candidates, right = (np.concatenate(values) for values in zip(*columns, strict=True))
+    return score, following, candidates, right
+
+
+def _right(candidates: np.ndarray, links: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return Σ links / candidates up to each end, as :func:`reident.linkage.sums.of_shares`; float64 (len(ends),)."""
+    sizes = np.unique(candidates)
+    totals = np.empty((len(ends), len(sizes)))
+    for at, size in enumerate(sizes):
+        totals[:, at] = np.cumsum(np.where(candidates == size, links, 0))[ends]
+    return sums.of_rows(totals / sizes)
