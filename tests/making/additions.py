@@ -109,7 +109,7 @@ def write_together(
     amend(folder, together="file", variants=[{"name": "file", "combinations": varied, "set": None, "values": None}])
     if decision is not None:
         amend(folder, decision=decision)
-        write_verdict(folder, prepared=warnings_table([]))
+        write_verdict(folder, attack=warnings_table([]))
     return folder
 
 
