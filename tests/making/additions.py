@@ -122,7 +122,7 @@ def write_surest(
     write_table(folder / "surest/curve.csv", surest.curves(tables))
     if limit is not None:
         amend(folder, decision={"surest": {"right": limit[0], "at_most": limit[1]}})
-        write_verdict(folder, prepared=warnings_table([]))
+        write_verdict(folder, attack=warnings_table([]))
     return folder
 
 
