@@ -90,7 +90,8 @@ def _level(line: Any) -> str:
     sign, _, number_ = line.level.partition("_")
     if not number_:
         return TEXT(f"levels.{line.level}")
-    ends = {name: without_unit(declared(float(f"{getattr(line, name):.3g}"))) for name in ("above", "up_to")}
+    bounds = {name: getattr(line, name) for name in ("above", "up_to") if defined(getattr(line, name))}
+    ends = {name: without_unit(declared(float(f"{bound:.3g}"))) for name, bound in bounds.items()}
     return TEXT(f"levels.{sign}{'' if defined(line.up_to) else '_open'}", **ends)
 
 
