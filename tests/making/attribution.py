@@ -68,4 +68,6 @@ def write_learnt(folder: Path, options: dict[str, Any] = LEARNT, *, n: int = 300
     assessed = assessment.assess(step_settings.attribution_rules(spec), *prepared[:4])
     tables = {**prepared._asdict(), **assessed._asdict()}
     step = "assess_attribution"
-    return write_computed(folder, "attribution", step, study.canonical_json(spec), tables, attributed=prepared.warnings)
+    return write_computed(
+        folder, "attribution", step, study.canonical_json(spec), tables, attribute_disclosure=prepared.warnings
+    )

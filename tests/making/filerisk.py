@@ -108,4 +108,6 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
         tables |= scenarios.assess(step_settings.intruder_rules(spec), files.file, files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
-    return write_computed(folder, "filerisk", "assess_file", study.canonical_json(spec), tables, risk=files.warnings)
+    return write_computed(
+        folder, "filerisk", "assess_file", study.canonical_json(spec), tables, file_risk=files.warnings
+    )

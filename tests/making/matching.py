@@ -85,7 +85,7 @@ def write_matching(
         files = prepared.confidential, prepared.synthetic, prepared.holdout
         made |= closest.measure(step_settings.closest_rules(spec), *files)._asdict()
     every_warning = pd.concat([prepared.warnings, warning_table(warnings)])
-    return write_computed(folder, "matching", "match", study.canonical_json(spec), made, matched=every_warning)
+    return write_computed(folder, "matching", "match", study.canonical_json(spec), made, matching=every_warning)
 
 
 TRUE = people(np.random.default_rng(4), 300)

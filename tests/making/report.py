@@ -28,7 +28,6 @@ from reident.linkage import surest
 from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.intervals import interval
 from reident.linkage.protection import Attack, compare
-from reident.pipeline.plan import JUDGED
 from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
 from reident.plausibility.findings import Finding
@@ -40,6 +39,7 @@ from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
 from reident.study import checklists
 from reident.verdict import limits
+from reident.verdict.settings import TABLES as JUDGED
 from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
@@ -182,7 +182,7 @@ def _make_results(folder: Path, shape: Shape) -> None:
     if not (shape.linked or shape.lost):
         lines.append(StudyWarning("invalidates", "no_link", {"file": "iuf.csv"}, 0))
     read = warning_table(lines)
-    write_verdict(folder, prepared=read)
+    write_verdict(folder, attack=read)
     if shape.checklist is not None:
         write_checklist(folder, shape.checklist)
     _ledger(folder)
@@ -199,18 +199,17 @@ def write_checklist(folder: Path, checklist: dict) -> None:
 
 
 def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
-    """Write the verdict on the results in a folder, with these warnings of reading the files."""
+    """Write the verdict on the results in a folder, with the warnings of reading the files by subject."""
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     names = [variable["name"] for variable in study.get("linking_variables") or ()]
     scores = ((study.get("metrics") or {}).get("adhoc") or {}).get("scores")
     default = () if scores is None else tuple(name for name in names if name not in scores)
     decision = Decision.model_validate(study["decision"]) if study.get("decision") else None
     tables = {
-        name: read_csv(folder / path)
-        for name, path in JUDGED.items()
-        if name not in SOURCES.values() and (folder / path).is_file()
+        path: read_csv(folder / path) for path in JUDGED if path not in SOURCES.values() and (folder / path).is_file()
     }
-    judged = limits.judge(VerdictSettings(decision, len(names), default), tables | warnings)
+    read = {SOURCES[about]: table for about, table in warnings.items()}
+    judged = limits.judge(VerdictSettings(decision, len(names), default), tables | read)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
         write_table(folder / f"verdict/{name}.csv", table)
 

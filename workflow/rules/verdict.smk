@@ -10,7 +10,7 @@ Makes  verdict/warnings.csv: all warnings, the gravest first; verdict/limits.csv
 rule judge:
     """Collect the warnings, compare every limit, and pass the verdict."""
     input:
-        unpack(PLAN.judged),
+        tables=PLAN.judged,
     output:
         warnings="results/{study}/verdict/warnings.csv",
         limits="results/{study}/verdict/limits.csv",

@@ -4,4 +4,4 @@ from reident import ledger
 from reident.linkage.agreements import agreements
 
 with ledger.step(snakemake) as step:
-    step.write("agreements", agreements(step.settings, step.read("pairs"), step.read("rates")))
+    step.write("agreements", agreements(step.settings, pairs=step.read("pairs"), rates=step.read("rates")))

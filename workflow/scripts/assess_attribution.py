@@ -5,6 +5,5 @@ from reident.attribution import assessment
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    tables = [step.read(name) for name in ("original", "released", "holdout", "categories")]
-    found = assessment.assess(step.settings, *tables, threads=step.threads, progress=step.progress)
-    step.write_all(found)
+    tables = {name: step.read(name) for name in ("original", "released", "holdout", "categories")}
+    step.write_all(assessment.assess(step.settings, **tables, threads=step.threads, progress=step.progress))

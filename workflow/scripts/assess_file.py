@@ -5,6 +5,5 @@ from reident.filerisk import assessment
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    tables = [step.read(name) for name in ("file", "population", "original", "categories")]
-    found = assessment.assess(step.settings, *tables, threads=step.threads, progress=step.progress)
-    step.write_all(found)
+    tables = {name: step.read(name) for name in ("file", "population", "original", "categories")}
+    step.write_all(assessment.assess(step.settings, **tables, threads=step.threads, progress=step.progress))

@@ -5,6 +5,5 @@ from reident.filerisk import scenarios
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    tables = [step.read(name) for name in ("file", "population")]
-    found = scenarios.assess(step.settings, *tables, threads=step.threads, progress=step.progress)
-    step.write_all(found)
+    tables = {name: step.read(name) for name in ("file", "population")}
+    step.write_all(scenarios.assess(step.settings, **tables, threads=step.threads, progress=step.progress))

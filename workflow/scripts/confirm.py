@@ -5,8 +5,8 @@ from reident.linkage import confirmation
 from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
-    files = step.open_sides()
-    truth = files, step.open("iuf"), step.open("strata_puf"), step.read("manifest")
-    metric, sinks = REGISTRY[step.metric], (step.sink("confirmed"), step.sink("positions"))
-    tables = step.open("suspected"), *truth, *sinks
-    step.write("limits", confirmation.confirm(step.settings, metric, *tables, step.scratch))
+    tables = {"suspected": step.open("suspected"), "iuf": step.open("iuf"), "strata": step.open("strata_puf")}
+    tables |= {"files": step.open_sides(), "manifest": step.read("manifest")}
+    sinks = {name: step.sink(name) for name in ("confirmed", "positions")}
+    metric, folder = REGISTRY[step.metric], step.scratch
+    step.write("limits", confirmation.confirm(step.settings, metric, **tables, **sinks, folder=folder))

@@ -7,7 +7,8 @@ from reident.linkage.metrics.contract import ScoringContext
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
-    files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), binned=binned)
+    tables = {name: step.read(name) for name in ("iuf", "manifest")}
+    files = AttackFiles(prepared=prepared, strata=strata, binned=binned, **tables)
     positions = dict(zip(step.settings.metrics, step.open_all("confirmed"), strict=True))
     context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write_all(explanation.explain(step.settings, step.metric, files, positions, context))
+    step.write_all(explanation.explain(step.settings, step.metric, files=files, positions=positions, context=context))

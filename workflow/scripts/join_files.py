@@ -5,7 +5,8 @@ from reident.linkage import together
 
 with ledger.step(snakemake) as step:
     step.check_chain()
+    tables = {"strata": step.open("strata"), "manifest": step.read("manifest"), "clusters": step.open("clusters")}
     pairs = together.by_metric(step.settings, step.open_all("pairs"))
     persons = together.persons(step.settings, step.open_all("eif"))
-    tables = step.open_all("puf"), step.open("strata"), step.read("manifest"), pairs
-    step.write("rates", together.join(step.settings, *tables, persons, step.open("clusters")))
+    released = step.open_all("puf")
+    step.write("rates", together.join(step.settings, released=released, pairs=pairs, persons=persons, **tables))

@@ -7,6 +7,7 @@ from reident.plausibility.without import leave_out
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
-    files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned)
+    tables = {name: step.read(name) for name in ("iuf", "manifest", "clusters")}
+    files = AttackFiles(prepared=prepared, strata=strata, binned=binned, **tables)
     context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("without", leave_out(step.settings, files, context))
+    step.write("without", leave_out(step.settings, files=files, context=context))

@@ -5,5 +5,5 @@ from reident.matching import summary
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    found = summary.match_files(step.settings, step.read("confidential"), step.read("synthetic"))
+    found = summary.match_files(step.settings, confidential=step.read("confidential"), synthetic=step.read("synthetic"))
     step.write_all(found)

@@ -5,5 +5,5 @@ from reident.matching import closest
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    tables = [step.read(name) for name in ("confidential", "synthetic", "holdout")]
-    step.write_all(closest.measure(step.settings, *tables, threads=step.threads, progress=step.progress))
+    tables = {name: step.read(name) for name in ("confidential", "synthetic", "holdout")}
+    step.write_all(closest.measure(step.settings, **tables, threads=step.threads, progress=step.progress))

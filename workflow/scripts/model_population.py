@@ -5,4 +5,4 @@ from reident.filerisk import modelling
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    step.write_all(modelling.model(step.settings, step.read("file"), step.read("population")))
+    step.write_all(modelling.model(step.settings, file=step.read("file"), population=step.read("population")))

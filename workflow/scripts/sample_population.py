@@ -5,5 +5,5 @@ from reident.filerisk import numerical_study
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    found = numerical_study.run(step.settings, step.read("population"), threads=step.threads, progress=step.progress)
-    step.write_all(found)
+    population, work = step.read("population"), {"threads": step.threads, "progress": step.progress}
+    step.write_all(numerical_study.run(step.settings, population=population, **work))

@@ -6,15 +6,14 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, ScoringContext
 
 with ledger.step(snakemake) as step:
-    files = step.open_sides()
-    lines, manifest = step.read_sides("strata_"), step.read("manifest")
+    tables = {"files": step.open_sides(), "strata": step.read_sides("strata_"), "manifest": step.read("manifest")}
     shard, n_shards = map(int, step.wildcards["scatteritem"].split("-of-"))
-    blocks = strata.pack(manifest, n_shards).query("shard == @shard")
+    blocks = strata.pack(tables["manifest"], n_shards).query("shard == @shard")
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]
     weights = Estimates(*estimates) if estimates else None
     context = ScoringContext(
         threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights
     )
     scoring.score_shard(
-        step.settings, REGISTRY[step.metric], files, lines, manifest, blocks, context, step.sink("pairs")
+        step.settings, REGISTRY[step.metric], **tables, blocks=blocks, context=context, pairs=step.sink("pairs")
     )

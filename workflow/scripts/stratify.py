@@ -4,6 +4,5 @@ from reident import ledger
 from reident.linkage import strata
 
 with ledger.step(snakemake) as step:
-    records = [step.open(side).read(list(step.settings.strata)) for side in ("puf", "eif")]
-    made = strata.stratify(step.settings, *records, step.read("iuf"))
-    step.write_all(made)
+    records = {side: step.open(side).read(list(step.settings.strata)) for side in ("puf", "eif")}
+    step.write_all(strata.stratify(step.settings, **records, iuf=step.read("iuf")))

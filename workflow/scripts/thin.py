@@ -7,6 +7,9 @@ from reident.linkage.metrics.contract import ScoringContext
 
 with ledger.step(snakemake) as step:
     prepared, strata = step.read_sides(), step.read_sides("strata_")
-    files = AttackFiles(prepared, step.read("iuf"), strata, step.read("manifest"))
+    files = AttackFiles(prepared=prepared, iuf=step.read("iuf"), strata=strata, manifest=step.read("manifest"))
     context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("counts", thinning.thin(step.settings, step.metric, files, step.open("suspected"), context))
+    step.write(
+        "counts",
+        thinning.thin(step.settings, step.metric, tables=files, suspected=step.open("suspected"), context=context),
+    )

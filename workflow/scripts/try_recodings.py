@@ -7,8 +7,9 @@ from reident.suggestion import suggest
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
-    tables = prepared, step.read("iuf"), strata, step.read("manifest"), step.read("clusters"), binned
+    tables = {name: step.read(name) for name in ("iuf", "manifest", "clusters")}
+    files = AttackFiles(prepared=prepared, strata=strata, binned=binned, **tables)
     positions = dict(zip(step.settings.attack.metrics, step.read_all("confirmed"), strict=True))
     context = ScoringContext(threads=step.threads, functions=step.inputs["functions"])
-    how = step.checkpoints, context, step.progress
-    step.write_all(suggest.suggest(step.settings, AttackFiles(*tables), positions, *how))
+    work = {"folder": step.checkpoints, "context": context, "progress": step.progress}
+    step.write_all(suggest.suggest(step.settings, files=files, positions=positions, **work))

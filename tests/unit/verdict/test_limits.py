@@ -41,8 +41,8 @@ def line(metric="taxicab", suspected=40, confirmed=10, n_puf=100, linked=50, sin
 
 def judged(decision, *lines, warnings=(), **tables):
     """Judge rates, and other tables, by the limits of a decision."""
-    rates = {"rates": pd.DataFrame(list(lines) or [line()])}
-    read = {"prepared": warning_table(warnings)}
+    rates = {"rates.csv": pd.DataFrame(list(lines) or [line()])}
+    read = {"prepared/warnings.csv": warning_table(warnings)}
     settings = SETTINGS if decision is None else VerdictSettings(Decision.model_validate(decision), 4, ())
     return limits.judge(settings, {**rates, **read, **tables})
 
@@ -164,7 +164,9 @@ def test_a_threshold_is_weak_if_more_than_half_may_differ_and_a_pair_passes(metr
 )
 def test_fellegi_sunter_is_judged_by_the_mean_match_probability(probabilities, pairs, weak):
     table = pd.DataFrame({"probability": probabilities, "n_pairs": pairs}, dtype=float)
-    found = judged({"conditional_rate_at_most": 0.9}, line("fellegi_sunter", tolerance=4), weighed=table)
+    found = judged(
+        {"conditional_rate_at_most": 0.9}, line("fellegi_sunter", tolerance=4), **{"weights/calibration.csv": table}
+    )
     assert found.warnings["warning"].str.contains(WEAK).tolist() == [True] * weak
     assert verdict(found) == ("reservations" if weak else "within")
     if weak:
@@ -175,7 +177,10 @@ def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4", low="0.4", high="0.4")
     """Return the cells by size and their records, and the summary."""
     cells = pd.DataFrame(sizes, columns=["cell_size", "n_records"])
     values = {"U": "2", "dis": dis, "dis_low": low, "dis_high": high}
-    return {"cells": cells, "summary": pd.DataFrame(values.items(), columns=["quantity", "value"])}
+    return {
+        "filerisk/cells.csv": cells,
+        "filerisk/summary.csv": pd.DataFrame(values.items(), columns=["quantity", "value"]),
+    }
 
 
 @pytest.mark.parametrize(
@@ -201,7 +206,7 @@ def test_a_limit_of_one_file_at_just_above_and_just_below(decision, sizes, expec
 def scenarios(**compared):
     """Return the scenarios with their sample uniques and the records compared; a set of variables has no name."""
     lines = [(name, *own) for name, own in compared.items()] + [("", 9, 9)]
-    return {"known": pd.DataFrame(lines, columns=["scenario", "n_unique", "n_compared"])}
+    return {"filerisk/scenarios.csv": pd.DataFrame(lines, columns=["scenario", "n_unique", "n_compared"])}
 
 
 @pytest.mark.parametrize(
@@ -219,7 +224,8 @@ def scenarios(**compared):
 def test_a_limit_of_scenarios_at_just_above_and_just_below(limit, expected, named):
     tables = {**file_risk(), **scenarios(neighbour=(1, 10), employer=(2, 10), nobody=(0, 0))}
     if not isinstance(limit, dict):
-        tables["known"] = tables["known"][tables["known"]["scenario"] != "nobody"]
+        lines = tables["filerisk/scenarios.csv"]
+        tables["filerisk/scenarios.csv"] = lines[lines["scenario"] != "nobody"]
     found = judged({"unique_share_at_most": limit}, **tables)
     assert verdict(found) == verdict(found, "file_risk") == expected
     assert found.limits["metric"].tolist() == named
@@ -241,7 +247,7 @@ def test_a_limit_of_targets_at_just_above_and_just_below(limit, expected, named)
     table = pd.DataFrame(lines, columns=["target", "danger", "file", "disco"])
     if not isinstance(limit, dict):
         table = table[table["target"] != "nothing"]
-    found = judged({"disco_at_most": limit}, learnt=table)
+    found = judged({"disco_at_most": limit}, **{"attribution/summary.csv": table})
     assert verdict(found) == verdict(found, "attribute_disclosure") == expected
     assert found.limits["metric"].tolist() == named
 
@@ -249,7 +255,7 @@ def test_a_limit_of_targets_at_just_above_and_just_below(limit, expected, named)
 @pytest.mark.parametrize(("limit", "expected"), [(0.05, "within"), (0.049999, "above")])
 def test_a_limit_of_nearness_is_for_the_file_with_the_largest_excess(limit, expected):
     table = pd.DataFrame({"file": ["1", "2"], "share": [0.45, 0.55], "expected": [0.5, 0.5]})
-    found = judged({"nearer_excess_at_most": limit}, closest=table)
+    found = judged({"nearer_excess_at_most": limit}, **{"matching/closest.csv": table})
     assert verdict(found) == verdict(found, "closest") == expected
     assert found.limits["value"].tolist() == pytest.approx([0.05])
 
@@ -294,8 +300,9 @@ def test_a_limit_of_matching_at_just_above_and_just_below(name, column, value):
             {"scenario": ["a", "a", "b"], "membership": ["certain", "uncertain", "certain"]}
             | summaries | {column: [together, 9 * value, 9 * value]}
         )  # fmt: skip
+        tables = {"matching/scenarios.csv": scenarios, "matching/pooled.csv": pooled}
         for step, expected in ((-1e-6, "above"), (0, "within"), (1e-6, "within")):
-            found = judged({name: value + sign * step}, scenarios=scenarios, pooled=pooled)
+            found = judged({name: value + sign * step}, **tables)
             assert verdict(found, "matching") == expected
             assert found.limits["metric"].tolist() == ["a"]
 
@@ -348,7 +355,7 @@ def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, word
         [("stratify", "iuf", "in", 1000), ("stratify", "iuf", "lost", lost), ("stratify", "iuf", "used", 1000 - lost)],
         columns=["step", "file", "cause", "rows"],
     )
-    found = judged(None, strata=account).warnings
+    found = judged(None, **{"strata/account.csv": account}).warnings
     assert found["severity"].tolist() == ([grade] if grade else [])
     if words:
         assert found["warning"][0].startswith(words)
@@ -358,7 +365,7 @@ def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, word
 def test_the_graver_warnings_come_first_and_each_says_what_it_is_about():
     read = warning_table([Sentence("notable", "n"), Sentence("invalidates", "i")])
     risk = warning_table([Sentence("understates", "u")])
-    found = limits.judge(SETTINGS, {"prepared": read, "risk": risk}).warnings
+    found = limits.judge(SETTINGS, {"prepared/warnings.csv": read, "filerisk/warnings.csv": risk}).warnings
     assert list(zip(found["about"], found["warning"], strict=True)) == [
         ("attack", "i"),
         ("file_risk", "u"),
@@ -405,7 +412,7 @@ JOINT = {"together_confirmed_rate_at_most": 0.2, "together_best_rank_correct_rat
 )
 def test_an_intruder_with_several_files_has_limits_of_its_own(rate, best, outcomes):
     table = pd.DataFrame([joint(1.0, 1.0, files="all"), joint(rate, best)])
-    found = judged({**JOINT, "conditional_rate_at_most": 0.9}, together=table)
+    found = judged({**JOINT, "conditional_rate_at_most": 0.9}, **{"together/rates.csv": table})
     own = found.limits[found.limits["about"] == "together"]
     assert list(own["limit"]) == list(JOINT)
     assert list(own["outcome"]) == outcomes
@@ -417,10 +424,10 @@ def test_an_intruder_with_several_files_has_limits_of_its_own(rate, best, outcom
 def test_what_a_warning_says_of_the_attack_holds_for_several_files():
     table = pd.DataFrame([joint(0.1)])
     grave = Sentence("understates", "Codes are missing.", 3, 0.03)
-    assert verdict(judged(JOINT, together=table, warnings=[grave]), "together") == "reservations"
+    assert verdict(judged(JOINT, warnings=[grave], **{"together/rates.csv": table}), "together") == "reservations"
     fatal = Sentence("invalidates", "No link.")
-    assert verdict(judged(JOINT, together=table, warnings=[fatal]), "together") == "none"
-    silent = judged(JOINT, line(tolerance=-1), together=table)
+    assert verdict(judged(JOINT, warnings=[fatal], **{"together/rates.csv": table}), "together") == "none"
+    silent = judged(JOINT, line(tolerance=-1), **{"together/rates.csv": table})
     assert set(silent.limits["outcome"]) == {"none"}
 
 

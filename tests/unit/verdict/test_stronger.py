@@ -35,7 +35,7 @@ def exact(*sets: tuple[str, int, int]) -> pd.DataFrame:
 def judged(decision: dict, *sets: tuple[str, int, int], **changed) -> limits.Judged:
     """Judge two metrics that meet every limit, and a join on exact values."""
     rates = pd.DataFrame([{**RATES, "metric": metric, **changed} for metric in METRICS])
-    tables = {"prepared": warning_table([]), "rates": rates, "exact": exact(*sets)}
+    tables = {"prepared/warnings.csv": warning_table([]), "rates.csv": rates, "description/exact.csv": exact(*sets)}
     return limits.judge(VerdictSettings(Decision.model_validate(decision), 4, ()), tables)
 
 
@@ -147,7 +147,10 @@ NOISE = [("income", "unicity", 160, 240, 20, 19), ("income", "taxicab", 160, 240
 
 
 def test_a_variable_that_only_adds_noise():
-    tables = {"rates": pd.DataFrame({"stratum": "ALL", "metric": METRICS}), "without": without(*NOISE)}
+    tables = {
+        "rates.csv": pd.DataFrame({"stratum": "ALL", "metric": METRICS}),
+        "description/without.csv": without(*NOISE),
+    }
     (line,) = stronger.lines(Decision(confirmed_rate_at_most=0.2), tables, met(confirmed_rate_at_most=0.2))
     sentence = table([line])["warning"].iloc[0]
     assert "Without the linking variable income, Taxicab confirms 147 records of 200" in sentence
@@ -168,6 +171,9 @@ def test_a_variable_that_only_adds_noise():
     ],
 )
 def test_each_limit_that_an_attack_without_a_variable_breaks(limit, bound, warns):
-    tables = {"rates": pd.DataFrame({"stratum": "ALL", "metric": METRICS}), "without": without(*NOISE)}
+    tables = {
+        "rates.csv": pd.DataFrame({"stratum": "ALL", "metric": METRICS}),
+        "description/without.csv": without(*NOISE),
+    }
     lines = list(stronger.lines(Decision(**{limit: bound}), tables, met(**{limit: bound})))
     assert [line.severity for line in lines] == ["understates"] * warns

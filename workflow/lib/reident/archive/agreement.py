@@ -24,6 +24,7 @@ from reident.ledger.stored import encoded, read_csv, read_text
 from reident.pipeline import release
 from reident.pipeline.digests import library_digest
 from reident.pipeline.family import Family
+from reident.pipeline.steps import table_of
 from reident.sections.decision import Decision
 from reident.study import reading
 from reident.study.model import Study, plain
@@ -157,9 +158,8 @@ def _verdict(path: Path, files: BagFiles, name: str, entry: Line) -> Iterator[st
     same = adapter is not None and entry["library_digest"] == library_digest("judge", None, adapter.sha256)
     try:
         study = Study.model_validate(read_document(path, files, resolved))
-        read = {
-            read_name: _table(files, layout.TABLES + lines[0]["path"]) for read_name, lines in entry["inputs"].items()
-        }
+        paths = [line["path"] for lines in entry["inputs"].values() for line in lines]
+        read = {table_of(path).path: _table(files, layout.TABLES + path) for path in paths}
         stated = {table: _table(files, f"{folder}verdict/{table}.csv") for table in VERDICT}
         if any(table is None for table in stated.values()):
             raise ValueError

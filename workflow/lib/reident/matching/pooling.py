@@ -75,7 +75,7 @@ def pool(
 def _largest(
     encoded: Encoded, regions: Regions, divisors: np.ndarray, people: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for every target how many records have the largest probability, whether its own has, and in which files.
+    """Return for every target the number of records with the largest probability, whether its own has it, and files.
 
     Targets that ask the same are one query.
     """

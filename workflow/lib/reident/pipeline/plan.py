@@ -21,6 +21,7 @@ from reident.pipeline.step_settings import weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
+from reident.verdict.settings import TABLES as JUDGED
 
 WildcardFunction = Callable[[Any], Any]
 """A function of a job's wildcards."""
@@ -86,31 +87,6 @@ def memory(factor: float) -> Callable[..., int]:
 def minutes(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG001 - Snakemake's names
     """Return the minutes that a job asks a cluster for: a half hour, one per megabyte, more at each attempt."""
     return int((30 + input.size_mb) * attempt)
-
-
-JUDGED = {
-    "prepared": "prepared/warnings.csv",
-    "strata": "strata/account.csv",
-    "checks": "plausibility.csv",
-    "exact": "description/exact.csv",
-    "without": "description/without.csv",
-    "rates": "rates.csv",
-    "agreement": "agreement/rates.csv",
-    "surest": "surest/summary.csv",
-    "weighed": "weights/calibration.csv",
-    "together": "together/rates.csv",
-    "matched": "matching/warnings.csv",
-    "scenarios": "matching/scenarios.csv",
-    "pooled": "matching/pooled.csv",
-    "closest": "matching/closest.csv",
-    "risk": "filerisk/warnings.csv",
-    "cells": "filerisk/cells.csv",
-    "summary": "filerisk/summary.csv",
-    "known": "filerisk/scenarios.csv",
-    "attributed": "attribution/warnings.csv",
-    "learnt": "attribution/summary.csv",
-}
-"""The tables that the verdict reads, by the names that it knows them by."""
 
 
 class Plan:
@@ -201,10 +177,10 @@ class Plan:
         tables = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}
         return [self.result(rule, path)(wildcards) for rule, path in tables.items()]
 
-    def judged(self, wildcards: Any) -> dict[str, str]:
+    def judged(self, wildcards: Any) -> list[str]:
         """Return the tables that the verdict reads, of the steps that the study has."""
         makers = {table.path: step.rule for step in steps.wanted(self.study(wildcards)) for table in step.tables}
-        return {name: self.result(makers[path], path)(wildcards) for name, path in JUDGED.items() if path in makers}
+        return [self.result(makers[path], path)(wildcards) for path in JUDGED if path in makers]
 
     @property
     def exported(self) -> list[str]:

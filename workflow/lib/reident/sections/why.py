@@ -11,7 +11,7 @@ from reident.sections.coarsening import NamedCoarsening
 
 
 class Why(Section):
-    """Why records are confirmed: the variables that carry the claims, and what would have prevented them."""
+    """The explanation of confirmed records: the variables that carry the claims, and preventive changes."""
 
     recodings: tuple[NamedCoarsening, ...] | None = Field(None, max_length=200)
     """The coarser values of linking variables that are tried, besides leaving out each variable: `{variable: age,

@@ -121,5 +121,7 @@ def _check_description(
     tables, strata_ = ({side: getattr(made, side) for side in SIDES} for made in (prepared, stratified))
     account = pd.concat([prepared.account, stratified.account])
     checked = check_description(DescriptionCheckSettings(variables, keys), tables, prepared.iuf, strata_, account)
-    for warning in table(descriptions({"strata": stratified.account, "checks": checked.checks}))["warning"]:
+    for warning in table(descriptions({"strata/account.csv": stratified.account, "plausibility.csv": checked.checks}))[
+        "warning"
+    ]:
         findings.warn(warning)

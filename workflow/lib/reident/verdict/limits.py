@@ -80,11 +80,7 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
     ----------
     settings : VerdictSettings
     tables : mapping
-        Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
-        :func:`reident.verdict.warnings.collect`, ``agreement`` and ``surest`` of the metrics, ``together``,
-        ``scenarios`` and ``pooled`` of matching, and ``cells``, ``summary`` and ``known``, its scenarios, of
-        ``file_risk``, ``closest`` of distances to the closest record, and ``learnt`` of attribute disclosure; ``exact``
-        and ``without`` of stronger intruders.
+        The tables of :data:`reident.verdict.settings.TABLES` that the study has, by their paths.
 
     Returns
     -------
@@ -93,7 +89,7 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
     """
     decision, lines = settings.decision, warnings.collect(settings, tables)
     judged = decide(decision, tables, lines)
-    if decision is None or "rates" not in tables:
+    if decision is None or "rates.csv" not in tables:
         return judged
     outcomes = judged.limits[judged.limits["about"] == ATTACK].set_index(["limit", "metric"])["outcome"]
     more = table(stronger.lines(decision, tables, outcomes.isin([PASSES, UNSURE, NOTHING])))
@@ -113,31 +109,31 @@ def decide(decision: Decision | None, tables: Mapping[str, pd.DataFrame], warnin
 def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]) -> Iterator[Outcome]:
     """Yield every limit; nothing that a warning invalidates has a verdict."""
     outcomes: list[Outcome] = []
-    if "rates" in tables:
-        rates = tables["rates"]
+    if "rates.csv" in tables:
+        rates = tables["rates.csv"]
         for _, line in rates[rates["stratum"] == WHOLE].iterrows():
             outcomes += [
                 judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
-        if "exact" in tables:
-            outcomes += _of_exact_values(decision, tables["exact"], sorted(set(rates["metric"])))
-    if "surest" in tables and decision.surest is not None:
-        outcomes += _of_surest(decision.surest.at_most, tables["surest"], tables["rates"])
-    if "together" in tables:
-        outcomes += _of_joint(decision, tables["together"], tables["rates"])
-    if "cells" in tables:
-        outcomes += _of_file(decision, tables["cells"], tables["summary"])
-    if "known" in tables:
-        outcomes += _of_scenarios(decision, tables["known"])
-    if "scenarios" in tables:
-        outcomes += _of_matching(decision, tables["scenarios"], tables["pooled"])
-    if "closest" in tables and (bound := decision.nearer_excess_at_most) is not None:
-        lines = tables["closest"]
+        if "description/exact.csv" in tables:
+            outcomes += _of_exact_values(decision, tables["description/exact.csv"], sorted(set(rates["metric"])))
+    if "surest/summary.csv" in tables and decision.surest is not None:
+        outcomes += _of_surest(decision.surest.at_most, tables["surest/summary.csv"], tables["rates.csv"])
+    if "together/rates.csv" in tables:
+        outcomes += _of_joint(decision, tables["together/rates.csv"], tables["rates.csv"])
+    if "filerisk/cells.csv" in tables:
+        outcomes += _of_file(decision, tables["filerisk/cells.csv"], tables["filerisk/summary.csv"])
+    if "filerisk/scenarios.csv" in tables:
+        outcomes += _of_scenarios(decision, tables["filerisk/scenarios.csv"])
+    if "matching/scenarios.csv" in tables:
+        outcomes += _of_matching(decision, tables["matching/scenarios.csv"], tables["matching/pooled.csv"])
+    if "matching/closest.csv" in tables and (bound := decision.nearer_excess_at_most) is not None:
+        lines = tables["matching/closest.csv"]
         value = float((lines["share"] - lines["expected"]).max())
         outcome = BREAKS if round(value, DECIMALS) > bound else PASSES
         outcomes.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
-    if "learnt" in tables:
-        outcomes += _of_targets(decision, tables["learnt"])
+    if "attribution/summary.csv" in tables:
+        outcomes += _of_targets(decision, tables["attribution/summary.csv"])
     for row in outcomes:
         yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row
 
@@ -190,7 +186,7 @@ def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -
     """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
-    for line in lines.to_dict("records"):
+    for line in lines[lines["metric"].isin(tolerance.index)].to_dict("records"):
         for limit, bound in decision.given("together", line["metric"]).items():
             column = limit.removeprefix("together_").removesuffix("_at_most")
             value = float(line[column])

@@ -9,6 +9,31 @@ if TYPE_CHECKING:
     from reident.sections.decision import Decision
 
 
+TABLES = (
+    "prepared/warnings.csv",
+    "strata/account.csv",
+    "plausibility.csv",
+    "description/exact.csv",
+    "description/without.csv",
+    "rates.csv",
+    "agreement/rates.csv",
+    "surest/summary.csv",
+    "weights/calibration.csv",
+    "together/rates.csv",
+    "matching/warnings.csv",
+    "matching/scenarios.csv",
+    "matching/pooled.csv",
+    "matching/closest.csv",
+    "filerisk/warnings.csv",
+    "filerisk/cells.csv",
+    "filerisk/summary.csv",
+    "filerisk/scenarios.csv",
+    "attribution/warnings.csv",
+    "attribution/summary.csv",
+)
+"""The tables that the verdict reads, as far as a study has them, by their paths in its results."""
+
+
 @dataclass(frozen=True)
 class VerdictSettings:
     """The settings of the step `judge`.

@@ -88,16 +88,16 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
     Parameters
     ----------
     tables : mapping
-        ``rates``, and of ``without`` and ``agreement`` those that the study has.
+        As :func:`reident.verdict.limits.judge` takes them.
     met : pandas.Series
         Whether a metric meets a limit, by limit and metric; one without a verdict does not.
     """
     yield from _agreement(decision, tables, met)
-    if "without" not in tables:
+    if "description/without.csv" not in tables:
         return
-    whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
+    whole = tables["rates.csv"][tables["rates.csv"]["stratum"] == WHOLE]
     for metric in whole["metric"]:
-        rows = tables["without"][tables["without"]["metric"] == metric]
+        rows = tables["description/without.csv"][tables["description/without.csv"]["metric"] == metric]
         rows = rows.sort_values("n_confirmed", ascending=False, kind="stable")
         for limit, bound in decision.given("metrics", metric).items():
             above = (row for row in rows.to_dict("records") if exceeds(limit, bound, row))
@@ -107,10 +107,14 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
 
 def _agreement(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
     """Yield a warning where every metric meets the limit and the interval of pairs that several suspect is above it."""
-    bound = bounds(decision, list(tables["rates"]["metric"].unique())).get(CONDITIONAL)
-    if "agreement" not in tables or bound is None or not met.groupby(level="limit").all().get(CONDITIONAL, False):
+    bound = bounds(decision, list(tables["rates.csv"]["metric"].unique())).get(CONDITIONAL)
+    if (
+        "agreement/rates.csv" not in tables
+        or bound is None
+        or not met.groupby(level="limit").all().get(CONDITIONAL, False)
+    ):
         return
-    lines = tables["agreement"][tables["agreement"]["stratum"] == WHOLE]
+    lines = tables["agreement/rates.csv"][tables["agreement/rates.csv"]["stratum"] == WHOLE]
     lines = lines.sort_values("conditional_low", ascending=False, kind="stable")
     for row in lines[lines["conditional_low"] > bound].head(1).to_dict("records"):
         yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row["metrics"])})

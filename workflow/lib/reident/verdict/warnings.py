@@ -30,7 +30,12 @@ WARNED = {SUREST: ATTACK, TOGETHER: ATTACK}
 MIN_AMBIGUOUS = 0.1
 """The smallest share of compared records that are many ambiguous ones."""
 
-SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "attributed"}
+SOURCES = {
+    ATTACK: "prepared/warnings.csv",
+    FILE: "filerisk/warnings.csv",
+    MATCHING: "matching/warnings.csv",
+    ATTRIBUTES: "attribution/warnings.csv",
+}
 """The table of the warnings of reading the files, by what it is about."""
 
 
@@ -41,8 +46,7 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
     ----------
     settings : VerdictSettings
     tables : mapping
-        Those of ``prepared``, ``risk``, ``matched`` and ``attributed`` (warnings of reading), ``strata`` (the row
-        account) and ``rates`` that the study has.
+        As :func:`reident.verdict.limits.judge` takes them.
 
     Returns
     -------
@@ -71,19 +75,19 @@ def ordered(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def descriptions(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
-    """Return the warnings from links and files about their description: of ``strata`` and ``checks``.
+    """Return the warnings from links and files about their description.
 
     `reident validate` has the same.
     """
-    checks = warned(tables["checks"]) if "checks" in tables else []
+    checks = warned(tables["plausibility.csv"]) if "plausibility.csv" in tables else []
     return [*_links(tables), *checks]
 
 
 def _ambiguous(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of metrics that leave more records ambiguous than they suspect: these are found up to a tie, not safe."""
-    if "rates" not in tables:
+    if "rates.csv" not in tables:
         return []
-    whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
+    whole = tables["rates.csv"][tables["rates.csv"]["stratum"] == WHOLE]
     warnings = []
     for row in whole.itertuples():
         n, total = round(row.n_ambiguous), round(row.n_compared)
@@ -95,9 +99,9 @@ def _ambiguous(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
 
 def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of true links outside the strata; without a link the warnings of reading say so."""
-    if "strata" not in tables:
+    if "strata/account.csv" not in tables:
         return []
-    account = tables["strata"]
+    account = tables["strata/account.csv"]
     account = account[account["file"] == "iuf"].set_index("cause")["rows"]
     links, lost = int(account["in"]), int(account["in"] - account["used"])
     if not lost:
@@ -113,9 +117,9 @@ def _links(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
 
 def _thresholds(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of thresholds that nothing can reach, and of those that exclude little and that pairs pass (METHODS §4)."""
-    if "rates" not in tables:
+    if "rates.csv" not in tables:
         return []
-    whole = tables["rates"][tables["rates"]["stratum"] == WHOLE]
+    whole = tables["rates.csv"][tables["rates.csv"]["stratum"] == WHOLE]
     lines = (_threshold(row, settings.n_variables) for row in whole.itertuples() if REGISTRY[row.metric].ranked)
     return [line for line in lines if line is not None]
 
@@ -139,7 +143,7 @@ def _threshold(row: Any, v: int) -> StudyWarning | None:
 
 def _probabilities(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
     """Warn of suspected pairs that are more often chance than not by their own match probabilities (METHODS §4.6)."""
-    lines = tables.get("weighed", pd.DataFrame())
+    lines = tables.get("weights/calibration.csv", pd.DataFrame())
     if lines.empty:
         return []
     n = int(lines["n_pairs"].sum())
