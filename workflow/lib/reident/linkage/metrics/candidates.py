@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_PAIRS = 10**9
 """Up to this number of pairs all of them are weighed."""
 
-KEEP, BITS = 50, 10
+KEEP, BITS = 50, 6
 """The candidates of a PUF record: at most so many, and those whose odds are above 2 to the power of minus this."""
 
 FINE = 1000
