@@ -148,8 +148,8 @@ def _table(width: int, scores: dict[str, int]) -> adhoc.Rule:
     table = np.full((width, width), scores[DIFFER], np.int64)
     at = np.arange(width)
     if PARTIAL in scores:
-        gap = (at[:, None] - at) % width
-        table[(gap == 1) | (gap == width - 1)] = max(scores[PARTIAL], scores[DIFFER])
+        gap, whole = np.abs(at[:, None] - at), width < MAX_CODES
+        table[(gap == 1) | (gap == MAX_CODES - 1)] = max(scores[PARTIAL], scores[PARTIAL if whole else DIFFER])
     table[at, at] = scores[AGREE]
     return adhoc.Table(table)
 
