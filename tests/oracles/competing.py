@@ -31,7 +31,7 @@ def on_scale(strata, j, limits):
         abs(r[j]) for puf, eif in strata if puf and eif for r in [*puf, *eif] if r[j] is not None and r[j] != 0
     )
     if not sizes:
-        return lambda _: 0
+        return round
     if limits is None and sizes[-1] > 8 * sizes[math.ceil(len(sizes) / 2) - 1]:
         unit = sizes[math.ceil(len(sizes) / 50) - 1]
         return lambda x: round(float(np.arcsinh(x / unit)) * 10**9)

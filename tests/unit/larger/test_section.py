@@ -46,7 +46,7 @@ def test_the_section_needs_an_attack(tmp_path):
         ({"fellegi_sunter": {}}, ("fellegi_sunter",)),
         ({"fellegi_sunter": {"m": "informed"}}, ("fellegi_sunter",)),
         ({"fellegi_sunter": {"m": "informed", "competition": False}}, ()),
-        ({"fellegi_sunter": {"m": "informed", "one_to_one": True}}, ("fellegi_sunter",)),
+        ({"fellegi_sunter": {"m": "informed", "competition": False, "one_to_one": True}}, ("fellegi_sunter",)),
     ],
 )
 def test_no_curve_is_fitted_for_a_rule_that_depends_on_the_size(metrics, fixed):

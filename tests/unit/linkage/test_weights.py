@@ -12,6 +12,7 @@ from oracles import blind as oracle
 from reident.errors import InputError
 from reident.linkage import weights
 from reident.linkage.metrics.levels import LEVELS
+from reident.linkage.pattern_links import maximise
 from reident.linkage.settings import OrderedVariable, WeighingSettings
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -33,7 +34,7 @@ def test_em_equals_em_over_all_pairs(seed):
     incomplete = [bool((puf[:, j] < 0).any() or (eif[:, j] < 0).any()) for j in range(v)]
     counts = count_patterns(puf, eif, near=near, incomplete=incomplete)
     most = min(n_puf, n_eif) / (n_puf * n_eif)
-    found = weights.maximise(counts, near, incomplete, most)
+    found = maximise(counts, near, incomplete, most)
     level = oracle.levels(puf, eif, near)
     g, prior, _ = oracle.em(level, near, most, found.rounds, close=-1)
     assert found.prior == pytest.approx(prior, rel=1e-9, abs=1e-12)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_PAIRS = 10**9
 """Up to this number of pairs all of them are weighed."""
 
-KEEP, BITS = 50, 10
+KEEP, BITS = 50, 6
 """The candidates of a PUF record: at most so many, and those whose odds are above 2 to the power of minus this."""
 
 FINE = 1000
@@ -148,8 +148,8 @@ def _table(width: int, scores: dict[str, int]) -> adhoc.Rule:
     table = np.full((width, width), scores[DIFFER], np.int64)
     at = np.arange(width)
     if PARTIAL in scores:
-        gap = (at[:, None] - at) % width
-        table[(gap == 1) | (gap == width - 1)] = max(scores[PARTIAL], scores[DIFFER])
+        gap, whole = np.abs(at[:, None] - at), width < MAX_CODES
+        table[(gap == 1) | (gap == MAX_CODES - 1)] = max(scores[PARTIAL], scores[PARTIAL if whole else DIFFER])
     table[at, at] = scores[AGREE]
     return adhoc.Table(table)
 
