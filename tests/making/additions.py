@@ -14,6 +14,7 @@ from reident.intake.severity import table as warnings_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
 from reident.larger.settings import ExtrapolationSettings
+from reident.linkage import surest
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import JoiningSettings, Variable
 from reident.linkage.together import join
@@ -110,6 +111,25 @@ def write_together(
         amend(folder, decision=decision)
         write_verdict(folder, attack=warnings_table([]))
     return folder
+
+
+def write_surest(
+    folder: Path, ordered: dict[str, tuple[tuple[int, float], ...]], *, limit: tuple[float, int] | None = None
+) -> Path:
+    """Give the metrics in a folder of results these right claims, as (claims, right ones) up to each certainty."""
+    tables = {metric: claims_of(lines) for metric, lines in ordered.items()}
+    write_table(folder / "surest/summary.csv", surest.summarize(tables, limit and limit[0]))
+    write_table(folder / "surest/curve.csv", surest.curves(tables))
+    if limit is not None:
+        amend(folder, decision={"surest": {"right": limit[0], "at_most": limit[1]}})
+        write_verdict(folder, prepared=warnings_table([]))
+    return folder
+
+
+def claims_of(lines: Sequence[tuple[int, float]]) -> pd.DataFrame:
+    """Return the lines of `surest/{metric}.csv` without scores and intervals."""
+    table = pd.DataFrame(lines, columns=["n_claims", "n_right"]).astype({"n_claims": int, "n_right": float})
+    return table.assign(right_rate=table["n_right"] / table["n_claims"], low=np.nan, high=np.nan)
 
 
 def claims(confirmed: Sequence[int], suspected: int) -> pa.Table:

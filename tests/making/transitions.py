@@ -234,7 +234,9 @@ LINKED: list[Change] = [
     {"metrics.winkler": {"min_agree": "2"}},
     {"metrics.fellegi_sunter": {}},
     {"metrics.fellegi_sunter": {"m": "informed"}},
-    {"metrics.fellegi_sunter": {"partial": ["age"]}},
+    {"metrics.fellegi_sunter": {"levels": "bins", "partial": ["age"]}},
+    {"metrics.fellegi_sunter": {"bands": {"age": ["1", "5"]}}},
+    {"metrics.fellegi_sunter": {"competition": "false"}},
     {"metrics.fellegi_sunter": {"threshold": {"probability": "0.01"}}},
     {"metrics.fellegi_sunter": {"threshold": {"weight": "-2"}}},
     {"metrics.fellegi_sunter": {"one_to_one": "true"}},
@@ -257,6 +259,7 @@ LINKED: list[Change] = [
     {"decision": {"confirmed_rate_at_most": "0.1"}},
     {"decision": {"reach_at_most": "0.1"}},
     {"decision": {"confirmed_at_most": "3"}},
+    {"decision": {"surest": {"right": "0.9", "at_most": "10"}}},
 ]  # fmt: skip
 MASKED: list[Change] = [
     *HEAD,

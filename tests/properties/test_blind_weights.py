@@ -33,7 +33,7 @@ def drawn(draw):
 def computed(strata, near):
     names = [f"x{j}" for j in range(len(near))]
     variables = tuple(OrderedVariable(name, "numeric") for name in names)
-    settings = WeighingSettings(variables, tuple(np.array(names)[near].tolist()), 0.5, None, False)
+    settings = WeighingSettings(variables, 0.5, None, False, tuple(np.array(names)[near].tolist()))
     files, stratum = {}, {}
     for at, side in enumerate(("puf", "eif")):
         codes = np.concatenate([pair[at] for pair in strata])

@@ -168,6 +168,21 @@ def test_links_decide_which_claims_are_right_and_not_their_order(drawn, seed):
         assert REGISTRY[name].low_is_best(tables.study.chosen[name]) == part.low_is_best
 
 
+@examples(40)
+@given(drawn=studies(fewest=1), seed=st.integers(0, 2**32 - 1))
+def test_nothing_before_confirmation_depends_on_the_links(drawn, seed):
+    study, puf, eif, iuf = drawn
+    if (study["metrics"].get("fellegi_sunter") or {}).get("m") == "informed":
+        return
+    names = study["files"]["iuf"]["eif_id"]
+    order = np.random.default_rng(seed).permutation(len(iuf))
+    permuted = [{**row, **{name: iuf[at][name] for name in names}} for row, at in zip(iuf, order, strict=True)]
+    before, after = run(study, puf, eif, iuf), run(study, puf, eif, permuted)
+    for name, metric in before.metrics.items():
+        assert metric.scores.equals(after.metrics[name].scores)
+        assert metric.suspected.equals(after.metrics[name].suspected)
+
+
 def test_equally_sure_claims_add_their_mean():
     pairs = ranked([[0.0, 0.5], [0.0, 0.0, 0.5], [0.25], [0.0, 2.0]], low_is_best=True)
     found = surest.order(ClaimSettings(True, 5, Rates()), pairs, links_of({(0, 0), (1, 1)}))

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.slow
 def test_a_small_study_is_what_the_oracle_says(tmp_path):
     tables = small.rows()
     file = small.write(tmp_path, tables=tables)
-    ended = snakemake(*made("small", "rates.csv"), studies=[file], folder=tmp_path / "run", program=PRELOADED)
+    ended = snakemake(
+        *made("small", "rates.csv", "surest/summary.csv"), studies=[file], folder=tmp_path / "run", program=PRELOADED
+    )
     assert ended.code == 0, ended.shown
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     rows = ([dict(zip(head, row, strict=True)) for row in rest] for head, *rest in tables.values())
@@ -34,6 +36,11 @@ def test_a_small_study_is_what_the_oracle_says(tmp_path):
     for metric, pairs in ours.confirmed.items():
         assert_frame_equal(pairs, results.confirmed[metric], check_exact=True)
         assert_frame_equal(ours.rank_curves[metric], results[f"confirmed/{metric}.limits.csv"], check_exact=True)
+    assert list(ours.surest) == [*ours.confirmed, "agreement"]
+    for metric, lines in ours.surest.items():
+        assert_frame_equal(lines, results[f"surest/{metric}.csv"], check_exact=True)
+    assert_frame_equal(ours.surest_summary, results["surest/summary.csv"], check_exact=True)
+    assert_frame_equal(ours.agreement, results["agreement/rates.csv"], check_exact=True)
     assert_frame_equal(ours.warnings, results["prepared/warnings.csv"])
 
 

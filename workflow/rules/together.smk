@@ -29,7 +29,7 @@ rule join_files:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=memory(10),
+        mem_mb=memory(40),
         runtime=minutes,
     params:
         **PLAN.params("join_files"),

@@ -77,6 +77,10 @@ def test_data_frames_give_what_a_study_file_gives(folder):
     shuffled = [frame.sample(frac=1, random_state=1) for frame in (puf, eif, links)]
     again = reident.attack(*shuffled, variables=variables, strata=[{"name": "region", "eif": "area"}], threads=1)
     assert_frame_equal(again.rates, ours.rates, check_exact=True)
+    assert list(again.surest) == [*ours.confirmed, "agreement"]
+    for metric, claims in ours.surest.items():
+        assert_frame_equal(again.surest[metric], claims, check_exact=True)
+    assert_frame_equal(again.agreement, ours.agreement, check_exact=True)
 
 
 def test_composite_keys_and_options():

@@ -19,7 +19,9 @@ from reident.language.messages import message, percentage, sentence, translated,
 from reident.language.sentences import entries, field_names, is_choice
 from reident.linkage.bins import bin_ends, bin_labels
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.settings import AGREEMENT
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
+from reident.verdict.stronger import EXACT
 
 LIBRARY = Path(reident.__file__).parent
 FILES = {code: entries(language.FOLDER / code, "messages") for code in LANGUAGES}
@@ -176,7 +178,8 @@ def test_a_share_is_never_shown_as_0_where_it_is_not(share, english, german):
 
 
 def test_every_metric_has_a_name_and_one_of_a_user_keeps_its_own():
-    assert words("metric") == {name: entry.title for name, entry in REGISTRY.items()}
+    titles = {name: entry.title for name, entry in REGISTRY.items()}
+    assert {name: title for name, title in words("metric").items() if name not in (EXACT, AGREEMENT)} == titles
     text = message("warnings", "no_pair", {"metric": "Gower"}).sentence
     assert text.startswith("Gower: no pair can be suspected")
 

@@ -44,7 +44,8 @@ def test_the_section_needs_an_attack(tmp_path):
         ({"winkler": {"agreement": {"nearest": 3}}}, ("winkler",)),
         ({"winkler": {"agreement": {"closest": 1}}}, ()),
         ({"fellegi_sunter": {}}, ("fellegi_sunter",)),
-        ({"fellegi_sunter": {"m": "informed"}}, ()),
+        ({"fellegi_sunter": {"m": "informed"}}, ("fellegi_sunter",)),
+        ({"fellegi_sunter": {"m": "informed", "competition": False}}, ()),
         ({"fellegi_sunter": {"m": "informed", "one_to_one": True}}, ("fellegi_sunter",)),
     ],
 )

@@ -233,7 +233,7 @@ def rerun(monkeypatch, tmp_path, edit):
 
 METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"}
 EDITS = [
-    ("a kernel", "kernels/euclidean.py", {"euclidean"}),
+    ("a kernel", "kernels/unicity_search.py", {"unicity"}),
     ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),
     ("pairings", "linkage/pairing.py", {*METRICS, "rate"}),
     ("the reader of sources", "reading/delimited.py", {"prepare"}),

@@ -1,5 +1,7 @@
 """An intruder with several files, by hand: who is suspected by which file, and what is refused (METHODS §6.6)."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -117,3 +119,15 @@ def test_other_released_records_are_refused(other):
 def test_equal_released_records_in_other_batches_are_the_same():
     halves = pa.concat_tables([PUF.slice(0, 2), PUF.slice(2)])
     together.check_released(settings_of("one"), [PUF, halves])
+
+
+def test_agreement_of_metrics_is_joined_as_a_metric_is():
+    settings = JoiningSettings(("one", "two"), {"adhoc": False, "taxicab": True}, (), False, Rates())
+    pairs = [FIRST, SECOND, FIRST.slice(1), FIRST]  # by adhoc with both files, then by taxicab
+    found = together.by_metric(settings, pairs)
+    assert list(found) == ["adhoc", "taxicab", "agreement_2"]
+    sets = [{(row["puf"], row["eif"]) for row in table.to_pylist()} for table in (*pairs, *found["agreement_2"])]
+    assert sets[4:] == [sets[0] & sets[2], sets[1] & sets[3]]
+    assert set(found["agreement_2"][0]["score"].to_pylist()) == {2}
+    alone = replace(settings, low_is_best={"adhoc": False})
+    assert list(together.by_metric(alone, pairs[:2])) == ["adhoc"]

@@ -56,6 +56,15 @@ MISTAKES = {
         "second_scale",
         lambda s: changed(s, income=s.eif["income"] * np.where(np.arange(len(s.eif)) % 5 == 0, 100, 1)),
     ),
+    "two codes for not stated": (
+        "age",
+        "spread_code_puf",
+        lambda s: changed(
+            s,
+            "puf",
+            age=s.puf["age"].mask(np.arange(len(s.puf)) % 10 == 0, 98).mask(np.arange(len(s.puf)) % 10 == 5, 99),
+        ),
+    ),
     "mean ages imputed": (
         "age",
         "spread_code_puf",
@@ -77,6 +86,13 @@ def test_the_factor_is_right_within_one_percent(factor):
     lines = checked(changed(study, income=study.eif["income"] / factor)).checks
     line = lines[(lines["scope"] == "income") & (lines["severity"] == "understates")].iloc[0]
     assert float(line["proposal"].split("times: ")[1].split(",")[0]) == pytest.approx(factor, rel=0.01)
+
+
+@pytest.mark.parametrize(("factor", "warns"), [(100, True), (3, False)])
+def test_few_numbers_of_a_second_scale_show_a_large_factor_alone(factor, warns):
+    study = people(n=90, n_links=60)
+    other = changed(study, income=study.eif["income"] * np.where(np.arange(len(study.eif)) % 8 == 0, factor, 1))
+    assert (("income", "second_scale") in warned(other)) == warns
 
 
 def test_links_that_are_shifted_by_a_row_invalidate():

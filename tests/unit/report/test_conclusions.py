@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from making.additions import RIVALS, write_larger, write_together, write_utility, write_why
+from making.additions import RIVALS, write_larger, write_surest, write_together, write_utility, write_why
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
 from making.matching import MATCHING, TRUE, WITH_HOLDOUT, write_matching
@@ -30,6 +30,7 @@ from reident.report.blocks import (
     matching,
     rates,
     strata,
+    surest,
     together,
     utility,
     variants,
@@ -750,6 +751,57 @@ def test_without_a_true_link_the_front_page_says_nothing_of_several_files(tmp_pa
     shape = Shape(linked=0.0, lost=False)
     study = Results(write_together(write_results(tmp_path / "results", shape), {"first": (), "second": ()}))
     assert together.together_front(study) is None
+
+
+SUREST = {
+    "above": r"\*\*The surest claims: above the limit\*\* Broken: at most 5 of the surest claims with 90 % of them",
+    "within": r"\*\*The surest claims: within the limit\*\* Met: at most 99 of the surest claims",
+    "of 100": r"Of the 100 surest claims of Adhoc, \d+ are right",
+    "of 50": r"Of the 50 surest claims of Adhoc, 50 are right",
+    "about": r"Of the 10 surest claims of Taxicab, about 4 are right",
+    "by agreement": r"Of the 10 surest claims by the number of metrics that suspect a pair, 10 are right",
+    "many at 95": r"At least 95 % of the \d+ surest claims of Adhoc are right",
+    "agreement at 95": r"At least 95 % of the 10 surest claims by the number of metrics that suspect a pair are right",
+    "one at 95": r"The surest claim of Taxicab is right; of more claims fewer than 95 % are",
+    "none at 95": r"By no metric are 95 % of the surest claims right",
+    "order": r"the score of the best candidate, then how far behind the next one is",
+    "agreement": r"for the agreement of metrics, the number of metrics that suspect the pair takes the place of the",
+}
+"""The conclusions about the surest claims."""
+
+TWO, ONE = ("taxicab", "adhoc"), ("taxicab",)
+WEAK = ((10, 4.0), (200, 40.0))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "ordered", "limit", "expected"),
+    [
+        (TWO, {"taxicab": WEAK, "adhoc": ((98, 98), (120, 99)), "agreement": WEAK}, None,
+         {"of 100", "many at 95", "order", "agreement"}),
+        (TWO, {"taxicab": WEAK, "adhoc": ((60, 60), (80, 70)), "agreement": WEAK[:1]}, None,
+         {"many at 95", "order", "agreement"}),
+        (TWO, {"taxicab": WEAK[:1], "adhoc": ((60, 60), (80, 70)), "agreement": WEAK[:1]}, (0.9, 5),
+         {"above", "of 50", "many at 95", "order", "agreement"}),
+        (TWO, {"taxicab": WEAK[:1], "adhoc": (), "agreement": ((10, 10),)}, (0.9, 99),
+         {"within", "by agreement", "agreement at 95", "order", "agreement"}),
+        (ONE, {"taxicab": ((10, 4.5), (12, 5))}, None, {"none at 95", "order", "about"}),
+        (ONE, {"taxicab": ((1, 1), (11, 4))}, None, {"one at 95", "order", "about"}),
+        (ONE, {"taxicab": ((9, 9),)}, None, {"order"}),
+        (ONE, {"taxicab": ((200, 0),)}, None, {"order"}),
+    ],
+    ids=["100", "weak one", "above", "within, agreement", "about", "one", "few claims", "no right claim"],
+)  # fmt: skip
+def test_a_conclusion_about_the_surest_claims(tmp_path, metrics, ordered, limit, expected):
+    study = Results(
+        write_surest(write_results(tmp_path / "results", Shape(metrics=metrics, limit=None)), ordered, limit=limit)
+    )
+    blocks = (surest.surest_overall, surest.surest_front, surest.surest_text)
+    assert printed("\n".join(str(block(study)) for block in blocks), SUREST) == expected
+
+
+def test_without_a_true_link_the_front_page_says_nothing_of_the_surest_claims(tmp_path):
+    study = Results(write_results(tmp_path / "results", Shape(linked=0.0, lost=False)))
+    assert surest.surest_front(study) is None
 
 
 UNNAMED = {

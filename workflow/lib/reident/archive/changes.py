@@ -345,6 +345,18 @@ def file_risk(release: Release) -> Quantities | None:
     return values | {"share_unique": unique / records if unique is not None and records else None}
 
 
+def surest(release: Release) -> Quantities | None:
+    """Return the most right claims among the surest, of any metric; None without them."""
+    table = release.table("surest/summary.csv")
+    if table is None:
+        return None
+    right = number(table["right_of_100"].max())
+    return {
+        "surest_right": None if right is None else right / 100,
+        "surest_at_95": number(table["n_at_95_percent"].max()),
+    }
+
+
 def matching(release: Release) -> Quantities | None:
     """Return the summaries of matching, the mean over the synthetic files; None without it."""
     table = release.table("matching/summary.csv")

@@ -41,8 +41,15 @@ no common stratum."""
 FILE, LINKS, INTRUDER, SETTINGS, CODE = "file", "links", "intruder", "settings", "code"
 """What the difference of two attacks may come from."""
 
-MEASURES = {"file_risk": ("share_unique", "dis"), "matching": ("risk_per_target", "true_match_rate")}
-"""The quantities by which the risk of one file, and of matching, is higher or lower."""
+MEASURES = {
+    "surest": ("surest_right",),
+    "file_risk": ("share_unique", "dis"),
+    "matching": ("risk_per_target", "true_match_rate"),
+}
+"""The quantities by which the surest claims, the risk of one file, and of matching, are higher or lower."""
+
+_READERS = {"surest": changes.surest, "file_risk": changes.file_risk, "matching": changes.matching}
+"""The function that reads the quantities of each kind."""
 
 CHANGES: dict[str, Callable[[Release, Release], list[Change] | None]] = {
     "files": changes.files,
@@ -72,7 +79,7 @@ class Comparison:
     after: Release
     # The differences by what they are about, see :data:`CHANGES`; None where a release does not record it.
     changes: dict[str, list[Change] | None]
-    # The quantities of `file_risk` and `matching` in both releases, where both have them.
+    # The quantities of the surest claims, `file_risk` and `matching` in both releases, where both have them.
     measures: dict[str, tuple[Quantities, Quantities]]
     rates: list[Difference]
     metrics: tuple[list[str], ...]  # the metrics of both releases, and those of each alone
@@ -211,7 +218,7 @@ def compare(before: Release, after: Release) -> Comparison:
         {name: compared(before, after) for name, compared in CHANGES.items()},
         {
             name: (old, new)
-            for name, read in (("file_risk", changes.file_risk), ("matching", changes.matching))
+            for name, read in _READERS.items()
             if (old := read(before)) is not None and (new := read(after)) is not None
         },
         rates,

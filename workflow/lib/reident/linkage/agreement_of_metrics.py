@@ -93,6 +93,11 @@ def count(pairs: Mapping[str, Source]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
+def of_at_least(pairs: pa.Table, number: int) -> pa.Table:
+    """Return the pairs of :func:`count` that at least so many metrics suspect."""
+    return pairs.filter(pa.array(pairs["score"].to_numpy() >= number))
+
+
 def rate(
     settings: RatingSettings,
     iuf: Source,
@@ -116,8 +121,7 @@ def rate(
         The columns of `agreement/rates.csv`; no line for a study of one metric.
     """
     numbers = range(1, len(settings.metrics) + 1) if len(settings.metrics) > 1 else range(0)
-    score = pairs["score"].to_numpy()
-    tables = {str(number): pairs.filter(pa.array(score >= number)) for number in numbers}
+    tables = {str(number): of_at_least(pairs, number) for number in numbers}
     limits = dict.fromkeys(tables, pd.DataFrame())
     by_number = replace(settings, metrics=tuple(tables), tolerances=dict.fromkeys(tables, (0, 0)))
     lines = rates.rate(by_number, {}, iuf, strata, manifest, tables, limits, clusters) if tables else pd.DataFrame()

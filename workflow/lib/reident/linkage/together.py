@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 from reident.errors import InputError
 from reident.intake.records import PERSON
 from reident.linkage import batches
+from reident.linkage.agreement_of_metrics import count, of_at_least
 from reident.linkage.cluster_sums import Clusters
 from reident.linkage.links import among
 from reident.linkage.rates import SumsByStratum, conditional_rates, count_pairs, rates_of, shares
-from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, WHOLE, JoiningSettings
+from reident.linkage.settings import AGREEMENT, ALL, ANY, EXACTLY, ONE, WHOLE, JoiningSettings
 from reident.linkage.strata import read_stratum_of_records
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def join(
     codes = _numbers(persons) if len(persons) else []
     names, tables = np.array([WHOLE, *manifest["stratum"]], object), []
     for metric, sources in pairs.items():
-        claims = claims_of(sources, len(stratum), low_is_best=settings.low_is_best[metric])
+        claims = claims_of(sources, len(stratum), low_is_best=settings.low_is_best.get(metric, False))
         joined = _JoinedRates(settings, stratum, n_puf, spread)
         shared = corroborated(sources, codes, len(stratum)) if codes else None
         rates = pd.concat(joined.tabulate(claims, shared)).sort_index(kind="stable")
@@ -87,9 +88,16 @@ def join(
 
 
 def by_metric(settings: JoiningSettings, pairs: Sequence[Source]) -> dict[str, Sequence[Source]]:
-    """Return the pairs of each file by metric; the pairs of a metric follow one another."""
-    k = len(settings.files)
-    return {metric: pairs[at * k : (at + 1) * k] for at, metric in enumerate(settings.low_is_best)}
+    """Return the pairs of each file by metric, and those that at least 2, 3, … of several metrics suspect.
+
+    The pairs of a metric follow one another.
+    """
+    k, m = len(settings.files), len(settings.low_is_best)
+    found = {metric: pairs[at * k : (at + 1) * k] for at, metric in enumerate(settings.low_is_best)}
+    counted = [count({metric: found[metric][at] for metric in found}) for at in range(k if m > 1 else 0)]
+    return found | {
+        f"{AGREEMENT}_{number}": [of_at_least(file, number) for file in counted] for number in range(2, m + 1)
+    }
 
 
 def persons(settings: JoiningSettings, prepared: Sequence[Source]) -> list[pa.ChunkedArray]:

@@ -216,7 +216,7 @@ def spread_values(own: np.ndarray, other: np.ndarray) -> float:
     total, others = 0, ~np.isin(place, frequent)
     for value in frequent:
         mine = place == value
-        rest = others if others.sum() >= MIN_LINKS else ~mine
+        rest = others if others.sum() >= 2 * MIN_LINKS else ~mine
         if rest.sum() < MIN_LINKS:
             continue
         wide, usual = (np.subtract(*np.quantile(ranks, [0.75, 0.25])) for ranks in (other[mine], (other - own)[rest]))

@@ -6,9 +6,10 @@ It follows from the options alone: what a pair can lose by each variable bounds 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import accumulate, permutations, product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from reident.linkage.metrics import REGISTRY
@@ -24,6 +25,9 @@ Name: TypeAlias = tuple[str, str]
 
 ROUNDED = Fraction(1, 10**9)
 """More than what rounding a score can change of its loss."""
+
+MAX_SUMS = 5000
+"""Two attacks in which pairs can lose more sums than this are not ranked against each other."""
 
 
 class Contained(NamedTuple):
@@ -70,7 +74,8 @@ def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
     for one, other in permutations(made, 2):
         how = _contained(one, other, all_pass=ends[other.name][1])
         if how is not None:
-            if how == "passing" and (other.name in one_level or _are_best(one, other)):
+            is_best = other.name in one_level or _are_best(one, other) or _unique_is_best(one, other)
+            if how == "passing" and is_best:
                 how = "level"
             contained.append(Contained(one.name, other.name, how))
     return Containments(
@@ -245,28 +250,49 @@ def _passes(one: _Made, other: _Made, total: Any, more: Any, most: Any) -> bool:
     return spare > many.reach * ROUNDED or (spare == 0 and same)
 
 
-def _points(one: _Made, other: _Made) -> set[tuple[Any, Any]] | None:
-    """Return the sums of losses that a pair can have in two attacks at once; None where options do not tell."""
-    points = {(0, 0)}
-    for choices in _outcomes(one, other):
-        # Beyond agreement, difference and missing values, one of the metrics tells pairs apart that the other does not.
-        if len(choices) > 3 or any(choice[0] != choice[1] or choice[2] != choice[3] for choice in choices):
-            return None
-        points = {(here + choice[0], there + choice[2]) for here, there in points for choice in choices}
-    return points
+class _Sums(NamedTuple):
+    """What pairs can lose in two attacks at once, the least and the most, by the states of their variables."""
+
+    least: Any
+    most: Any
+    least_there: Any
+    most_there: Any
+    agrees: bool  # whether all values are equal: pairs of one record that agree lose the same
+
+    @property
+    def is_exact(self) -> bool:
+        return bool(self.least == self.most and self.least_there == self.most_there)
+
+
+def _sums(one: _Made, other: _Made) -> set[_Sums]:
+    """Return the sums of losses that a pair can have in two attacks; none where there are too many to compare."""
+    sums = {_Sums(0, 0, 0, 0, True)}
+    for variable in one.attack.variables:
+        few, many = (made.losses.by_variable[variable.name] for made in (one, other))
+        states = {(*few[state], *many[own], state == own == AGREE) for state, own in _states(variable, one, other)}
+        sums = {
+            _Sums(*(x + y for x, y in zip(total[:4], state[:4], strict=True)), total.agrees and state[4])
+            for total in sums
+            for state in states
+        }
+        if len(sums) > MAX_SUMS:
+            return set()
+    return sums
 
 
 def _has_one_level(one: _Made) -> bool:
-    """Return whether all pairs that pass are equally good."""
+    """Return whether all pairs of a record that pass are equally good."""
     losses = one.losses
-    if losses.step and losses.ranks:
+    if not losses.ranks or not losses.by_variable or losses.sets:
+        return False
+    if losses.step:
         lowest = sum(min(low for low, _ in states.values()) for states in losses.by_variable.values())
         if losses.level(lowest) < losses.limit <= losses.level(lowest + losses.step):
             return True
-    points = _points(one, one) if losses.ranks and losses.by_variable and not losses.sets else None
-    return (
-        points is not None and len({losses.level(here) for here, _ in points if losses.level(here) < losses.limit}) == 1
-    )
+    passing = [total for total in _sums(one, one) if losses.level(total.least) < losses.limit]
+    if all(total.agrees for total in passing):
+        return bool(passing)
+    return all(total.is_exact for total in passing) and len({losses.level(total.least) for total in passing}) == 1
 
 
 def _are_best(one: _Made, other: _Made) -> bool:
@@ -291,22 +317,46 @@ def _are_best(one: _Made, other: _Made) -> bool:
     return total == math.inf or few.level(total) >= few.limit
 
 
+def _unique_is_best(one: _Made, other: _Made) -> bool:
+    """Return whether a record that alone equals another one on some variables is among its best in another attack."""
+    few, many = one.losses, other.losses
+    is_unique = few.sets and few.one_candidate and one.attack.strata == other.attack.strata
+    if not is_unique or not many.ranks or not many.by_variable or not _same_where_common(one, other):
+        return False
+    most, least, apart = 0, 0, math.inf
+    for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
+        nothing = dict.fromkeys((AGREE, CLOSE, APART, SPLIT, MISSING), (0, 0))
+        here, there = (losses.by_variable.get(name, nothing) for losses in (few, many))
+        states = [(here[state][0] > 0, *there[own]) for state, own in _states(variable, one, other)]
+        lowest = min(low for _, low, _ in states)
+        most += max(high for differs, _, high in states if not differs)
+        least += lowest
+        apart = min([apart, *(low - lowest for differs, low, _ in states if differs)])
+    return bool(many.level(most) <= many.level(least + apart))
+
+
 def _ranked(one: _Made, other: _Made) -> How | None:
     """Return whether no pair can be better than a passing one, or as good, in another attack alone."""
     few, many = one.losses, other.losses
     if not (few.ranks and many.ranks):
         return None
-    points = _points(one, other)
-    if points is None:
+    sums = sorted(_sums(one, other), key=lambda total: few.level(total.most), reverse=True)
+    passing = [total for total in sums if few.level(total.least) < few.limit]
+    if not passing:
         return None
-    levels: dict[Any, list[Any]] = {}
-    for here, there in points:
-        levels.setdefault(few.level(here), []).append(many.level(there))
-    ordered = sorted(levels)
-    passing = [level for level in ordered if level < few.limit]
-    for level in passing:
-        later = [least for other_level in ordered if other_level > level for least in levels[other_level]]
-        if later and max(levels[level]) >= min(later):
-            return None
-    same = all(len(set(levels[level])) == 1 for level in passing)
+    for agrees in (False, True):
+        # Of pairs that are worse here, the best there; a pair that agrees is no better than another one that does.
+        others = [total for total in sums if not (agrees and total.agrees)]
+        best = list(accumulate((many.level(total.least_there) for total in others), min))
+        worse = [-few.level(total.most) for total in others]
+        for total in passing:
+            at = bisect_left(worse, -few.level(total.least))
+            if total.agrees == agrees and at and best[at - 1] <= many.level(total.most_there):
+                return None
+    if all(total.agrees for total in passing):
+        return "found" if few.sets else "alike"
+    levels: dict[Any, set[Any]] = {}
+    for total in passing:
+        levels.setdefault(few.level(total.least), set()).add(many.level(total.least_there))
+    same = all(total.is_exact for total in passing) and all(len(there) == 1 for there in levels.values())
     return "alike" if same and not few.sets else "found"

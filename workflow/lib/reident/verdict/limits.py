@@ -186,7 +186,7 @@ def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -
     """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
-    for line in lines.to_dict("records"):
+    for line in lines[lines["metric"].isin(tolerance.index)].to_dict("records"):
         for limit, bound in decision.given("together", line["metric"]).items():
             column = limit.removeprefix("together_").removesuffix("_at_most")
             value = float(line[column])

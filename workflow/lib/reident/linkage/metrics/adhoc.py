@@ -188,7 +188,9 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
         lowest, highest = (Fraction(score) for score in extremes(options, variable.name))
         agree: Any = (-highest, -lowest)
         apart: Any = agree
-        if rule is not None and rule.bands is not None:
+        if rule is not None and rule.table is not None:
+            agree, apart = _losses_of_table(rule, variable)
+        elif rule is not None and rule.bands is not None:
             agree = -Fraction(min(rule.bands, key=lambda band: band.within).score)
         elif rule is None or rule.exact:
             agree = -highest
@@ -211,6 +213,22 @@ def _step(rules: Iterable[VariableScore]) -> Fraction:
     return Fraction(1, math.lcm(*(score.denominator for score in scores)))
 
 
+def _scores_of_table(rule: VariableScore, variable: Variable | LinkingVariable) -> dict[tuple[str, str], Fraction]:
+    """Return the scores of the pairs of categories of a table."""
+    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
+    return {(normal(cell.puf), normal(cell.eif)): Fraction(cell.score) for cell in rule.table or ()}
+
+
+def _losses_of_table(rule: VariableScore, variable: Variable | LinkingVariable) -> list[tuple[Fraction, Fraction]]:
+    """Return the least and the largest loss of equal categories, and of others."""
+    bounds = []
+    for is_equal in (True, False):
+        scores = [score for (p, e), score in _scores_of_table(rule, variable).items() if (p == e) == is_equal]
+        scores.append(Fraction(rule.otherwise))
+        bounds.append((-max(scores), -min(scores)))
+    return bounds
+
+
 def _agreement_is_best(rule: VariableScore | None, variable: Variable | LinkingVariable) -> bool:
     """Return whether no value scores more beside a value of the PUF than this value itself."""
     if rule is None or rule.exact:
@@ -220,8 +238,7 @@ def _agreement_is_best(rule: VariableScore | None, variable: Variable | LinkingV
         return min(rule.bands, key=lambda band: band.within).score == max(scores)
     if rule.table is None:
         return False
-    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
-    scores_of = {(normal(cell.puf), normal(cell.eif)): cell.score for cell in rule.table}
+    scores_of = _scores_of_table(rule, variable)
     return all(
         scores_of.get((p, p), rule.otherwise) >= max(score, rule.otherwise) for (p, _), score in scores_of.items()
     )

@@ -226,7 +226,7 @@ def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, est
 def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
     """Return the suspected pairs where the weight depends on differences, or on the other pairs of both records."""
     from reident.kernels import evidence  # compiled code: loaded only where pairs are scored
-    from reident.linkage.metrics import candidates
+    from reident.linkage.metrics.candidates import MAX_PAIRS, Listed, candidates
 
     table, model = estimates.levels, estimates.model.iloc[0]
     lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
@@ -242,20 +242,20 @@ def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estima
     values, starts, least = whole_values(pairing, levels), starts_of(pairing), scaled(model["least_weight"])
     factors, prior_odds = np.exp2(weights / SCALE), model["prior"] / (1 - model["prior"])
     how = {"competition": options.competition}
-    if model["n_pairs"] <= candidates.MAX_PAIRS or pairing.starts is not None:
+    if model["n_pairs"] <= MAX_PAIRS or pairing.starts is not None:
         files = evidence.compare(*values, starts)
         every = evidence.Evidence(files, intervals(levels), factors, prior_odds, **how, threads=context.threads)
         return every.best(weights, least, SCALE, context.keep, context.progress)
     bound = min(least, candidate_weight(prior_odds))
-    found = candidates.candidates(values, starts, levels, weights, bound, context.threads, context.progress)
-    return candidates.Listed(found, levels, factors, prior_odds, **how).best(weights, least, SCALE, context.keep)
+    found = candidates(values, starts, levels, weights, bound, context.threads, context.progress)
+    return Listed(found, levels, factors, prior_odds, **how).best(weights, least, SCALE, context.keep)
 
 
 def candidate_weight(prior_odds: float) -> int:
     """Return the least scaled weight of a candidate."""
-    from reident.linkage.metrics import candidates  # loaded where there are too many pairs
+    from reident.linkage.metrics.candidates import BITS  # loaded where there are too many pairs
 
-    return scaled(-math.log2(prior_odds) - candidates.BITS)
+    return scaled(-math.log2(prior_odds) - BITS)
 
 
 def tolerance(_: Options, variables: Variables, __: bool) -> int:

@@ -216,8 +216,7 @@ def verdicts(comparison: Comparison) -> str:
 
 
 def measures(comparison: Comparison) -> str | None:
-    """Return the tables of the risk of one file and of matching."""
-    captions = {"file_risk": TEXT("file_risk_caption"), "matching": TEXT("matching_caption")}
+    """Return the tables of the surest claims, the risk of one file and of matching."""
     tables = []
     for name, sides in comparison.measures.items():
         keys = [key for key in sides[1] if any(values.get(key) is not None for values in sides)]
@@ -226,7 +225,7 @@ def measures(comparison: Comparison) -> str | None:
             ReportColumn(TEXT(f"columns.value_{side}"), [_quantity(key, values.get(key)) for key in keys])
             for side, values in zip(SIDES, sides, strict=True)
         )
-        tables.append(table(captions[name], ReportColumn(TEXT("columns.what"), names, "l", "1fr"), *numbers))
+        tables.append(table(TEXT(f"{name}_caption"), ReportColumn(TEXT("columns.what"), names, "l", "1fr"), *numbers))
     return paragraphs(*tables) if tables else None
 
 

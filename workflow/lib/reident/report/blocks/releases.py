@@ -227,8 +227,8 @@ def _causes(comparison: Comparison) -> str:
 
 
 def _measures(comparison: Comparison) -> list[str]:
-    """Return the measures without an intruder file, one sentence for each kind."""
-    leads = {"file_risk": TEXT("file_risk_lead"), "matching": TEXT("matching_lead")}
+    """Return the measures beside the rates, one sentence for each kind."""
+    leads = {name: TEXT(f"{name}_lead") for name in MEASURES}
     texts = []
     for name, (before, after) in comparison.measures.items():
         ends = {measure: (before[measure], after[measure]) for measure in MEASURES[name]}
