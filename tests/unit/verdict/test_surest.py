@@ -35,8 +35,11 @@ def surest(**n_at_limit: int) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["metric", "n_claims", "n_at_limit"])
 
 
-def judged(decision: dict, **tables: pd.DataFrame) -> limits.Judged:
-    return limits.judge(VerdictSettings(Decision.model_validate(decision), 4, ()), tables)
+def judged(decision: dict, lines: pd.DataFrame | None = None, **tables: pd.DataFrame) -> limits.Judged:
+    return limits.judge(
+        VerdictSettings(Decision.model_validate(decision), 4, ()),
+        ({} if lines is None else {"rates.csv": lines}) | tables,
+    )
 
 
 def scope(found: limits.Judged, name: str) -> str:
@@ -53,7 +56,7 @@ def scope(found: limits.Judged, name: str) -> str:
 )
 def test_a_metric_passes_with_at_most_so_many_surest_claims(claims, outcomes, verdict):
     limit = {"surest": {"right": 0.95, "at_most": 10}}
-    found = judged(limit, rates=rates(taxicab=(100, 40), adhoc=(90, 30)), surest=surest(**claims))
+    found = judged(limit, rates(taxicab=(100, 40), adhoc=(90, 30)), **{"surest/summary.csv": surest(**claims)})
     assert found.limits["outcome"].tolist() == outcomes
     assert set(found.limits["bound"]) == {10.0}
     assert scope(found, "surest") == scope(found, "ALL") == verdict
@@ -62,7 +65,7 @@ def test_a_metric_passes_with_at_most_so_many_surest_claims(claims, outcomes, ve
 
 def test_a_metric_that_can_suspect_nothing_has_no_verdict():
     lines = rates(taxicab=(100, 40)).assign(tolerance=-1)
-    found = judged({"surest": {"right": 0.9, "at_most": 3}}, rates=lines, surest=surest(taxicab=0))
+    found = judged({"surest": {"right": 0.9, "at_most": 3}}, lines, **{"surest/summary.csv": surest(taxicab=0)})
     assert found.limits["outcome"].tolist() == ["none"]
     assert scope(found, "surest") == "none"
 
@@ -84,7 +87,7 @@ def test_a_limit_has_a_share_and_a_number(limit):
 )
 def test_agreement_above_a_limit_that_every_metric_meets(lines, limit, warns):
     decision = {"conditional_rate_at_most": limit}
-    tables = {"rates": rates(taxicab=(100, 40), adhoc=(90, 30)), "agreement": agreement(*lines)}
+    tables = {"rates.csv": rates(taxicab=(100, 40), adhoc=(90, 30)), "agreement/rates.csv": agreement(*lines)}
     found = judged(decision, **tables)
     named = found.warnings[found.warnings["code"] == "agreement"]
     assert len(named) == warns
@@ -94,7 +97,8 @@ def test_agreement_above_a_limit_that_every_metric_meets(lines, limit, warns):
 
 
 def test_of_several_numbers_of_metrics_the_warning_names_that_with_the_highest_interval():
-    tables = {"rates": rates(taxicab=(100, 40)), "agreement": agreement((9, 8, 0.5), (8, 8, 0.63), (7, 6, 0.42))}
+    agreed = agreement((9, 8, 0.5), (8, 8, 0.63), (7, 6, 0.42))
+    tables = {"rates.csv": rates(taxicab=(100, 40)), "agreement/rates.csv": agreed}
     met = pd.Series(
         [True], pd.MultiIndex.from_tuples([("conditional_rate_at_most", "taxicab")], names=["limit", "metric"])
     )
