@@ -16,9 +16,11 @@ pytestmark = pytest.mark.slow
 STEP = '    ("households", "Counting households", "linkage.households", _linked, "prepare", ""),\n'
 SETTINGS = """
 
-@_settings_of("households")
 def counting_households(study: Study) -> str:
     return study.keys["puf"][0]
+
+
+BY_STUDY["households"] = counting_households
 """
 TABLES = """\
 households,households/sizes.csv,sizes,aggregates,yes,,,,,"Households of the PUF by size, one line per size."

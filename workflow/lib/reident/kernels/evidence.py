@@ -34,7 +34,7 @@ MAX_PIECES, PIECE = 16, 2.0**20
 
 
 class Intervals(NamedTuple):
-    """What each variable tells apart: the intervals of its difference, EIF less PUF, and the level of each."""
+    """The intervals of each variable's difference, EIF less PUF, with the comparison level of each."""
 
     ends: np.ndarray  # int64: the last difference in each interval but the last, variable by variable
     first: np.ndarray  # int64 (v + 1,): where the ends of a variable begin
@@ -131,7 +131,7 @@ def _after(values, begin, end, bound):
 
 @lean_jit
 def _fill(files, intervals, factors, j, s, x, table):
-    """Write what each value of the EIF of stratum s says of variable j of a PUF record with the value x."""
+    """Write the weight of each EIF value of stratum s for variable j of a PUF record with the value x."""
     base, end = files.bounds[s, 0, j], files.bounds[s, 1, j]
     at, interval = base, intervals.first[j] + j
     for k in range(intervals.first[j], intervals.first[j + 1]):
@@ -190,7 +190,7 @@ def _add_up(files, intervals, factors, prior_odds, first, last, scratch, odds, r
 
 @lean_jit
 def _others(rivals, at, o):
-    """Return what the odds of the other pairs of a row add up to."""
+    """Return the sum of the odds of the other pairs of a row."""
     return rivals.rest[at] + (rivals.largest[at] - o)
 
 

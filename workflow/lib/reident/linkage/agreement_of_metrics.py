@@ -41,7 +41,7 @@ def compare(
     claims: Mapping[str, pd.DataFrame],
     clusters: Source | None = None,
 ) -> Comparison:
-    """Compare what the metrics of a study suspect.
+    """Compare the suspected pairs of the metrics of a study.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ def _links_at(comparison: Comparison, levels: Sequence[Levels], known: tuple[np.
 def _informed(
     comparison: Comparison, levels: Sequence[Levels], known: tuple[np.ndarray, np.ndarray] | None, n_pairs: int
 ) -> LinkModel:
-    """Return what an intruder expects who knows the links."""
+    """Return the probabilities for an intruder who knows the links."""
     if known is None:
         raise ValueError("an informed intruder needs the links")
     links = _links_at(comparison, levels, known)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import date
-from inspect import signature
-from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
 from reident.filerisk.settings import (
@@ -60,29 +58,7 @@ from reident.suggestion.settings import SuggestionSettings
 from reident.utility.settings import UtilitySettings
 from reident.verdict.settings import VerdictSettings
 
-MakeT = TypeVar("MakeT", bound=Callable[..., Any])
-_SETTINGS: dict[str, tuple[Callable[..., Any], Callable[[Study], Any]]] = {}
 
-
-def _settings_of(*rules: str, of: Callable[[Study], Any] = lambda study: study) -> Callable[[MakeT], MakeT]:
-    """Register a function of a study, or of a section of it, and possibly of the metric, for the settings of rules."""
-
-    def register(make: MakeT) -> MakeT:
-        _SETTINGS.update(dict.fromkeys(rules, (make, of)))
-        return make
-
-    return register
-
-
-def settings_of(study: Study, rule: str, metric: str | None) -> Any:
-    """Return the settings of a step in a study; None for a step without any."""
-    if rule not in _SETTINGS:
-        return None
-    make, of = _SETTINGS[rule]
-    return make(of(study), metric) if "metric" in signature(make).parameters else make(of(study))
-
-
-@_settings_of("compare_protection")
 def strata_names(study: Study) -> tuple[str, ...]:
     """Return the names of the strata variables."""
     return tuple(variable.name for variable in study.strata)
@@ -98,19 +74,16 @@ def _unlabelled(variables: tuple[SectionT, ...]) -> tuple[SectionT, ...]:
     return tuple(variable.model_copy(update={"labels": {}}) for variable in variables)
 
 
-@_settings_of("resolve")
 def resolving(study: Study) -> Study:
     """Return the study without how it is sealed, which changes none of its results."""
     return study.model_copy(update={"seal": Seal()})
 
 
-@_settings_of("simulate", "synthesize", "simulate_amounts", "populate")
 def simulating(study: Study) -> Section:
     """Return the section `simulate`."""
     return required(study.simulate, "simulate")
 
 
-@_settings_of("microaggregate")
 def masking(study: Study) -> MaskingSettings:
     """Return the settings of the step `microaggregate`."""
     variables_ = tuple(variable.model_copy(update={"coarsen": None}) for variable in study.linking_variables)
@@ -118,14 +91,12 @@ def masking(study: Study) -> MaskingSettings:
     return MaskingSettings(options, _unlabelled((*study.strata, *variables_)))
 
 
-@_settings_of("prepare")
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
     return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or ())
 
 
-@_settings_of("stratify")
 def stratifying(study: Study) -> StratificationSettings:
     """Return the settings of the step `stratify`."""
     files = study.linked_files
@@ -133,13 +104,11 @@ def stratifying(study: Study) -> StratificationSettings:
     return StratificationSettings(tuple(variable.name for variable in study.strata), (names[0], names[1]))
 
 
-@_settings_of("check_description")
 def checking(study: Study) -> DescriptionCheckSettings:
     """Return the settings of the step `check_description`."""
     return DescriptionCheckSettings(variables(study), study.keys)
 
 
-@_settings_of("leave_out")
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits = study.rank_filter
@@ -148,7 +117,6 @@ def attacking(study: Study) -> AttackSettings:
     )
 
 
-@_settings_of("bin")
 def cutting(study: Study) -> BinningSettings:
     """Return the settings of the step `bin`."""
     return attacking(study).cutting
@@ -162,13 +130,11 @@ def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
     )
 
 
-@_settings_of("score")
 def scoring(study: Study, metric: str) -> ScoringSettings:
     """Return the settings of the step `score` for a metric."""
     return attacking(study).scoring(metric)
 
 
-@_settings_of("weigh")
 def weighing(study: Study) -> WeighingSettings:
     """Return the settings of the step `weigh`."""
     weighing = attacking(study).weighing
@@ -177,19 +143,16 @@ def weighing(study: Study) -> WeighingSettings:
     return weighing
 
 
-@_settings_of("rank")
 def assigning(study: Study, metric: str | None) -> AssignmentSettings | None:
     """Return the settings of the step `rank` for a metric: None unless its pairs are assigned one to one."""
     return None if metric is None else attacking(study).assigning(metric)
 
 
-@_settings_of("confirm")
 def confirming(study: Study) -> ConfirmationSettings:
     """Return the settings of the step `confirm`."""
     return attacking(study).confirming
 
 
-@_settings_of("explain")
 def explaining(study: Study, metric: str) -> ExplanationSettings:
     """Return the settings of the step `explain` for a metric."""
     why = required(study.why, "why")
@@ -209,7 +172,6 @@ def rating(study: Study) -> RatingSettings:
     return attacking(study).rating
 
 
-@_settings_of("join_files")
 def joining(study: Study) -> JoiningSettings:
     """Return the settings of the step `join_files`."""
     return JoiningSettings(
@@ -226,7 +188,6 @@ def directions(study: Study) -> dict[str, bool]:
     return {name: REGISTRY[name].low_is_best(options) for name, options in study.chosen.items()}
 
 
-@_settings_of("thin")
 def thinning(study: Study, metric: str) -> ThinningSettings:
     """Return the settings of the step `thin` for a metric."""
     attack = attacking(study).search(metric)
@@ -236,7 +197,6 @@ def thinning(study: Study, metric: str) -> ThinningSettings:
     return ThinningSettings(attack, required(study.larger_intruder, "larger_intruder").seed)
 
 
-@_settings_of("extrapolate")
 def extrapolating(study: Study) -> ExtrapolationSettings:
     """Return the settings of the step `extrapolate`."""
     options = required(study.larger_intruder, "larger_intruder")
@@ -264,26 +224,22 @@ def describing(study: Study) -> DescriptionSettings:
     return DescriptionSettings(variables(study), columns, tuple(study.chosen))
 
 
-@_settings_of("rate")
 def rated(study: Study) -> RateStepSettings:
     """Return the settings of the step `rate`."""
     return RateStepSettings(rating(study), describing(study))
 
 
-@_settings_of("order_claims")
 def claiming(study: Study, metric: str) -> ClaimSettings:
     """Return the settings of the step `order_claims` for a metric."""
     return attacking(study).claiming(metric)
 
 
-@_settings_of("compare_metrics")
 def comparing_metrics(study: Study) -> MetricComparisonSettings:
     """Return the settings of the step `compare_metrics`."""
     limit = study.decision.surest if study.decision is not None else None
     return MetricComparisonSettings(rating(study), None if limit is None else limit.right)
 
 
-@_settings_of("agreements")
 def counting(study: Study) -> AgreementSettings:
     """Return the settings of the step `agreements`."""
     options: Any = study.chosen["winkler"]
@@ -292,7 +248,6 @@ def counting(study: Study) -> AgreementSettings:
     return AgreementSettings(tuple(range(options.min_agree, len(study.linking_variables) + 1)))
 
 
-@_settings_of("measure_utility")
 def measuring(study: Study) -> UtilitySettings:
     """Return the settings of the step `measure_utility`."""
     strata = tuple(Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata)
@@ -306,7 +261,6 @@ def measuring(study: Study) -> UtilitySettings:
     )
 
 
-@_settings_of("try_recodings")
 def suggesting(study: Study) -> SuggestionSettings:
     """Return the settings of the step `try_recodings`."""
     options, why = study.utility or Utility(), study.why or Why()
@@ -318,7 +272,6 @@ def suggesting(study: Study) -> SuggestionSettings:
     )
 
 
-@_settings_of("judge")
 def judging(study: Study) -> VerdictSettings:
     """Return the settings of the step `judge`."""
     names = [variable.name for variable in study.linking_variables]
@@ -327,7 +280,6 @@ def judging(study: Study) -> VerdictSettings:
     return VerdictSettings(study.decision, len(names), tuple(default))
 
 
-@_settings_of("prepare_matching", of=attrgetter("matched"))
 def matched_files(matching: Matching) -> MatchingFileSettings:
     """Return the settings of the step `prepare_matching`."""
     if matching.confidential is None:
@@ -345,7 +297,6 @@ def matched_files(matching: Matching) -> MatchingFileSettings:
     )
 
 
-@_settings_of("match", of=attrgetter("matched"))
 def match_rules(matching: Matching) -> MatchingSettings:
     """Return the settings of the step `match`."""
     return MatchingSettings(
@@ -360,7 +311,6 @@ def match_rules(matching: Matching) -> MatchingSettings:
     )
 
 
-@_settings_of("measure_distances")
 def closest_rules(study: Study) -> ClosestSettings:
     """Return the settings of the step `measure_distances`."""
     matching = study.matched
@@ -368,7 +318,6 @@ def closest_rules(study: Study) -> ClosestSettings:
     return ClosestSettings(names, frozenset(matching.radius) & set(names), matching.key(), study.rates.level)
 
 
-@_settings_of("prepare_filerisk")
 def risk_files(study: Study) -> RiskFileSettings:
     """Return the settings of the step `prepare_filerisk`."""
     options, sources = study.risk, study.risk_sources
@@ -397,7 +346,6 @@ def _ordered(options: FileRisk) -> tuple[str, ...]:
     return tuple(variable.name for variable in options.sensitive if variable.distance == "ordered")
 
 
-@_settings_of("assess_scenarios")
 def intruder_rules(study: Study) -> ScenarioSettings:
     """Return the settings of the step `assess_scenarios`."""
     options = study.risk
@@ -413,7 +361,6 @@ def intruder_rules(study: Study) -> ScenarioSettings:
     )
 
 
-@_settings_of("model_population")
 def modelling(study: Study) -> ModellingSettings:
     """Return the settings of the step `model_population`."""
     options = study.risk
@@ -429,7 +376,6 @@ def modelling(study: Study) -> ModellingSettings:
     )
 
 
-@_settings_of("assess_file")
 def assessment(study: Study) -> AssessmentSettings:
     """Return the settings of the step `assess_file`."""
     options = study.risk
@@ -458,7 +404,6 @@ def _coarsenings(study: Study) -> tuple[Coarsening, ...]:
     )
 
 
-@_settings_of("sample_population")
 def sampling(study: Study) -> SamplingSettings:
     """Return the settings of the step `sample_population`."""
     options = study.risk
@@ -476,7 +421,6 @@ def sampling(study: Study) -> SamplingSettings:
     )
 
 
-@_settings_of("prepare_attribution")
 def attribution_files(study: Study) -> AttributionFileSettings:
     """Return the settings of the step `prepare_attribution`."""
     options, files = study.attributed, study.attribution_sources
@@ -495,7 +439,6 @@ def attribution_files(study: Study) -> AttributionFileSettings:
     )
 
 
-@_settings_of("assess_attribution")
 def attribution_rules(study: Study) -> AttributionSettings:
     """Return the settings of the step `assess_attribution`."""
     _, targets = study.attribution_variables
@@ -508,7 +451,6 @@ def attribution_rules(study: Study) -> AttributionSettings:
     )
 
 
-@_settings_of("checklist")
 def answering(study: Study) -> Mapping[str, str]:
     """Return the answers to the board's checklist, by question."""
     return required(study.checklist, "checklist").answers
@@ -524,7 +466,62 @@ class Heading:
     language: str
 
 
-@_settings_of("edition", "report")
 def heading(study: Study) -> Heading:
     """Return the heading of the report."""
     return Heading(study.title or study.id, study.agency, study.date, study.language)
+
+
+BY_STUDY: dict[str, Callable[[Study], Any]] = {
+    "compare_protection": strata_names,
+    "resolve": resolving,
+    "simulate": simulating,
+    "synthesize": simulating,
+    "simulate_amounts": simulating,
+    "populate": simulating,
+    "microaggregate": masking,
+    "prepare": preparing,
+    "stratify": stratifying,
+    "check_description": checking,
+    "leave_out": attacking,
+    "bin": cutting,
+    "weigh": weighing,
+    "confirm": confirming,
+    "join_files": joining,
+    "extrapolate": extrapolating,
+    "rate": rated,
+    "compare_metrics": comparing_metrics,
+    "agreements": counting,
+    "measure_utility": measuring,
+    "try_recodings": suggesting,
+    "judge": judging,
+    "prepare_matching": lambda study: matched_files(study.matched),
+    "match": lambda study: match_rules(study.matched),
+    "measure_distances": closest_rules,
+    "prepare_filerisk": risk_files,
+    "assess_scenarios": intruder_rules,
+    "model_population": modelling,
+    "assess_file": assessment,
+    "sample_population": sampling,
+    "prepare_attribution": attribution_files,
+    "assess_attribution": attribution_rules,
+    "checklist": answering,
+    "edition": heading,
+    "report": heading,
+}
+"""The functions that make the settings of steps, by rule; a step that is in neither table has no settings."""
+
+BY_METRIC: dict[str, Callable[[Study, str], Any]] = {
+    "score": scoring,
+    "rank": assigning,
+    "explain": explaining,
+    "thin": thinning,
+    "order_claims": claiming,
+}
+"""The same for steps with settings of a metric."""
+
+
+def settings_of(study: Study, rule: str, metric: str | None) -> Any:
+    """Return the settings of a step in a study; None for a step without any."""
+    if metric is not None and rule in BY_METRIC:
+        return BY_METRIC[rule](study, metric)
+    return BY_STUDY[rule](study) if rule in BY_STUDY else None

@@ -203,7 +203,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
 
 
 def _step(rules: Iterable[VariableScore]) -> Fraction:
-    """Return what sums of scores differ by at least; 0 where a function of the study gives some of them."""
+    """Return the least difference of sums of scores; 0 where a function of the study gives some of them."""
     scores = [Fraction(1)]
     for rule in rules:
         if rule.function is not None:

@@ -199,7 +199,7 @@ class Listed:
 
 
 def _others(record: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """Return what the other pairs of the record of each pair add up to; pairs of a record follow one another."""
+    """Return the sum over the other pairs of each pair's record; pairs of a record follow one another."""
     if not len(record):
         return np.zeros(0)
     first = np.flatnonzero(np.append(True, record[1:] != record[:-1]))

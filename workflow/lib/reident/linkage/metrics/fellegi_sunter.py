@@ -91,7 +91,7 @@ class Options(Section):
 
     @property
     def rules(self) -> Rules:
-        """Which levels the variables have."""
+        """The comparison levels of the variables."""
         return Rules(self.partial, self.levels == "difference", self.bands)
 
     @property

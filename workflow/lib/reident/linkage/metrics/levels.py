@@ -46,7 +46,7 @@ ABSENT = np.iinfo(np.int64).min
 
 
 class Scale(NamedTuple):
-    """How the numbers of a variable are compared: `unit` is that of asinh, NaN for numbers as they are."""
+    """The scale of the numbers of a variable: `unit` is that of asinh, NaN for numbers as they are."""
 
     unit: float
     decimals: int
@@ -59,7 +59,7 @@ class Scale(NamedTuple):
         return np.where(np.isnan(values), ABSENT, np.rint(scaled).astype(np.int64))
 
     def number(self, whole: int) -> float:
-        """Return what a whole number is on the scale."""
+        """Return a whole number as a value on the scale."""
         return float(f"{whole}e{-self.decimals}")
 
 
@@ -151,7 +151,7 @@ def levels_of(pairing: Pairing, rules: Rules) -> list[Levels]:
 
 
 class Rules(NamedTuple):
-    """Which levels the variables have: those in `partial` one more, numbers those of differences, or of `bands`."""
+    """The comparison levels of variables: one more with `partial`, for numbers by differences or `bands`."""
 
     partial: Sequence[str]
     differences: bool

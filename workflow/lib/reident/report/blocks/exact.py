@@ -13,7 +13,7 @@ EXACT_TABLE = "description/exact.csv"
 
 
 def is_exact(limits: pd.DataFrame) -> pd.Series:
-    """Return which lines of the limits are about the join on exact values."""
+    """Return whether lines of the limits are about the join on exact values."""
     return limits["metric"] == EXACT
 
 

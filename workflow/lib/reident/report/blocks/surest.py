@@ -1,4 +1,4 @@
-"""Show what an intruder can be sure of: the surest claims, and the agreement of metrics (METHODS §6.7, §6.8)."""
+"""The certainty of an intruder: the surest claims, and the agreement of metrics (METHODS §6.7, §6.8)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _by(metric: str) -> str:
 
 @block(SUMMARY)
 def surest_text(results: Results) -> str:
-    """Explain which claims come first, and what the intruder does not know."""
+    """Explain the order of claims, and the limits of the intruder's knowledge."""
     return TEXT("text.one" if len(results.metrics) == 1 else "text.several")
 
 
