@@ -101,6 +101,24 @@ def test_two_equal_categories_are_the_closest_two_whatever_the_numbers_are(close
     assert found["taxicab", "winkler"] == how
 
 
+def test_the_only_record_that_is_equal_on_all_variables_but_one_is_among_the_best_on_all():
+    """Others differ in one variable at least, as this record may do in the further one."""
+    metrics, fewer = {"unicity": {}, "taxicab": {}, "euclidean": {}}, {"linking_variables": SIDES[:7]}
+    found, _ = contained(metrics, v={"metrics": metrics, **fewer})
+    assert found["vunicity", "taxicab"] == found["vunicity", "euclidean"] == "level"
+    found, _ = contained(metrics, v={"metrics": metrics, "linking_variables": SIDES[:6]})
+    assert ("vunicity", "taxicab") not in found
+    assert found["vunicity", "euclidean"] == "passing"
+
+
+def test_a_table_that_lets_pass_only_one_category_finds_among_equal_records_what_taxicab_finds():
+    cells = [{"puf": "0", "eif": "0", "score": "5"}, {"puf": "0", "eif": "1", "score": "3"}]
+    metrics = {"taxicab": {}, "adhoc": {"scores": {"a": {"table": cells}}, "threshold": "14"}}
+    found, known = contained(metrics, SIDES[:3])
+    assert found == {("adhoc", "taxicab"): "alike"}
+    assert known.one_level == (("", "taxicab"), ("", "adhoc"))
+
+
 @pytest.mark.parametrize(("least", "one_level"), [(3, True), (2, False)])
 def test_numbers_that_must_agree_leave_one_level(least, one_level):
     numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(3)]

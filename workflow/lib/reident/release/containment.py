@@ -26,7 +26,7 @@ Name: TypeAlias = tuple[str, str]
 ROUNDED = Fraction(1, 10**9)
 """More than what rounding a score can change of its loss."""
 
-MAX_SUMS = 5000
+MAX_SUMS = 500
 """Two attacks in which pairs can lose more sums than this are not ranked against each other."""
 
 
@@ -266,18 +266,18 @@ class _Sums(NamedTuple):
 
 def _sums(one: _Made, other: _Made) -> set[_Sums]:
     """Return the sums of losses that a pair can have in two attacks; none where there are too many to compare."""
-    sums = {_Sums(0, 0, 0, 0, True)}
+    sums: set[tuple[Any, ...]] = {(0, 0, 0, 0, True)}
     for variable in one.attack.variables:
         few, many = (made.losses.by_variable[variable.name] for made in (one, other))
         states = {(*few[state], *many[own], state == own == AGREE) for state, own in _states(variable, one, other)}
         sums = {
-            _Sums(*(x + y for x, y in zip(total[:4], state[:4], strict=True)), total.agrees and state[4])
-            for total in sums
-            for state in states
+            (low + x, high + y, least + z, most + w, agrees and is_equal)
+            for low, high, least, most, agrees in sums
+            for x, y, z, w, is_equal in states
         }
         if len(sums) > MAX_SUMS:
             return set()
-    return sums
+    return {_Sums(*total) for total in sums}
 
 
 def _has_one_level(one: _Made) -> bool:
