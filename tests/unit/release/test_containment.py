@@ -126,6 +126,26 @@ def test_numbers_that_must_agree_leave_one_level(least, one_level):
     assert (known.one_level == (("", "winkler"),)) == one_level
 
 
+def test_variables_that_all_agree_agree_without_one_of_them():
+    numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(3)]
+    found, _ = contained({"winkler": {"min_agree": 3}}, numeric, v={
+        "metrics": {"winkler": {"min_agree": 2}}, "linking_variables": numeric[:2]
+    })  # fmt: skip
+    assert found == {("winkler", "vwinkler"): "level"}
+    nearest = [{"winkler": {"min_agree": 2, "agreement": {"nearest": g}}} for g in (2, 3)]
+    assert contained(nearest[0], numeric, v={"metrics": nearest[1]})[0] == {("winkler", "vwinkler"): "passing"}
+
+
+def test_sets_of_fewer_variables_are_sets_of_all():
+    metrics = {"unicity": {"interactions": "all"}}
+    found, _ = contained(metrics, SIDES[:4], v={"metrics": metrics, "linking_variables": SIDES[:3]})
+    assert found == {("vunicity", "unicity"): "found"}
+    few, many = {"unicity": {"interactions": "full"}}, {"unicity": {"max_order": 2}}
+    for v, how in ((2, {("vunicity", "unicity"): "found"}), (3, {})):
+        found, _ = contained(many, SIDES[:4], v={"metrics": few, "linking_variables": SIDES[:v]}, complete=False)
+        assert found == how
+
+
 def test_every_pair_can_pass():
     _, known = contained({"euclidean": {"alpha": "1"}}, SIDES[:5])
     assert known.all_pass == (("", "euclidean"),)

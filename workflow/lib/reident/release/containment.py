@@ -63,6 +63,7 @@ class _Made(NamedTuple):
     attack: Attack
     losses: Losses
     complete: bool
+    is_certain: bool  # whether it is public if a value is missing
 
 
 def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
@@ -105,7 +106,8 @@ def _metrics(variant: str, attack: Attack, study: Attack, complete: bool) -> Ite
     complete = all(variable in known or not _can_be_missing(variable) for variable in attack.variables)
     for name, options in attack.metrics.items():
         if (find := REGISTRY[name].losses) is not None:
-            yield _Made((variant, name), attack, find(options, attack.variables, complete), complete)
+            is_certain = complete or attack.variables == study.variables
+            yield _Made((variant, name), attack, find(options, attack.variables, complete), complete, is_certain)
 
 
 def _can_be_missing(variable: LinkingVariable) -> bool:
@@ -133,8 +135,8 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
         numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
         if numeric or not all(variable in one.attack.strata for variable in other.attack.strata):
             return None
-    elif same_variables and one.name[1] == other.name[1] and one.attack.binning == other.attack.binning:
-        how = _of_one_metric(one, other)
+    elif one.name[1] == other.name[1] and one.attack.binning == other.attack.binning:
+        how = _of_one_metric(one, other) if same_variables else _of_fewer_variables(one, other)
         if how is not None:
             return how
     if all_pass:
@@ -172,6 +174,16 @@ def _of_one_metric(one: _Made, other: _Made) -> How | None:
     return None
 
 
+def _of_fewer_variables(one: _Made, other: _Made) -> How | None:
+    """Return how unicity is contained in unicity on further variables, which searches the same sets and more."""
+    variables = one.attack.variables
+    is_part = one.losses.sets and all(variable in other.attack.variables for variable in variables)
+    # A single set has all variables; the sets of pairs by what is present can have any number of them.
+    numbers = {*range(1, len(variables) + 1)} if "jointly_observed" in one.losses.sets else {len(variables)}
+    searched = {number for number in one.losses.sets if isinstance(number, int)} or numbers
+    return "found" if is_part and other.is_certain and searched <= other.losses.sets else None
+
+
 def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tuple[str, str]]:
     """Yield the states in which a variable can be in two attacks at once."""
     if not (one.complete and other.complete) and _can_be_missing(variable):
@@ -205,9 +217,9 @@ def _outcomes(one: _Made, other: _Made) -> Iterator[list[tuple[Any, Any, Any, An
 
 def _measured_alike(one: _Made, other: _Made) -> bool:
     """Return whether a difference of numbers loses as much there as it does here, or less."""
-    few, many = one.losses.measure, other.losses.measure
+    (kind, few), (other_kind, many) = one.losses.measure, other.losses.measure
     same = one.name[1] == other.name[1] and one.attack.binning.scope == other.attack.binning.scope
-    return same and 0 < few <= many
+    return same and kind == other_kind and 0 < few <= many
 
 
 def _same_where_common(one: _Made, other: _Made) -> bool:
@@ -246,7 +258,8 @@ def _passes(one: _Made, other: _Made, total: Any, more: Any, most: Any) -> bool:
     if few.level(total + more) < few.limit:
         return bool(many.level(most + more) < many.limit)
     spare = (many.reach - most) - (few.reach - total)
-    same = few.limit == many.limit and few.reach == many.reach  # rounded alike
+    # Rounded alike, or not at all.
+    same = (few.limit == many.limit and few.reach == many.reach) or bool(few.step and many.step)
     return spare > many.reach * ROUNDED or (spare == 0 and same)
 
 

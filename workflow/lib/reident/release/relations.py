@@ -348,6 +348,8 @@ class _Edition:
             yield from at_most(f"{name}: contained in another attack", *terms)
         if how in ("alike", "level") and (is_lower or line.rank_limit == other.rank_limit):
             yield from at_most("n_ambiguous: contained in another attack", [(1, few[2])], [(1, many[2])])
+        if how == "alike" and one_to_one and line.rank_limit == other.rank_limit:
+            yield from equal("the same records are ambiguous with one to one", [(1, few[2])], [(1, many[2])])
         if how in ("found", "alike", "only") and not is_lower:
             yield from self._clusters_within(line, other)
 
