@@ -136,6 +136,13 @@ def test_variables_that_all_agree_agree_without_one_of_them():
     assert contained(nearest[0], numeric, v={"metrics": nearest[1]})[0] == {("winkler", "vwinkler"): "passing"}
 
 
+def test_bins_are_nothing_to_categories():
+    metrics = {"fellegi_sunter": {}, "unicity": {}}
+    found, _ = contained(metrics, SIDES[:2], v={"binning": {"bins": 2}})
+    assert found["fellegi_sunter", "vfellegi_sunter"] == found["vfellegi_sunter", "fellegi_sunter"] == "alike"
+    assert found["unicity", "vunicity"] == found["vunicity", "unicity"] == "only"
+
+
 def test_sets_of_fewer_variables_are_sets_of_all():
     metrics = {"unicity": {"interactions": "all"}}
     found, _ = contained(metrics, SIDES[:4], v={"metrics": metrics, "linking_variables": SIDES[:3]})

@@ -131,11 +131,11 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
     """Return how an attack is certainly contained in another one; None where it need not be."""
     same_strata = one.attack.strata == other.attack.strata
     same_variables = one.attack.variables == other.attack.variables
+    numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
     if not same_strata:
-        numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
         if numeric or not all(variable in one.attack.strata for variable in other.attack.strata):
             return None
-    elif one.name[1] == other.name[1] and one.attack.binning == other.attack.binning:
+    elif one.name[1] == other.name[1] and (one.attack.binning == other.attack.binning or not numeric):
         how = _of_one_metric(one, other) if same_variables else _of_fewer_variables(one, other)
         if how is not None:
             return how
@@ -163,12 +163,13 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
 def _of_one_metric(one: _Made, other: _Made) -> How | None:
     """Return how a metric is contained in itself with another threshold, or other sets of variables."""
     few, many = one.losses, other.losses
+    options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
     if few.sets:
         how: How = "only" if few.one_candidate else "found"
-        return how if few.sets <= many.sets else None
+        is_known = other.is_certain or few.one_candidate or options == plain
+        return how if is_known and few.sets <= many.sets else None
     if few.order is not None and few.order == many.order:
         return "alike" if few.reach <= many.reach else None
-    options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
     if few.one_candidate and plain == options.model_copy(update={"one_to_one": False}):
         return "alike"
     return None

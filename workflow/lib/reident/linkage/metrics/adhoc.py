@@ -208,7 +208,9 @@ def _step(rules: Iterable[VariableScore]) -> Fraction:
     for rule in rules:
         if rule.function is not None:
             return Fraction(0)
-        scores += [Fraction(one.score) for one in (*(rule.bands or ()), *(rule.table or ()))]
+        scores += [Fraction(band.score) for band in rule.bands or ()] + [
+            Fraction(cell.score) for cell in rule.table or ()
+        ]
         scores += [Fraction(rule.beyond), Fraction(rule.otherwise)]
     return Fraction(1, math.lcm(*(score.denominator for score in scores)))
 
@@ -238,10 +240,8 @@ def _agreement_is_best(rule: VariableScore | None, variable: Variable | LinkingV
         return min(rule.bands, key=lambda band: band.within).score == max(scores)
     if rule.table is None:
         return False
-    scores_of = _scores_of_table(rule, variable)
-    return all(
-        scores_of.get((p, p), rule.otherwise) >= max(score, rule.otherwise) for (p, _), score in scores_of.items()
-    )
+    scores_of, otherwise = _scores_of_table(rule, variable), Fraction(rule.otherwise)
+    return all(scores_of.get((p, p), otherwise) >= max(score, otherwise) for (p, _), score in scores_of.items())
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
