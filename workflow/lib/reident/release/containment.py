@@ -17,7 +17,7 @@ from reident.linkage.metrics.contract import AGREE, APART, CLOSE, MISSING, SPLIT
 from reident.pipeline.releasing import Attack
 from reident.sections.linkage import Binning, LinkingVariable
 
-How: TypeAlias = Literal["passing", "level", "found", "alike", "only"]
+How: TypeAlias = Literal["passing", "first", "level", "found", "alike", "only"]
 
 Name: TypeAlias = tuple[str, str]
 """A variant, empty for the study itself, and a metric."""
@@ -33,7 +33,8 @@ MAX_SUMS = 500
 class Contained(NamedTuple):
     """An attack that is contained in another one.
 
-    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `level`, no other pair
+    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `first`, the
+    best pairs of a record are among its best there, so that it is ambiguous if it is so here. In `level`, no other pair
     of its record is better there, so that the record has all of them as candidates or is ambiguous. In `found`, each
     candidate at a rank limit is a candidate of the larger attack at this limit; in `alike`, a record that is ambiguous
     in the smaller attack is so in the larger one too. In `only`, a record has one candidate, and no other one in the
@@ -75,9 +76,12 @@ def of(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
     for one, other in permutations(made, 2):
         how = _contained(one, other, all_pass=ends[other.name][1])
         if how is not None:
+            is_first = how == "passing" and _is_first(one, other)
             is_best = other.name in one_level or _are_best(one, other) or _unique_is_best(one, other)
             if how == "passing" and is_best:
                 how = "level"
+            elif is_first:
+                how = "first"
             contained.append(Contained(one.name, other.name, how))
     return Containments(
         tuple(contained),
@@ -155,9 +159,12 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
         and _all_pass(other, one)
     ):
         return "only"
-    if not same_strata or not same_variables or not one.losses.by_variable or not other.losses.by_variable:
+    if not same_strata or not one.losses.by_variable or not other.losses.by_variable:
         return "passing"
-    return _ranked(one, other) or "passing"
+    how = _ranked(one, other) if same_variables else None
+    if how is None and _has_one_level(one) and _all_pass(other, one):
+        how = "found"  # the same pairs pass, so that who is suspected here has all of them there
+    return how or "passing"
 
 
 def _of_one_metric(one: _Made, other: _Made) -> How | None:
@@ -347,6 +354,23 @@ def _unique_is_best(one: _Made, other: _Made) -> bool:
         least += lowest
         apart = min([apart, *(low - lowest for differs, low, _ in states if differs)])
     return bool(many.level(most) <= many.level(least + apart))
+
+
+def _is_first(one: _Made, other: _Made) -> bool:
+    """Return whether no pair is better in another attack than one that passes and is as good or better here."""
+    few, many = one.losses, other.losses
+    same = one.attack.strata == other.attack.strata and one.attack.variables == other.attack.variables
+    if not same or not (few.ranks and few.by_variable and many.ranks and many.by_variable):
+        return False
+    sums = _sums(one, other) if not few.sets else set()
+    for total in sums:
+        if few.level(total.least) < few.limit:
+            own, there = few.level(total.least), many.level(total.most_there)
+            for pair in sums:
+                agree = total.agrees and pair.agrees
+                if not agree and few.level(pair.most) >= own and many.level(pair.least_there) < there:
+                    return False
+    return bool(sums)
 
 
 def _ranked(one: _Made, other: _Made) -> How | None:
