@@ -101,11 +101,56 @@ def test_two_equal_categories_are_the_closest_two_whatever_the_numbers_are(close
     assert found["taxicab", "winkler"] == how
 
 
+def test_the_only_record_that_is_equal_on_all_variables_but_one_is_among_the_best_on_all():
+    """Others differ in one variable at least, as this record may do in the further one."""
+    metrics, fewer = {"unicity": {}, "taxicab": {}, "euclidean": {}}, {"linking_variables": SIDES[:7]}
+    found, _ = contained(metrics, v={"metrics": metrics, **fewer})
+    assert found["vunicity", "taxicab"] == found["vunicity", "euclidean"] == "level"
+    found, _ = contained(metrics, v={"metrics": metrics, "linking_variables": SIDES[:6]})
+    assert ("vunicity", "taxicab") not in found
+    assert found["vunicity", "euclidean"] == "passing"
+
+
+def test_a_table_that_lets_pass_only_one_category_finds_among_equal_records_what_taxicab_finds():
+    cells = [{"puf": "0", "eif": "0", "score": "5"}, {"puf": "0", "eif": "1", "score": "3"}]
+    metrics = {"taxicab": {}, "adhoc": {"scores": {"a": {"table": cells}}, "threshold": "14"}}
+    found, known = contained(metrics, SIDES[:3])
+    assert found == {("adhoc", "taxicab"): "alike"}
+    assert known.one_level == (("", "taxicab"), ("", "adhoc"))
+
+
 @pytest.mark.parametrize(("least", "one_level"), [(3, True), (2, False)])
 def test_numbers_that_must_agree_leave_one_level(least, one_level):
     numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(3)]
     _, known = contained({"winkler": {"min_agree": least}}, numeric)
     assert (known.one_level == (("", "winkler"),)) == one_level
+
+
+def test_variables_that_all_agree_agree_without_one_of_them():
+    numeric = [{"name": f"x{at}", "type": "numeric"} for at in range(3)]
+    found, _ = contained({"winkler": {"min_agree": 3}}, numeric, v={
+        "metrics": {"winkler": {"min_agree": 2}}, "linking_variables": numeric[:2]
+    })  # fmt: skip
+    assert found == {("winkler", "vwinkler"): "level"}
+    nearest = [{"winkler": {"min_agree": 2, "agreement": {"nearest": g}}} for g in (2, 3)]
+    assert contained(nearest[0], numeric, v={"metrics": nearest[1]})[0] == {("winkler", "vwinkler"): "passing"}
+
+
+def test_bins_are_nothing_to_categories():
+    metrics = {"fellegi_sunter": {}, "unicity": {}}
+    found, _ = contained(metrics, SIDES[:2], v={"binning": {"bins": 2}})
+    assert found["fellegi_sunter", "vfellegi_sunter"] == found["vfellegi_sunter", "fellegi_sunter"] == "alike"
+    assert found["unicity", "vunicity"] == found["vunicity", "unicity"] == "only"
+
+
+def test_sets_of_fewer_variables_are_sets_of_all():
+    metrics = {"unicity": {"interactions": "all"}}
+    found, _ = contained(metrics, SIDES[:4], v={"metrics": metrics, "linking_variables": SIDES[:3]})
+    assert found == {("vunicity", "unicity"): "found"}
+    few, many = {"unicity": {"interactions": "full"}}, {"unicity": {"max_order": 2}}
+    for v, how in ((2, {("vunicity", "unicity"): "found"}), (3, {})):
+        found, _ = contained(many, SIDES[:4], v={"metrics": few, "linking_variables": SIDES[:v]}, complete=False)
+        assert found == how
 
 
 def test_every_pair_can_pass():

@@ -17,7 +17,7 @@ from reident.linkage.metrics.contract import AGREE, APART, CLOSE, MISSING, SPLIT
 from reident.pipeline.releasing import Attack
 from reident.sections.linkage import Binning, LinkingVariable
 
-How: TypeAlias = Literal["passing", "level", "found", "alike", "only"]
+How: TypeAlias = Literal["passing", "first", "level", "found", "alike", "only"]
 
 Name: TypeAlias = tuple[str, str]
 """A variant, empty for the study itself, and a metric."""
@@ -26,14 +26,15 @@ Name: TypeAlias = tuple[str, str]
 ROUNDED = Fraction(1, 10**9)
 """More than what rounding a score can change of its loss."""
 
-MAX_SUMS = 5000
+MAX_SUMS = 500
 """Two attacks in which pairs can lose more sums than this are not ranked against each other."""
 
 
 class Contained(NamedTuple):
     """An attack that is contained in another one.
 
-    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `level`, no other pair
+    In `passing`, every pair that passes the smaller one's threshold passes the larger one's. In `first`, the
+    best pairs of a record are among its best there, so that it is ambiguous if it is so here. In `level`, no other pair
     of its record is better there, so that the record has all of them as candidates or is ambiguous. In `found`, each
     candidate at a rank limit is a candidate of the larger attack at this limit; in `alike`, a record that is ambiguous
     in the smaller attack is so in the larger one too. In `only`, a record has one candidate, and no other one in the
@@ -63,6 +64,7 @@ class _Made(NamedTuple):
     attack: Attack
     losses: Losses
     complete: bool
+    is_certain: bool  # whether it is public if a value is missing
 
 
 def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
@@ -74,9 +76,12 @@ def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
     for one, other in permutations(made, 2):
         how = _contained(one, other, all_pass=ends[other.name][1])
         if how is not None:
+            is_first = how == "passing" and _is_first(one, other)
             is_best = other.name in one_level or _are_best(one, other) or _unique_is_best(one, other)
             if how == "passing" and is_best:
                 how = "level"
+            elif is_first:
+                how = "first"
             contained.append(Contained(one.name, other.name, how))
     return Containments(
         tuple(contained),
@@ -105,7 +110,8 @@ def _metrics(variant: str, attack: Attack, study: Attack, complete: bool) -> Ite
     complete = all(variable in known or not _can_be_missing(variable) for variable in attack.variables)
     for name, options in attack.metrics.items():
         if (find := REGISTRY[name].losses) is not None:
-            yield _Made((variant, name), attack, find(options, attack.variables, complete), complete)
+            is_certain = complete or attack.variables == study.variables
+            yield _Made((variant, name), attack, find(options, attack.variables, complete), complete, is_certain)
 
 
 def _can_be_missing(variable: LinkingVariable) -> bool:
@@ -129,12 +135,12 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
     """Return how an attack is certainly contained in another one; None where it need not be."""
     same_strata = one.attack.strata == other.attack.strata
     same_variables = one.attack.variables == other.attack.variables
+    numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
     if not same_strata:
-        numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
         if numeric or not all(variable in one.attack.strata for variable in other.attack.strata):
             return None
-    elif same_variables and one.name[1] == other.name[1] and one.attack.binning == other.attack.binning:
-        how = _of_one_metric(one, other)
+    elif one.name[1] == other.name[1] and (one.attack.binning == other.attack.binning or not numeric):
+        how = _of_one_metric(one, other) if same_variables else _of_fewer_variables(one, other)
         if how is not None:
             return how
     if all_pass:
@@ -153,23 +159,37 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
         and _all_pass(other, one)
     ):
         return "only"
-    if not same_strata or not same_variables or not one.losses.by_variable or not other.losses.by_variable:
+    if not same_strata or not one.losses.by_variable or not other.losses.by_variable:
         return "passing"
-    return _ranked(one, other) or "passing"
+    how = _ranked(one, other) if same_variables else None
+    if how is None and _has_one_level(one) and _all_pass(other, one):
+        how = "found"  # the same pairs pass, so that who is suspected here has all of them there
+    return how or "passing"
 
 
 def _of_one_metric(one: _Made, other: _Made) -> How | None:
     """Return how a metric is contained in itself with another threshold, or other sets of variables."""
     few, many = one.losses, other.losses
+    options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
     if few.sets:
         how: How = "only" if few.one_candidate else "found"
-        return how if few.sets <= many.sets else None
+        is_known = other.is_certain or few.one_candidate or options == plain
+        return how if is_known and few.sets <= many.sets else None
     if few.order is not None and few.order == many.order:
         return "alike" if few.reach <= many.reach else None
-    options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
     if few.one_candidate and plain == options.model_copy(update={"one_to_one": False}):
         return "alike"
     return None
+
+
+def _of_fewer_variables(one: _Made, other: _Made) -> How | None:
+    """Return how unicity is contained in unicity on further variables, which searches the same sets and more."""
+    variables = one.attack.variables
+    is_part = one.losses.sets and all(variable in other.attack.variables for variable in variables)
+    # A single set has all variables; the sets of pairs by what is present can have any number of them.
+    numbers = {*range(1, len(variables) + 1)} if "jointly_observed" in one.losses.sets else {len(variables)}
+    searched = {number for number in one.losses.sets if isinstance(number, int)} or numbers
+    return "found" if is_part and other.is_certain and searched <= other.losses.sets else None
 
 
 def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tuple[str, str]]:
@@ -205,9 +225,9 @@ def _outcomes(one: _Made, other: _Made) -> Iterator[list[tuple[Any, Any, Any, An
 
 def _measured_alike(one: _Made, other: _Made) -> bool:
     """Return whether a difference of numbers loses as much there as it does here, or less."""
-    few, many = one.losses.measure, other.losses.measure
+    (kind, few), (other_kind, many) = one.losses.measure, other.losses.measure
     same = one.name[1] == other.name[1] and one.attack.binning.scope == other.attack.binning.scope
-    return same and 0 < few <= many
+    return same and kind == other_kind and 0 < few <= many
 
 
 def _same_where_common(one: _Made, other: _Made) -> bool:
@@ -246,7 +266,8 @@ def _passes(one: _Made, other: _Made, total: Any, more: Any, most: Any) -> bool:
     if few.level(total + more) < few.limit:
         return bool(many.level(most + more) < many.limit)
     spare = (many.reach - most) - (few.reach - total)
-    same = few.limit == many.limit and few.reach == many.reach  # rounded alike
+    # Rounded alike, or not at all.
+    same = (few.limit == many.limit and few.reach == many.reach) or bool(few.step and many.step)
     return spare > many.reach * ROUNDED or (spare == 0 and same)
 
 
@@ -266,18 +287,18 @@ class _Sums(NamedTuple):
 
 def _sums(one: _Made, other: _Made) -> set[_Sums]:
     """Return the sums of losses that a pair can have in two attacks; none where there are too many to compare."""
-    sums = {_Sums(0, 0, 0, 0, True)}
+    sums: set[tuple[Any, ...]] = {(0, 0, 0, 0, True)}
     for variable in one.attack.variables:
         few, many = (made.losses.by_variable[variable.name] for made in (one, other))
         states = {(*few[state], *many[own], state == own == AGREE) for state, own in _states(variable, one, other)}
         sums = {
-            _Sums(*(x + y for x, y in zip(total[:4], state[:4], strict=True)), total.agrees and state[4])
-            for total in sums
-            for state in states
+            (low + x, high + y, least + z, most + w, agrees and is_equal)
+            for low, high, least, most, agrees in sums
+            for x, y, z, w, is_equal in states
         }
         if len(sums) > MAX_SUMS:
             return set()
-    return sums
+    return {_Sums(*total) for total in sums}
 
 
 def _has_one_level(one: _Made) -> bool:
@@ -333,6 +354,23 @@ def _unique_is_best(one: _Made, other: _Made) -> bool:
         least += lowest
         apart = min([apart, *(low - lowest for differs, low, _ in states if differs)])
     return bool(many.level(most) <= many.level(least + apart))
+
+
+def _is_first(one: _Made, other: _Made) -> bool:
+    """Return whether no pair is better in another attack than one that passes and is as good or better here."""
+    few, many = one.losses, other.losses
+    same = one.attack.strata == other.attack.strata and one.attack.variables == other.attack.variables
+    if not same or not (few.ranks and few.by_variable and many.ranks and many.by_variable):
+        return False
+    sums = _sums(one, other) if not few.sets else set()
+    for total in sums:
+        if few.level(total.least) < few.limit:
+            own, there = few.level(total.least), many.level(total.most_there)
+            for pair in sums:
+                agree = total.agrees and pair.agrees
+                if not agree and few.level(pair.most) >= own and many.level(pair.least_there) < there:
+                    return False
+    return bool(sums)
 
 
 def _ranked(one: _Made, other: _Made) -> How | None:

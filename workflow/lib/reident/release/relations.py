@@ -275,7 +275,7 @@ class _Edition:
         for cell in self.cells:
             if cell.file == RELEASED:
                 counts[cell.variant, cell.metric].add((cell.quantity, cell.stratum, cell.rank_limit))
-        strength: tuple[How, ...] = ("passing", "level", "found", "alike", "only")
+        strength: tuple[How, ...] = ("passing", "first", "level", "found", "alike", "only")
         known = {
             (one.smaller, one.larger): strength.index(one.how)
             for one in self.facts.containments.contained
@@ -288,9 +288,9 @@ class _Edition:
                 for name in names
                 if counts[name] in (counts[smaller], counts[larger])
             )
-            # Through a `level`, which says nothing of the order of candidates, nothing but what passes follows; what it
-            # says of ambiguous records follows from `alike` alone.
-            if any(min(step) >= (how if how != 1 else 3) and (how == 0 or 1 not in step) for step in steps):
+            # Through a `first` or a `level`, which say nothing of the order of candidates, nothing but what passes
+            # follows; what they say of ambiguous records follows from `alike` alone.
+            if any(min(step) >= (4 if how in (1, 2) else how) and (how == 0 or not {1, 2} & {*step}) for step in steps):
                 del known[smaller, larger]
         for (smaller, larger), how in known.items():
             yield Contained(smaller, larger, strength[how])
@@ -326,7 +326,7 @@ class _Edition:
         one_to_one = contained.smaller in self.facts.containments.one_candidate and line.rank_limit > 0
         # All candidates of the larger attack are then equally good, at whatever limit.
         is_level = contained.larger in self.facts.containments.one_level and line.rank_limit != other.rank_limit
-        if how == "level" or (how != "passing" and is_level and line.rank_limit):
+        if how == "level" or (how not in ("passing", "first") and is_level and line.rank_limit):
             # Who is ambiguous here may have all of his candidates at a higher limit there, none of them right.
             several = is_lower or line.rank_limit in (0, other.rank_limit)
             for name, of in CONTAINED.items():
@@ -346,8 +346,10 @@ class _Edition:
                 for of, cells in zip(factors, (few, many), strict=True)
             ]
             yield from at_most(f"{name}: contained in another attack", *terms)
-        if how in ("alike", "level") and (is_lower or line.rank_limit == other.rank_limit):
+        if how in ("alike", "level", "first") and (is_lower or line.rank_limit == other.rank_limit):
             yield from at_most("n_ambiguous: contained in another attack", [(1, few[2])], [(1, many[2])])
+        if how == "alike" and one_to_one and line.rank_limit == other.rank_limit:
+            yield from equal("the same records are ambiguous with one to one", [(1, few[2])], [(1, many[2])])
         if how in ("found", "alike", "only") and not is_lower:
             yield from self._clusters_within(line, other)
 

@@ -238,10 +238,8 @@ def _agreement_is_best(rule: VariableScore | None, variable: Variable | LinkingV
         return min(rule.bands, key=lambda band: band.within).score == max(scores)
     if rule.table is None:
         return False
-    scores_of = _scores_of_table(rule, variable)
-    return all(
-        scores_of.get((p, p), rule.otherwise) >= max(score, rule.otherwise) for (p, _), score in scores_of.items()
-    )
+    scores_of, otherwise = _scores_of_table(rule, variable), Fraction(rule.otherwise)
+    return all(scores_of.get((p, p), otherwise) >= max(score, otherwise) for (p, _), score in scores_of.items())
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:

@@ -150,9 +150,9 @@ class Losses(NamedTuple):
         metric that has no such others.
     reach : number
         How far the threshold is from the best pair, on the scale of `order`.
-    measure : int
-        Not 0 where differences of numbers lose more the larger they are, alike in attacks with one `measure`, and no
-        more in attacks with a larger one.
+    measure : tuple of str and int
+        How differences of numbers lose: alike in attacks with one `measure`, and no more in attacks with the same text
+        and a larger number; 0 where the options do not tell.
     ranks : bool
         Whether pairs are ranked by their level.
     one_candidate : bool
@@ -174,7 +174,7 @@ class Losses(NamedTuple):
     level: Callable[[Any], Any] = lambda total: total
     order: Any = None
     reach: float | Fraction = 0
-    measure: int = 0
+    measure: tuple[str, int] = ("", 0)
     ranks: bool = True
     one_candidate: bool = False
     sets: frozenset[int | str] = frozenset()

@@ -96,7 +96,7 @@ def losses(options: Options, variables: Variables, complete: bool) -> Losses:
         level=lambda total: round(math.sqrt(total / divisor) * SCALE),
         order=(None if complete else alpha, options.whole_steps),
         reach=divisor * alpha**2 / (4 if options.norm == "primer" else 2),
-        measure=2 if options.whole_steps else 1,
+        measure=("deviations", 2 if options.whole_steps else 1),
         best={variable.name: frozenset({AGREE}) for variable in variables},
     )
 

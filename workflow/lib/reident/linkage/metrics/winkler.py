@@ -163,6 +163,13 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     return len(variables) - options.min_agree
 
 
+def _measure(agreement: Any) -> tuple[str, int]:
+    """Return what tells whether numbers agree in another attack too: the nearest of more values are more."""
+    if isinstance(agreement, Closest):
+        return "", 0
+    return ("nearest", agreement.nearest) if isinstance(agreement, Nearest) else (agreement, 1)
+
+
 def losses(options: Options, variables: Variables, _: bool) -> Losses:
     """Return each agreement as a negative loss; for `closest`, each rank distance."""
     is_closest = isinstance(options.agreement, Closest)
@@ -176,6 +183,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
         order=(options.agreement,),
         reach=-least,
         ranks=not is_closest or all(variable.type == "categorical" for variable in variables),
+        measure=_measure(options.agreement),
         step=0 if is_closest else 1,
         best={variable.name: frozenset({AGREE}) for variable in variables},
         enough=least if is_closest else None,
