@@ -53,7 +53,7 @@ def test_agreement(masked, held, rule, agree):
     found = ranges(np.array(masked, float), np.array(held, float), rule)
     assert {
         y: [x for x in held if low <= x <= high]
-        for y, low, high in zip(found.masked.tolist(), found.low, found.high, strict=True)
+        for y, low, high in zip(found.puf_values.tolist(), found.low, found.high, strict=True)
     } == agree
 
 

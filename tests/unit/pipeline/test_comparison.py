@@ -60,4 +60,4 @@ def test_one_line_of_a_table_is_about_the_whole_study(tmp_path, name, column, va
 
 def test_a_study_compares_what_it_computes_and_nothing_without_variants():
     assert compared_tables(study()) == []
-    assert compared_tables(study(variants=[{"set": "binning.bins", "values": [3]}])) == ["rates", "verdict"]
+    assert compared_tables(study(variants=[{"set": "binning.bins", "values": [3]}])) == ["rates", "surest", "verdict"]
