@@ -55,7 +55,8 @@ def test_a_bag_and_a_study_are_compared(released):
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
     found = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     assert found["metrics"] == {"both": ["unicity", "taxicab"], "before": ["euclidean", "adhoc"], "after": []}
-    assert {"file", "links", "intruder", "settings"} <= set(found["causes"])
+    # Without a digest of the links in the bag, nobody can tell whether they are the same.
+    assert {"file", "intruder", "settings"} <= set(found["causes"])
     before, after = (pd.read_csv(released.folder / f"run/results/{name}/rates.csv") for name in ("small", "next"))
     lines = pd.read_csv(folder / "rates.csv")
     lines = lines[(lines["scope"] == "whole") & (lines["rate"] == "confirmed_rate")].set_index("metric")

@@ -227,14 +227,13 @@ def edit_rates(run: Path) -> None:
     assert file.read_text(encoding="utf-8") != text
 
 
-def edit_pairs(run: Path) -> None:
-    file = run / "results/small/suspected/unicity.parquet"
-    file.write_bytes((run / "results/small/suspected/taxicab.parquet").read_bytes())
-
-
 EDITS = [
     (edit_rates, "rates.csv: row 1, column n_puf", {"row": 1, "column": "n_puf", "sealed": "300", "computed": "301"}),
-    (edit_pairs, "suspected/unicity.parquet", None),
+    (
+        lambda run: (run / "results/small/confirmed/taxicab.limits.csv").unlink(),
+        "confirmed/taxicab.limits.csv is missing",
+        None,
+    ),
     (lambda run: (run / "results/small/rates.csv").unlink(), "rates.csv is missing", None),
     (lambda run: (run / "reports/small/disclosure-review.pdf").write_bytes(b""), "reports/disclosure-review.pdf", None),
 ]
