@@ -285,6 +285,8 @@ def check(path: Path, names: dict[str, list[str]], conditions: frozenset[str] = 
         return table.path
     assert list(values) == [column.name for column in columns], path
     for column in columns:
+        if path.suffix == ".csv" and table.holds == "records" and column.type in ("number", "integer"):
+            values[column.name] = pd.to_numeric(values[column.name])
         fits = [types[kind](values[column.name]) for kind in column.type.split(" or ")]
         if path.suffix == ".csv":  # text without a line has no type
             fits.append(values[column.name].empty)
