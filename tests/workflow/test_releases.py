@@ -57,6 +57,7 @@ def test_a_bag_and_a_study_are_compared(released):
     assert found["metrics"] == {"both": ["unicity", "taxicab"], "before": ["euclidean", "adhoc"], "after": []}
     # Without a digest of the links in the bag, nobody can tell whether they are the same.
     assert {"file", "intruder", "settings"} <= set(found["causes"])
+    assert "links" not in found["causes"]
     before, after = (pd.read_csv(released.folder / f"run/results/{name}/rates.csv") for name in ("small", "next"))
     lines = pd.read_csv(folder / "rates.csv")
     lines = lines[(lines["scope"] == "whole") & (lines["rate"] == "confirmed_rate")].set_index("metric")

@@ -258,6 +258,28 @@ def test_one_result_that_is_not_the_sealed_one_is_not_reproduced(
     assert place.split(":")[0].removesuffix(" is missing") in shown.replace("\n", "")
 
 
+def edit_pairs(run: Path) -> None:
+    file = run / "results/small/confirmed/unicity.parquet"
+    file.write_bytes((run / "results/small/confirmed/taxicab.parquet").read_bytes())
+
+
+def test_a_pair_that_is_not_the_sealed_one_is_not_reproduced_from_a_bag_with_its_inputs(
+    finished, vault, computed, tmp_path_factory
+):
+    """Only such a bag, as confidential as the true links, has the digests of pairs."""
+    work = tmp_path_factory.mktemp("included") / "work"
+    shutil.copytree(finished.folder, work, symlinks=True)
+    with (work / "in/small.yaml").open("a", encoding="utf-8") as study:
+        study.write("seal: {inputs: include}\n")
+    ran = reident("seal", "../in/small.yaml", folder=work / "run")
+    assert ran.code == 0, ran.shown
+    (bag,) = (work / "run/reports/small/sealed").glob("*.zip")
+    lines, status = computed(bag, vault, edit_pairs)
+    assert status == 1
+    assert lines[0].startswith(f"Error: {bag.stem}: not reproduced: ")
+    assert lines[1] == "First differences: confirmed/unicity.parquet."
+
+
 def test_without_room_on_the_disk_nothing_is_computed(sealed, vault, computed, monkeypatch, tmp_path):
     enough = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(reproduce.shutil, "disk_usage", lambda _: enough._replace(free=1000))
