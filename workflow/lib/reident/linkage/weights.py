@@ -34,7 +34,7 @@ from reident.linkage.metrics.levels import (
     starts_of,
     whole_values,
 )
-from reident.linkage.pairing import Comparison
+from reident.linkage.pairing import Comparison, Pairing
 from reident.linkage.pattern_links import START, LinkModel, maximise
 from reident.linkage.settings import WeighingSettings
 from reident.linkage.strata import links_inside, stratum_of_records
@@ -79,21 +79,18 @@ def estimate(
         If a blind intruder compares so many variables that there are too many patterns.
     """
     comparison = Comparison(settings.variables, files, strata, len(manifest))
-    occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
-    n_pairs = int(manifest["pairs"].sum())
-    sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
-    most = int(sizes.iloc[occupied].sum())
+    sizes = manifest[["n_puf", "n_eif", "pairs"]].reset_index(drop=True).astype(int)
+    occupied = sizes[sizes["pairs"] > 0]
+    most = int(occupied[["n_puf", "n_eif"]].min(axis=1).sum())
     known = _known_links(settings, strata, iuf)
-    if settings.differences or settings.competition:
-        levels, counts, model = _by_pair(settings, comparison, occupied, known, most, threads, progress)
-    else:
-        levels, counts, model = _by_pattern(
-            settings, comparison, files, manifest, known, most / n_pairs, threads, progress
-        )
     incomplete = [
         any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
     ]
-    return _estimates(settings, n_pairs, levels, counts, model, incomplete)
+    if settings.differences or settings.competition:
+        found = _by_pair(settings, comparison, occupied, known, most, threads, progress)
+    else:
+        found = _by_pattern(settings, comparison, occupied, known, most, incomplete, threads, progress)
+    return _estimates(settings, int(occupied["pairs"].sum()), *found, incomplete)
 
 
 def _known_links(
@@ -109,39 +106,45 @@ def _known_links(
 def _by_pair(
     settings: WeighingSettings,
     comparison: Comparison,
-    occupied: np.ndarray,
+    occupied: pd.DataFrame,
     known: tuple[np.ndarray, np.ndarray] | None,
     most: int,
     threads: int,
     progress: Progress | None,
 ) -> tuple[list[Levels], np.ndarray, LinkModel]:
-    """Return the levels, the pairs at each, and the links where pairs are judged one by one."""
-    pairing = comparison.pairings(occupied)
+    """Return the levels, the pairs at each, and the links where pairs are judged one by one; by stratum, its sizes."""
+    pairing = comparison.pairings(occupied.index.to_numpy())
     levels = levels_of(pairing, Rules(settings.partial, settings.differences, settings.bands))
     values, starts = whole_values(pairing, levels), starts_of(pairing)
     columns = zip(levels, values[0].T, values[1].T, strict=True)
     counts = np.concatenate([_pairs_at(found, Differences(puf, eif, starts)) for found, puf, eif in columns])
-    n_pairs = int(np.diff(starts[0]) @ np.diff(starts[1]))
+    n_pairs = int(occupied["pairs"].sum())
     if settings.informed:
         return levels, counts, _informed(comparison, levels, known, n_pairs)
-    how = {"competition": settings.competition}
+    how, listed = {"competition": settings.competition}, None
     if n_pairs <= candidates.MAX_PAIRS:
         files = evidence.compare(*values, starts)
+    else:
+        odds = _odds(_start_prior(most, n_pairs))
+        weights = np.rint(np.log2(_start(levels) / _shares_of(levels, counts + 0.5)) * SCALE).astype(np.int64)
+        listed = candidates.candidates(values, starts, levels, weights, candidate_weight(odds), threads, progress)
+        progress = None
 
-        def expect(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
-            every = evidence.Evidence(files, intervals(levels), factors, prior / (1 - prior), **how, threads=threads)
-            return every.expected()
+    def expect(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
+        if listed is not None:
+            return candidates.Listed(listed, levels, factors, _odds(prior), **how).expected()
+        return evidence.Evidence(files, intervals(levels), factors, _odds(prior), **how, threads=threads).expected()
 
-        return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect, progress)
-    m, prior = _start(levels), (most / 2 + 0.5) / (n_pairs + 1)
-    factors = m / _shares_of(levels, counts + 0.5)
-    weights, least = np.rint(np.log2(factors) * SCALE).astype(np.int64), candidate_weight(prior / (1 - prior))
-    found = candidates.candidates(values, starts, levels, weights, least, threads, progress)
+    return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect, progress)
 
-    def expect_listed(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
-        return candidates.Listed(found, levels, factors, prior / (1 - prior), **how).expected()
 
-    return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect_listed)
+def _odds(prior: float) -> float:
+    return prior / (1 - prior)
+
+
+def _start_prior(most: int, n_pairs: int) -> float:
+    """Return the prior with which EM over pairs starts: half of the largest number of links."""
+    return (most / 2 + 0.5) / (n_pairs + 1)
 
 
 def _pairs_at(levels: Levels, differences: Differences) -> np.ndarray:
@@ -198,7 +201,7 @@ def maximise_pairs(
     start = _start(levels)
     even = np.concatenate([np.full(len(found.distinct), 1 / len(found.distinct)) for found in levels])
     before = BEFORE * (0.9 * start + 0.1 * even)
-    m, links, prior = start, np.zeros(len(counts)), (most / 2 + 0.5) / (n_pairs + 1)
+    m, links, prior = start, np.zeros(len(counts)), _start_prior(most, n_pairs)
     rounds, converged = 0, False
     while rounds < MAX_ROUNDS_OF_PAIRS and not converged:
         rounds += 1
@@ -237,32 +240,29 @@ def _shares_of(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
 def _by_pattern(
     settings: WeighingSettings,
     comparison: Comparison,
-    files: Mapping[str, pa.Table],
-    manifest: pd.DataFrame,
+    occupied: pd.DataFrame,
     known: tuple[np.ndarray, np.ndarray] | None,
-    most: float,
+    most: int,
+    incomplete: list[bool],
     threads: int,
     progress: Progress | None,
 ) -> tuple[list[Levels], np.ndarray, LinkModel]:
-    """Return the levels, the pairs at each, and the links where pairs of one pattern are alike."""
+    """Return the same as :func:`_by_pair` where pairs of one pattern are alike."""
     near = [variable.name in settings.partial for variable in settings.variables]
     levels = [of_categories(near=partly) for partly in near]
-    incomplete = [
-        any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
-    ]
-    pairs, start, n_pairs = np.zeros((len(near), len(LEVELS)), np.int64), 0.0, int(manifest["pairs"].sum())
-    tally = None if settings.informed else _tally(settings, comparison, manifest, near, incomplete, threads)
-    for stratum in np.flatnonzero((manifest["pairs"] > 0).to_numpy()).tolist():
+    pairs, start, n_pairs = np.zeros((len(near), len(LEVELS)), np.int64), 0.0, int(occupied["pairs"].sum())
+    largest = comparison.pairing(int(occupied["pairs"].idxmax()))
+    tally = None if settings.informed else _tally(settings, largest, near, incomplete, threads)
+    for stratum, n in occupied["pairs"].items():
         records = fellegi_sunter.compared(comparison.pairing(stratum), settings.partial)
         pairs += _level_counts(records)
         if tally is not None:
-            share = int(manifest["pairs"].iloc[stratum]) / n_pairs
-            tally.add(records.puf, records.eif, progress_of_share(progress, start, share))
-            start += share
+            tally.add(records.puf, records.eif, progress_of_share(progress, start, n / n_pairs))
+            start += n / n_pairs
     counts = _of_levels(levels, pairs)
     if tally is None:
         return levels, counts, _informed(comparison, levels, known, n_pairs)
-    model = maximise(tally.counts(), near, incomplete, most)
+    model = maximise(tally.counts(), near, incomplete, most / n_pairs)
     links = _of_levels(levels, model.links)
     return levels, counts, model._replace(links=links, m=_shares_of(levels, np.maximum(links, 0) + 0.5))
 
@@ -275,12 +275,7 @@ def _of_levels(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
 
 
 def _tally(
-    settings: WeighingSettings,
-    comparison: Comparison,
-    manifest: pd.DataFrame,
-    near: list[bool],
-    incomplete: list[bool],
-    threads: int,
+    settings: WeighingSettings, largest: Pairing, near: list[bool], incomplete: list[bool], threads: int
 ) -> patterns.Tally:
     """Return an empty count of all pairs by pattern, for variables in an order that is fast in the largest stratum."""
     if patterns.n_patterns(near, incomplete) > patterns.MAX_PATTERNS:
@@ -288,7 +283,6 @@ def _tally(
             f"`metrics.fellegi_sunter` with `m: blind` counts at most {patterns.MAX_PATTERNS:,} comparison patterns, "
             f"but {len(near)} linking variables have more. Use fewer linking variables, or `m: informed`."
         )
-    largest = comparison.pairing(int(manifest["pairs"].to_numpy().argmax()))
     records = fellegi_sunter.compared(largest, settings.partial)
     order = patterns.by_agreement(records.puf, records.eif).tolist()
     return patterns.Tally(near, incomplete, order, threads)

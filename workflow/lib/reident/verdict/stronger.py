@@ -6,7 +6,7 @@ verdict under reservation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -38,7 +38,7 @@ CONDITIONAL = "conditional_rate_at_most"
 """The limit that the agreement of metrics is compared with: the only rate that has an interval."""
 
 
-def bounds(decision: Decision, metrics: Iterator[str] | list[str]) -> dict[str, float]:
+def bounds(decision: Decision, metrics: Iterable[str]) -> dict[str, float]:
     """Return the limits for the join on exact values: those of all metrics, the largest where they differ."""
     by_metric = [decision.given("metrics", metric) for metric in metrics]
     common = [limit for limit in decision.given("metrics") if all(limit in given for given in by_metric)]
@@ -93,12 +93,11 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
         Whether a metric meets a limit, by limit and metric; one without a verdict does not.
     """
     yield from _agreement(decision, tables, met)
-    if "description/without.csv" not in tables:
+    if (without := tables.get("description/without.csv")) is None:
         return
-    whole = tables["rates.csv"][tables["rates.csv"]["stratum"] == WHOLE]
-    for metric in whole["metric"]:
-        rows = tables["description/without.csv"][tables["description/without.csv"]["metric"] == metric]
-        rows = rows.sort_values("n_confirmed", ascending=False, kind="stable")
+    without, rates = without.sort_values("n_confirmed", ascending=False, kind="stable"), tables["rates.csv"]
+    for metric in rates.loc[rates["stratum"] == WHOLE, "metric"]:
+        rows = without[without["metric"] == metric]
         for limit, bound in decision.given("metrics", metric).items():
             above = (row for row in rows.to_dict("records") if exceeds(limit, bound, row))
             if met.get((limit, metric), False) and (row := next(above, None)) is not None:
@@ -107,16 +106,14 @@ def lines(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series
 
 def _agreement(decision: Decision, tables: Mapping[str, pd.DataFrame], met: pd.Series) -> Iterator[StudyWarning]:
     """Yield a warning where every metric meets the limit and the interval of pairs that several suspect is above it."""
-    bound = bounds(decision, list(tables["rates.csv"]["metric"].unique())).get(CONDITIONAL)
-    if (
-        "agreement/rates.csv" not in tables
-        or bound is None
-        or not met.groupby(level="limit").all().get(CONDITIONAL, False)
-    ):
+    lines, bound = (
+        tables.get("agreement/rates.csv"),
+        bounds(decision, tables["rates.csv"]["metric"].unique()).get(CONDITIONAL),
+    )
+    if lines is None or bound is None or not met.groupby(level="limit").all().get(CONDITIONAL, False):
         return
-    lines = tables["agreement/rates.csv"][tables["agreement/rates.csv"]["stratum"] == WHOLE]
-    lines = lines.sort_values("conditional_low", ascending=False, kind="stable")
-    for row in lines[lines["conditional_low"] > bound].head(1).to_dict("records"):
+    lines = lines[(lines["stratum"] == WHOLE) & (lines["conditional_low"] > bound)]
+    for row in lines.sort_values("conditional_low", ascending=False, kind="stable").head(1).to_dict("records"):
         yield _warning("agreement", row, CONDITIONAL, {"metrics": int(row["metrics"])})
 
 
