@@ -60,7 +60,7 @@ ATTACK = {
     "no true link": r"There are no true links between the files",
     "links outside": r"Not one of the \d+ true links is inside a stratum",
     "exact above": r"Without any metric, exact values of \w+ and \w+ name .*by [\d,]+ claims, which is above the",
-    "exact within": r"A join on exact values of one or two variables meets the limits? too",
+    "exact within": r"A join on exact values of one or two variables meets the limits?\.",
     "exact row": r"\*\*Exact values\*\*",
     # The verdict on each metric
     "cell above": r"▲ Above the limit",
@@ -160,6 +160,9 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
      {"ABOVE", "exact above", "exact row", "all within", "cell within", "cell above"} | FOUND | NOTABLE),
     ("a metric and exact values above", {"exact": (40, 39), "limit": 0.01},
      {"ABOVE", "exact above", "exact row", "all above", "cell above"} | FOUND | NOTABLE),
+    ("a metric above, exact values within", {"exact": (40, 0), "limit": 0.01},
+     {"ABOVE", "exact within", "exact row", "all above", "cell above", "cell unsure", "perhaps by chance"}
+     | FOUND | NOTABLE),
     ("exact values within", {"exact": (40, 1), "decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
      {"WITHIN", "exact within", "exact row", "each within", "cell within"} | FOUND | NOTABLE),
     ("no limit, with exact values", {"exact": (40, 1), "limit": None},

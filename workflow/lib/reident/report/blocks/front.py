@@ -28,6 +28,7 @@ from reident.report.wording import (
     word,
 )
 from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE
+from reident.verdict.stronger import EXACT
 from reident.verdict.warnings import ATTACK
 
 TEXT = Sentences("front")
@@ -140,8 +141,11 @@ def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
     """Return the sentences on the join on exact values: of each limit that it breaks, or that it is within them."""
     broken = limits[limits["outcome"] == BREAKS]
     if broken.empty:
-        is_met = limits["outcome"].isin([PASSES, UNSURE]).any() and _exact_of_table(results, limits) is not None
-        return [TEXT("exact.within", n=limits["limit"].nunique())] if is_met else []
+        is_unsure = UNSURE in set(limits["outcome"])
+        if not (is_unsure or PASSES in set(limits["outcome"])) or _exact_of_table(results, limits) is None:
+            return []
+        unsure = [TEXT("unsure", n=1, metrics=title(EXACT))] if is_unsure else []
+        return [TEXT("exact.within", n=limits["limit"].nunique()), *unsure]
     return [
         TEXT(
             "exact.above",
