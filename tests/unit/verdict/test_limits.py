@@ -173,6 +173,16 @@ def test_fellegi_sunter_is_judged_by_the_mean_match_probability(probabilities, p
         assert "of the 20 suspected pairs is 49.5 %, so that most of them are chance" in found.warnings["warning"][0]
 
 
+@pytest.mark.parametrize("converged", ["yes", "no"])
+def test_weights_that_have_not_converged_leave_no_clean_verdict(converged):
+    model = pd.DataFrame([{"rounds": 60, "converged": converged}])
+    found = judged(
+        {"conditional_rate_at_most": 0.9}, line("fellegi_sunter", tolerance=4), **{"weights/model.csv": model}
+    )
+    assert found.warnings["code"].tolist() == ["not_converged"] * (converged == "no")
+    assert verdict(found) == ("within" if converged == "yes" else "reservations")
+
+
 def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4", low="0.4", high="0.4"):
     """Return the cells by size and their records, and the summary."""
     cells = pd.DataFrame(sizes, columns=["cell_size", "n_records"])

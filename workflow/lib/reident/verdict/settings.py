@@ -18,6 +18,7 @@ TABLES = (
     "rates.csv",
     "agreement/rates.csv",
     "surest/summary.csv",
+    "weights/model.csv",
     "weights/calibration.csv",
     "together/rates.csv",
     "matching/warnings.csv",

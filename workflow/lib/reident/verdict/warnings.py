@@ -60,6 +60,7 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
             *descriptions(tables),
             *_ambiguous(tables),
             *_thresholds(settings, tables),
+            *_convergence(tables),
             *_probabilities(tables),
             *_default_scores(settings),
         ]
@@ -139,6 +140,16 @@ def _threshold(row: Any, v: int) -> StudyWarning | None:
     fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy, "passing": passing}
     fields = {**fields, "compared": int(row.n_compared), "share": share}
     return StudyWarning(UNDERSTATES, "weak_threshold", fields, passing, share)
+
+
+def _convergence(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Warn of weights with which EM has not converged: the intruder may weigh better (METHODS §4.6)."""
+    if "weights/model.csv" not in tables:
+        return []
+    (model,) = tables["weights/model.csv"].to_dict("records")
+    if model["converged"] == "yes":
+        return []
+    return [StudyWarning(UNDERSTATES, "not_converged", {"rounds": int(model["rounds"])})]
 
 
 def _probabilities(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
