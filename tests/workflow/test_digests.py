@@ -277,7 +277,7 @@ CONTRADICTIONS = {
         "is not what the tables of the bag come to",
     ),
     "a verdict that the limits do not give": (
-        {SUMMARY: (b"ALL,above", b"ALL,within"), layout.DECISION: (b'"verdict": "above"', b'"verdict": "within"')},
+        {SUMMARY: (b",above,", b",within,"), layout.DECISION: (b'"verdict": "above"', b'"verdict": "within"')},
         "is not what the tables of the bag come to",
     ),
     "a study file that is none": ({STUDY: (b"metrics", b"metrix")}, "is not the study file of what was computed"),
