@@ -19,7 +19,8 @@ from reident.linkage.settings import OrderedVariable
 from reident.sections.codes import Coding, normaliser
 
 if TYPE_CHECKING:
-    from reident.kernels.evidence import Differences, Intervals
+    from reident.kernels.differences import Differences
+    from reident.kernels.evidence import Intervals
     from reident.linkage.pairing import Pairing
     from reident.linkage.settings import Variable
 
@@ -132,7 +133,7 @@ def scale_of(values: np.ndarray, *, skewed: bool = True) -> Scale:
 
 def levels_of(pairing: Pairing, rules: Rules) -> list[Levels]:
     """Return the levels of each variable of strata that lie one after another."""
-    from reident.kernels.evidence import Differences  # compiled code: loaded only where pairs are compared
+    from reident.kernels.differences import Differences  # compiled code: loaded only where pairs are compared
 
     found = []
     for at, variable in enumerate(pairing.variables):
@@ -202,19 +203,14 @@ def places(variable: Variable, labels: list[str]) -> np.ndarray:
     return np.array([place.get(label, other) for label, other in zip(labels, others, strict=True)] or [0], np.int64)
 
 
-def intervals(found: Sequence[Levels]) -> Intervals:
-    """Return the intervals of the kernel; the levels of all variables are numbered one variable after another."""
+def intervals_of(found: Sequence[Levels]) -> Intervals:
+    """Return the intervals of the kernel, with the levels of each variable numbered in the order of the table."""
     from reident.kernels.evidence import Intervals  # compiled code: loaded only where pairs are compared
 
-    begin = begins(found)
     ends = np.array([end for levels in found for end in levels.ends], np.int64)
     first = np.append(0, np.cumsum([len(levels.ends) for levels in found])).astype(np.int64)
-    level = [
-        start + levels.distinct.index(name)
-        for start, levels in zip(begin, found, strict=False)
-        for name in levels.names
-    ]
-    return Intervals(ends, first, np.array(level, np.int64), begin[-1])
+    level = [levels.distinct.index(name) for levels in found for name in levels.names]
+    return Intervals(ends, first, np.array(level, np.int64), np.diff(begins(found)))
 
 
 def begins(found: Sequence[Levels]) -> list[int]:
