@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from making.examples import examples
 from making.studies import in_strata, manifest, pairs
 from oracles import competing as oracle
-from reident.kernels import evidence
+from reident.kernels.compared import compare
 from reident.linkage import scoring, weights
 from reident.linkage.metrics import REGISTRY, candidates
 from reident.linkage.metrics.contract import ScoringContext
@@ -244,7 +244,7 @@ def test_no_pair_that_is_left_out_is_better_than_a_candidate(seed):
     own = generator.integers(-5, 6, sum(len(found.distinct) for found in levels)) * oracle.UNIT
     if len(levels) == 2:
         own[len(levels[0].distinct) :] = [a * oracle.UNIT for a in (-3, -1, 1, 4, 1, -1, -3)]
-    files = evidence.compare(*values, starts)
+    files = compare(*values, starts)
     found = candidates.candidates(files, levels, own, -2 * oracle.UNIT, 3)
     rows = [one.values.T for one in (files.puf, files.eif)]
     n = [len(one) for one in rows]

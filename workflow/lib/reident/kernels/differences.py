@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from reident.kernels.compared import MISSING
 from reident.kernels.compiling import lean_jit
-from reident.kernels.evidence import MISSING
 
 
 @lean_jit

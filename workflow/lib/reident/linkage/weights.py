@@ -18,12 +18,13 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.kernels import evidence, patterns
+from reident.kernels.compared import Compared, compare, of_rows
 from reident.kernels.differences import Differences
 from reident.kernels.evidence import Evidence
 from reident.linkage.intervals import ends
 from reident.linkage.metrics import candidates, fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Progress, progress_of_share
-from reident.linkage.metrics.fellegi_sunter import Compared, candidate_weight
+from reident.linkage.metrics.fellegi_sunter import candidate_weight
 from reident.linkage.metrics.levels import (
     ABSENT,
     LEVELS,
@@ -33,6 +34,7 @@ from reident.linkage.metrics.levels import (
     intervals_of,
     levels_of,
     of_categories,
+    placed,
     starts_of,
     whole_values,
 )
@@ -114,7 +116,7 @@ def _by_pair(
     if settings.informed:
         left_out = 0.0 if n_pairs <= candidates.MAX_PAIRS else math.nan
         return levels, counts, _informed(comparison, levels, known, n_pairs)._replace(left_out=left_out)
-    files, model = evidence.compare(*values, starts), PairModel(levels, counts, n_pairs, most)
+    files, model = compare(*values, starts), PairModel(levels, counts, n_pairs, most)
     listed = evidence.EVERY
     if n_pairs > candidates.MAX_PAIRS:
         start = model.probabilities(model.start)
@@ -123,7 +125,7 @@ def _by_pair(
         listed = candidates.candidates(files, levels, weights, least, threads=threads, progress=progress).listed
         progress = None
 
-    def weigh(found: Probabilities, files: evidence.Compared = files, listed: evidence.Listed = listed) -> Evidence:
+    def weigh(found: Probabilities, files: Compared = files, listed: evidence.Listed = listed) -> Evidence:
         shares = found.u if settings.frequency else None
         how: dict[str, Any] = {"competition": settings.competition, "shares": shares, "threads": threads}
         return Evidence(files, intervals_of(levels), found.m / found.u, found.prior_odds, listed=listed, **how)
@@ -136,7 +138,7 @@ def _by_pair(
     return levels, counts, links
 
 
-def _left_out(files: evidence.Compared, weigh: Callable[..., Evidence]) -> float:
+def _left_out(files: Compared, weigh: Callable[..., Evidence]) -> float:
     """Return a bound on the links that are expected among the pairs that are no candidates, with competition.
 
     Of a PUF record they are at most the odds of these pairs, over one and the odds of all its pairs. All records are
@@ -149,7 +151,7 @@ def _left_out(files: evidence.Compared, weigh: Callable[..., Evidence]) -> float
     if is_sample:
         rows = np.sort(np.random.default_rng(0).choice(len(times), size, p=times / n))
     inside = weigh().rows.totals[rows]
-    total = weigh(evidence.of_rows(files, rows), evidence.EVERY).rows.totals
+    total = weigh(of_rows(files, rows), evidence.EVERY).rows.totals
     left = np.maximum(total - inside, 0) / (1 + np.maximum(total, inside))
     if not is_sample:
         return math.fsum(left * times[rows])
@@ -205,10 +207,10 @@ def _by_pattern(
     largest = comparison.pairing(int(occupied["pairs"].idxmax()))
     tally = None if settings.informed else _tally(settings, largest, near, incomplete, threads)
     for stratum, n in occupied["pairs"].items():
-        records = fellegi_sunter.compared(comparison.pairing(stratum), settings.partial)
-        pairs += _level_counts(records)
+        records = placed(comparison.pairing(stratum), settings.partial)
+        pairs += _level_counts(*records, near)
         if tally is not None:
-            tally.add(records.puf, records.eif, progress_of_share(progress, start, n / n_pairs))
+            tally.add(*records, progress_of_share(progress, start, n / n_pairs))
             start += n / n_pairs
     counts = _of_levels(levels, pairs)
     if tally is None:
@@ -234,23 +236,22 @@ def _tally(
             f"`metrics.fellegi_sunter` with `m: blind` counts at most {patterns.MAX_PATTERNS:,} comparison patterns, "
             f"but {len(near)} linking variables have more. Use fewer linking variables, or `m: informed`."
         )
-    records = fellegi_sunter.compared(largest, settings.partial)
-    order = patterns.by_agreement(records.puf, records.eif).tolist()
+    order = patterns.by_agreement(*placed(largest, settings.partial)).tolist()
     return patterns.Tally(near, incomplete, order, threads)
 
 
-def _level_counts(records: Compared) -> np.ndarray:
+def _level_counts(puf: np.ndarray, eif: np.ndarray, nearby: Sequence[bool]) -> np.ndarray:
     """Count the pairs of a stratum by variable and level; int64 (v, 4)."""
-    counts = np.zeros((len(records.near), len(LEVELS)), np.int64)
-    for at, near in enumerate(records.near):
-        columns = [table[:, at] for table in (records.puf, records.eif)]
+    counts = np.zeros((len(nearby), len(LEVELS)), np.int64)
+    for at, near in enumerate(nearby):
+        columns = puf[:, at], eif[:, at]
         present = [column[column >= 0].astype(np.int64) for column in columns]
         width = max((int(column.max(initial=-1)) for column in present), default=-1) + 2
-        puf, eif = (np.bincount(column, minlength=width) for column in present)
-        agree = int(puf @ eif)
-        partial = int(puf[1:] @ eif[:-1] + puf[:-1] @ eif[1:]) if near else 0
+        ours, theirs = (np.bincount(column, minlength=width) for column in present)
+        agree = int(ours @ theirs)
+        partly = int(ours[1:] @ theirs[:-1] + ours[:-1] @ theirs[1:]) if near else 0
         both, all_pairs = len(present[0]) * len(present[1]), len(columns[0]) * len(columns[1])
-        counts[at] = agree, partial, both - agree - partial, all_pairs - both
+        counts[at] = agree, partly, both - agree - partly, all_pairs - both
     return counts
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reident.kernels import adhoc, weighted
-from reident.kernels.evidence import EVERY, Compared, Listed, listing
+from reident.kernels.compared import Compared
+from reident.kernels.evidence import EVERY, Listed, listing
 from reident.kernels.toplist import Pairs
 from reident.linkage.metrics.levels import ABSENT, AGREE, DIFFER, PARTIAL, Levels, begins, intervals_of
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -17,7 +16,7 @@ from reident.linkage.metrics.levels import (
     Rules,
     intervals_of,
     of_table,
-    places,
+    placed,
     starts_of,
     whole_values,
 )
@@ -141,34 +140,6 @@ def check(options: Options, variables: Variables) -> None:
         refuse_repeats([str(limit) for limit in limits], f"metrics.fellegi_sunter.bands.{name}")
 
 
-class Compared(NamedTuple):
-    """The records of a pairing by codes that differ by one where values are neighbours.
-
-    Attributes
-    ----------
-    puf, eif : int32 (n_puf, v), (n_eif, v)
-        -1 where missing.
-    near : list of bool (v,)
-        The variables with a level for partial agreement.
-    """
-
-    puf: np.ndarray
-    eif: np.ndarray
-    near: list[bool]
-
-
-def compared(pairing: Pairing, partial: Sequence[str]) -> Compared:
-    """Return the codes of both files as the levels are defined on them."""
-    near = [variable.name in partial for variable in pairing.variables]
-    puf, eif = pairing.puf.codes.copy(), pairing.eif.codes.copy()
-    for at, labels in enumerate(pairing.labels):
-        if near[at] and labels is not None:
-            place = places(pairing.variables[at], labels)
-            for codes in (puf, eif):
-                codes[:, at] = np.where(codes[:, at] < 0, -1, place[codes[:, at]])
-    return Compared(puf, eif, near)
-
-
 def scaled(weight: float) -> int:
     """Return a weight as an integer at the scale at which weights are compared, which is twelve decimals."""
     return round(weight * SCALE)
@@ -222,16 +193,16 @@ def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, est
     """Return the suspected pairs where the weight of a pair depends on its pattern alone."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
-    records = compared(pairing, options.partial)
     weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
     place = {variable.name: at for at, variable in enumerate(pairing.variables)}
     for line in estimates.levels.itertuples():
         weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
+    puf, eif = placed(pairing, options.partial)
     return weighted.nearest(
-        records.puf,
-        records.eif,
+        puf,
+        eif,
         weights,
-        near=records.near,
+        near=[variable.name in options.partial for variable in pairing.variables],
         least=scaled(estimates.model["least_weight"].iloc[0]),
         keep=context.keep,
         **job_arguments(pairing, context),
@@ -240,7 +211,8 @@ def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, est
 
 def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
     """Return the suspected pairs where the weight depends on single values, or on the other pairs of both records."""
-    from reident.kernels import evidence  # compiled code: loaded only where pairs are scored
+    from reident.kernels.compared import compare  # compiled code: loaded only where pairs are scored
+    from reident.kernels.evidence import Evidence
     from reident.linkage.metrics.candidates import KEEP, MAX_PAIRS, Candidates, candidates
 
     table, model = estimates.levels, estimates.model.iloc[0]
@@ -252,7 +224,7 @@ def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estima
     )
     weights, least = np.array([scaled(one) for one in weight], np.int64), scaled(model["least_weight"])
     starts, prior_odds = starts_of(pairing), model["prior"] / (1 - model["prior"])
-    files = evidence.compare(*whole_values(pairing, levels), starts)
+    files = compare(*whole_values(pairing, levels), starts)
     found = Candidates()
     if model["n_pairs"] > MAX_PAIRS and pairing.starts is None:
         bound = min(least, candidate_weight(prior_odds)) if options.competition else least
@@ -264,7 +236,7 @@ def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estima
         "threads": context.threads,
     }
     factors = np.exp2(weights / SCALE)
-    weighed = evidence.Evidence(files, intervals_of(levels), factors, prior_odds, listed=found.listed, **how)
+    weighed = Evidence(files, intervals_of(levels), factors, prior_odds, listed=found.listed, **how)
     pairs = weighed.best(weights, least, SCALE, context.keep, context.progress)
     # Of more equally good pairs than a list holds, each has this probability at most if they rule each other out.
     if found.open_rows is not None and (not options.competition or prior_odds * 2.0 ** (least / SCALE) * KEEP <= 1):
