@@ -263,7 +263,11 @@ def score(found, weights, prior, competition, u=None, counts=None):
     }
     if not competition:
         return bits
-    odds = {pair: 2.0 ** (w / UNIT) * prior / (1 - prior) for pair, w in bits.items()}
+    odds = {}
+    for pair, levels in found.items():
+        own = zip(weights, levels, rarities(pair, levels, u, counts), strict=True)
+        factors = [2.0 ** (bit[level] / UNIT) * rare for bit, level, rare in own if level is not None]
+        odds[pair] = math.prod(factors) * prior / (1 - prior)
     rows, columns = {}, {}
     for (s, i, k), o in odds.items():
         rows.setdefault((s, i), []).append(o)
