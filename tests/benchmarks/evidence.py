@@ -33,24 +33,43 @@ PARTIAL = ("x2", "x5", "x8")
 N_KEPT = 40
 
 
-def weighed(data: dict[str, np.ndarray], options: Options, keep: int, threads: int = 1) -> tuple[Estimates, Scored]:
-    """The model that a blind intruder estimates from all pairs, and the pairs by their weights."""
-    codes = [data[f"{side}_codes"].astype(np.int32) for side in ("puf", "eif")]
-    names = [f"x{at}" for at in range(codes[0].shape[1])]
-    tables = {
-        side: pa.table({name: pa.array(own[:, at], mask=own[:, at] < 0) for at, name in enumerate(names)})
-        for side, own in zip(("puf", "eif"), codes, strict=True)
-    }
-    strata = {side: pa.table({"stratum": pa.array(np.zeros(t.num_rows, np.int32))}) for side, t in tables.items()}
-    n = [table.num_rows for table in tables.values()]
-    manifest = pd.DataFrame({"stratum": ["s0001"], "n_puf": n[:1], "n_eif": n[1:], "pairs": [n[0] * n[1]]})
-    variables = tuple(OrderedVariable(name, "numeric") for name in names)
+def weighed(
+    data: dict[str, np.ndarray], options: Options, keep: int, threads: int = 1, n_strata: int = 1
+) -> tuple[Estimates, Scored]:
+    """The model that a blind intruder estimates from all pairs, and the pairs by their weights; people have strata."""
+    estimates, comparison, context = estimated(data, options, keep, threads, n_strata)
+    return estimates, scored(comparison, options, context, n_strata)
+
+
+def scored(comparison: Comparison, options: Options, context: ScoringContext, n_strata: int) -> Scored:
+    """The pairs of all strata by their weights, by row number."""
+    found = []
+    for stratum in range(n_strata):
+        puf, eif = (comparison.rows(side, stratum) for side in ("puf", "eif"))
+        one = fellegi_sunter.score(comparison.pairing(stratum), options, context)
+        found.append(one._replace(puf=puf[one.puf], eif=eif[one.eif]))
+    names = ("puf", "eif", "score", "ambiguous")
+    return Scored(*(np.concatenate([getattr(one, name) for one in found]) for name in names))
+
+
+def estimated(
+    data: dict[str, np.ndarray], options: Options, keep: int, threads: int = 1, n_strata: int = 1
+) -> tuple[Estimates, Comparison, ScoringContext]:
+    """The model, and what pairs are scored from."""
+    tables, strata = {}, {}
+    for side in ("puf", "eif"):
+        codes = data[f"{side}_codes"].astype(np.int32)
+        tables[side] = pa.table({f"x{at}": pa.array(own, mask=own < 0) for at, own in enumerate(codes.T)})
+        strata[side] = pa.table({"stratum": pa.array((data[f"{side}_people"] % n_strata).astype(np.int32))})
+    n = [np.bincount(table["stratum"].to_numpy(), minlength=n_strata) for table in strata.values()]
+    names = [f"s{at:04}" for at in range(n_strata)]
+    manifest = pd.DataFrame({"stratum": names, "n_puf": n[0], "n_eif": n[1], "pairs": n[0] * n[1]})
+    variables = tuple(OrderedVariable(name, "numeric") for name in tables["puf"].column_names)
     limit = options.threshold
-    settings = WeighingSettings(variables, limit.probability, limit.weight, False, options.partial)
+    how = {"competition": options.competition, "frequency": options.frequency}
+    settings = WeighingSettings(variables, limit.probability, limit.weight, False, options.partial, **how)
     estimates = weights.estimate(settings, tables, strata, manifest, threads=threads)
-    pairing = Comparison(variables, tables, strata, 1).pairing(0)
-    context = ScoringContext(keep, threads, weights=estimates)
-    return estimates, fellegi_sunter.score(pairing, options, context)
+    return estimates, Comparison(variables, tables, strata, n_strata), ScoringContext(keep, threads, weights=estimates)
 
 
 def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray]:

@@ -115,14 +115,39 @@ def shared(counts, more):
     return {name: (counts[name] + more[name]) / total for name in counts}
 
 
-def posterior(found, weights, prior, competition):
-    """{pair: probability of being a link}, from the factor of each level."""
+def frequencies(strata, rules):
+    """{(stratum, i): for each variable {level: EIF records at it from PUF record i}}, two spread as `u` not counted."""
+    found = {}
+    for (s, i, _), levels in found_levels(strata, rules).items():
+        own = found.setdefault((s, i), [dict.fromkeys(names, 0) for _, names in rules])
+        for counts, level in zip(own, levels, strict=True):
+            if level is not None:
+                counts[level] += 1
+    return found
+
+
+def rarity(counts, u, level):
+    """How much rarer a level is from one value than from all."""
+    return u[level] * (sum(counts.values()) + 2) / (counts[level] + 2 * u[level])
+
+
+def rarities(pair, levels, u, counts):
+    """Those of the variables of a pair; 1 where frequencies do not count, or a value is missing."""
+    if counts is None:
+        return [1.0] * len(levels)
+    own = zip(counts[pair[:2]], u, levels, strict=True)
+    return [1.0 if level is None else rarity(c, shares, level) for c, shares, level in own]
+
+
+def posterior(found, m, u, prior, competition, counts):
+    """{pair: probability of being a link}."""
     odds = {}
     for pair, levels in found.items():
+        own = zip(m, u, levels, rarities(pair, levels, u, counts), strict=True)
         odds[pair] = (
             prior
             / (1 - prior)
-            * math.prod(own[level] for own, level in zip(weights, levels, strict=True) if level is not None)
+            * math.prod(a[level] / b[level] * rare for a, b, level, rare in own if level is not None)
         )
     if not competition:
         return {pair: o / (1 + o) for pair, o in odds.items()}
@@ -140,10 +165,11 @@ def others(odds, own):
     return math.fsum(rest)
 
 
-def estimate(strata, variables, competition, links=None):
-    """Return (levels of each pair, factors by variable and level, prior, rounds)."""
+def estimate(strata, variables, competition, links=None, frequency=False):
+    """Return (levels of each pair, m and u by variable and level, prior, rounds, frequencies of levels)."""
     rules = level_rules(strata, variables)
     found = found_levels(strata, rules)
+    counts = frequencies(strata, rules) if frequency else None
     most = sum(min(len(puf), len(eif)) for puf, eif in strata)
     n, names = len(found), [own for _, own in rules]
     ones = dict.fromkeys(found, 1.0)
@@ -153,23 +179,69 @@ def estimate(strata, variables, competition, links=None):
         amounts = {pair: float(pair in links) for pair in found}
         true = [counted(found, own, j, amounts) for j, own in enumerate(names)]
         m = [shared(*both) for both in zip(true, half, strict=True)]
-        return found, m, shares_of_others(pairs, true), (len(links) + 0.5) / (n + 1), 0
+        return found, m, shares_of_others(pairs, true), (len(links) + 0.5) / (n + 1), 0, counts
     start = [started(kind, own) for (kind, _), own in zip(variables, names, strict=True)]
     before = [{name: 6 * (0.9 * share + 0.1 / len(own)) for name, share in own.items()} for own in start]
-    m, prior, true, rounds = start, (most / 2 + 0.5) / (n + 1), [dict.fromkeys(own, 0.0) for own in names], 0
-    while rounds < 60:
+
+    def model(point):
+        links, held = point
+        m = [shared(*both) for both in zip(links, before, strict=True)]
+        return m, shares_of_others(pairs, links), (min(max(held, most / 50), most) + 0.5) / (n + 1)
+
+    def advance(point):
+        g = posterior(found, *model(point), competition, counts)
+        return [counted(found, own, j, g) for j, own in enumerate(names)], sum(g.values())
+
+    def flat(point):
+        links, held = point
+        logs = [math.log(one[name] + more[name]) for one, more in zip(links, before, strict=True) for name in one]
+        return [*logs, math.log(held + 0.5)]
+
+    def point_of(logs):
+        logs = iter(logs)
+        links = [
+            {name: min(max(math.exp(next(logs)) - more[name], 0), own[name]) for name in own}
+            for own, more in zip(pairs, before, strict=True)
+        ]
+        return links, min(max(math.exp(next(logs)) - 0.5, 0), most)
+
+    def change(one, other):
+        (m, _, prior), (m_after, _, prior_after) = model(one), model(other)
+        steps = [abs(a[name] - b[name]) for a, b in zip(m, m_after, strict=True) for name in a]
+        return max([*steps, abs(prior - prior_after) * (n + 1) / most])
+
+    nothing = [dict.fromkeys(own, 0.0) for own in names]
+    point, rounds = climb((nothing, most / 2), advance, change, flat, point_of)
+    return found, *model(point), rounds, counts
+
+
+def climb(x, advance, change, flat, point_of):
+    """A fixed point of `advance` by the steps of Varadhan and Roland, and the rounds."""
+
+    def far(a, b):
+        return math.dist(flat(a), flat(b))
+
+    y, rounds, longest = advance(x), 1, 4.0
+    while change(x, y) > 1e-6 and rounds < 200:
+        z = advance(y)
         rounds += 1
-        u = shares_of_others(pairs, true)
-        factors = [{name: a[name] / b[name] for name in a} for a, b in zip(m, u, strict=True)]
-        g = posterior(found, factors, prior, competition)
-        true = [counted(found, own, j, g) for j, own in enumerate(names)]
-        m_before, prior_before = m, prior
-        m = [shared(*both) for both in zip(true, before, strict=True)]
-        prior = (min(max(sum(g.values()), most / 50), most) + 0.5) / (n + 1)
-        change = max((abs(a[name] - b[name]) for a, b in zip(m, m_before, strict=True) for name in a), default=0)
-        if max(change, abs(prior - prior_before) * n / most) <= 1e-4:
-            break
-    return found, m, shares_of_others(pairs, true), prior, rounds
+        a, b, c = flat(x), flat(y), flat(z)
+        bend = math.hypot(*(c1 - 2 * b1 + a1 for a1, b1, c1 in zip(a, b, c, strict=True)))
+        step = min(math.dist(a, b) / bend, longest) if bend else 1
+        x, y = y, z
+        if step <= 1 or rounds == 200:
+            continue
+        jump = point_of(
+            a1 + 2 * step * (b1 - a1) + step**2 * (c1 - 2 * b1 + a1) for a1, b1, c1 in zip(a, b, c, strict=True)
+        )
+        landed = advance(jump)
+        rounds += 1
+        good = far(jump, landed) <= far(x, y)
+        if step == longest or not good:
+            longest = max(longest * 2 if good else longest / 2, 2)
+        if good:
+            x, y = jump, landed
+    return y, rounds
 
 
 def shares_of_others(pairs, links):
@@ -179,15 +251,23 @@ def shares_of_others(pairs, links):
     ]
 
 
-def score(found, weights, prior, competition):
+def score(found, weights, prior, competition, u=None, counts=None):
     """{pair: weight, less what its rivals take}, from the weights of the levels, all in units of 10^-12 bits."""
     bits = {
-        pair: sum(own[level] for own, level in zip(weights, levels, strict=True) if level is not None)
+        pair: sum(
+            own[level] + round(10**9 * math.log2(rare)) * 1000
+            for own, level, rare in zip(weights, levels, rarities(pair, levels, u, counts), strict=True)
+            if level is not None
+        )
         for pair, levels in found.items()
     }
     if not competition:
         return bits
-    odds = {pair: 2.0 ** (w / UNIT) * prior / (1 - prior) for pair, w in bits.items()}
+    odds = {}
+    for pair, levels in found.items():
+        own = zip(weights, levels, rarities(pair, levels, u, counts), strict=True)
+        factors = [2.0 ** (bit[level] / UNIT) * rare for bit, level, rare in own if level is not None]
+        odds[pair] = math.prod(factors) * prior / (1 - prior)
     rows, columns = {}, {}
     for (s, i, k), o in odds.items():
         rows.setdefault((s, i), []).append(o)
@@ -224,16 +304,17 @@ def of_study(study, options, puf, eif, links):
         for (i, a), (k, b) in product(enumerate(p), enumerate(e))
         if (a.key, b.key) in links
     }
-    found, m, u, prior, _ = estimate(strata, variables, competition, true if options.get("m") == "informed" else None)
-    prior = evidence.twelve(prior)
+    known = true if options.get("m") == "informed" else None
+    found, m, u, prior, _, counts = estimate(strata, variables, competition, known, options.get("frequency") == "true")
+    prior, u = evidence.twelve(prior), [{x: evidence.twelve(own[x]) for x in own} for own in u]
     weights = [
-        {x: evidence.units(math.log2(evidence.twelve(a[x])) - math.log2(evidence.twelve(b[x]))) for x in a}
+        {x: evidence.units(math.log2(evidence.twelve(a[x])) - math.log2(b[x])) for x in a}
         for a, b in zip(m, u, strict=True)
     ]
     least = evidence.least_of(options, prior)
     scored = {
         (sides[s][0][i], sides[s][1][k]): weight
-        for (s, i, k), weight in score(found, weights, prior, competition).items()
+        for (s, i, k), weight in score(found, weights, prior, competition, u, counts).items()
         if weight >= least
     }
     for own in weights:

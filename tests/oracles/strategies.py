@@ -295,6 +295,7 @@ def settings(draw, linking):
                     threshold=limits,
                     levels=["difference", "bins"],
                     competition=["true", "false"],
+                    frequency=["true", "false"],
                 )
             ),
         },

@@ -110,7 +110,8 @@ def weighed_pairs(study, options, puf, eif, links):
 
 def by_pattern(options):
     """Whether a pair is judged by its bins and categories alone, whatever the other pairs are."""
-    return options.get("levels") == "bins" and options.get("competition") == "false"
+    plain = options.get("competition") == "false" and options.get("frequency") != "true"
+    return options.get("levels") == "bins" and plain
 
 
 def tolerated_by(name, study, options, puf, eif, links):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from making.examples import examples
 from making.studies import in_strata, manifest, pairs
 from oracles import competing as oracle
+from reident.kernels.compared import compare
 from reident.linkage import scoring, weights
 from reident.linkage.metrics import REGISTRY, candidates
 from reident.linkage.metrics.contract import ScoringContext
@@ -66,7 +67,7 @@ def tables(strata, variables):
     return files, lines, manifest(*sizes)
 
 
-def settings(variables, *, competition, informed, threshold):
+def settings(variables, *, competition, informed, threshold, frequency=False):
     names = [
         OrderedVariable(
             f"x{j}", "numeric" if kind == "number" else "categorical", order=() if kind == "number" else ORDER
@@ -80,9 +81,10 @@ def settings(variables, *, competition, informed, threshold):
         partial=partial,
         bands=bands,
         competition=competition,
+        frequency=frequency,
         threshold={"probability": threshold},
     )
-    part = WeighingSettings(tuple(names), threshold, None, informed, partial, True, bands, competition)
+    part = WeighingSettings(tuple(names), threshold, None, informed, partial, True, bands, competition, frequency)
     return part, ScoringSettings(tuple(names), "stratum", 4, options)
 
 
@@ -103,7 +105,8 @@ def test_weights_and_scores_equal_those_pair_by_pair(seed):
         return
     competition, informed = bool(generator.random() < 0.7), bool(generator.random() < 0.3)
     threshold = float(generator.choice([0.001, 0.1, 0.5]))
-    part, scoring_part = settings(variables, competition=competition, informed=informed, threshold=threshold)
+    how = {"competition": competition, "informed": informed, "frequency": bool(generator.random() < 0.5)}
+    part, scoring_part = settings(variables, threshold=threshold, **how)
     files, lines, table = tables(strata, variables)
     at, true = [0, 0], set()
     iuf = []
@@ -114,7 +117,8 @@ def test_weights_and_scores_equal_those_pair_by_pair(seed):
         at = [at[0] + len(puf), at[1] + len(eif)]
     links = pairs(*iuf)
     found = weights.estimate(part, files, lines, table, links, threads=int(generator.integers(1, 3)))
-    levels, m, u, prior, rounds = oracle.estimate(strata, variables, competition, true if informed else None)
+    known = true if informed else None
+    levels, m, u, prior, rounds, counts = oracle.estimate(strata, variables, competition, known, how["frequency"])
     assert found.model["prior"].iloc[0] == pytest.approx(prior, rel=1e-6)
     assert found.model["rounds"].iloc[0] == rounds
     bits = []
@@ -127,7 +131,11 @@ def test_weights_and_scores_equal_those_pair_by_pair(seed):
         assert of_table(lines_of).distinct == list(own_m)
         units = [round(weight * oracle.UNIT) for weight in lines_of["weight"]]
         bits.append(dict(zip(lines_of["level"], units, strict=True)))
-    expected = oracle.score(levels, bits, found.model["prior"].iloc[0], competition)
+    u = [
+        dict(zip(own, found.levels.loc[found.levels["variable"] == f"x{j}", "u"].dropna(), strict=True))
+        for j, own in enumerate(u)
+    ]
+    expected = oracle.score(levels, bits, found.model["prior"].iloc[0], competition, u, counts)
     least = log_odds(threshold) - log_odds(found.model["prior"].iloc[0])
     firsts = [(sum(len(s[0]) for s in strata[:at]), sum(len(s[1]) for s in strata[:at])) for at in range(len(strata))]
     by_record = {}
@@ -161,7 +169,7 @@ def test_candidates_give_the_same_where_all_pairs_are_candidates(seed):
     strata, variables = drawn(generator)
     if not any(puf and eif for puf, eif in strata):
         return
-    how = {"competition": True, "informed": False, "threshold": 1e-9}
+    how = {"competition": True, "informed": False, "threshold": 1e-9, "frequency": bool(generator.random() < 0.5)}
     every, scores = made(strata, variables, **how)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(candidates, "MAX_PAIRS", 0)
@@ -170,10 +178,59 @@ def test_candidates_give_the_same_where_all_pairs_are_candidates(seed):
         patch.setattr(scoring, "MAX_SMALL", 0)
         listed, listed_scores = made(strata, variables, **how)
     assert listed.model["rounds"].tolist() == every.model["rounds"].tolist()
+    assert listed.model["left_out"].iloc[0] == pytest.approx(0, abs=1e-9)
     np.testing.assert_allclose(listed.levels["weight"], every.levels["weight"], rtol=0, atol=1e-9)
     assert set(listed_scores) == set(scores)
     for pair, score in scores.items():
         assert listed_scores[pair] == pytest.approx(score, abs=1e-8)
+
+
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1), sampled=st.sampled_from([20, 10**9]))
+def test_what_candidates_leave_out_is_below_the_bound(seed, sampled):
+    generator = np.random.default_rng(seed)
+    strata, variables = drawn(generator)
+    if not any(puf and eif for puf, eif in strata):
+        return
+    frequency = bool(generator.random() < 0.5)
+    part, _ = settings(variables, competition=True, informed=False, threshold=0.5, frequency=frequency)
+    lists = []
+    with pytest.MonkeyPatch.context() as patch:
+        find = candidates.candidates
+        patch.setattr(candidates, "candidates", lambda *a, **k: lists.append((a[0], find(*a, **k))) or lists[0][1])
+        patch.setattr(candidates, "MAX_PAIRS", 0)
+        patch.setattr(candidates, "SAMPLED", sampled)
+        patch.setattr(candidates, "KEEP", int(generator.integers(1, 4)))
+        patch.setattr(candidates, "BITS", int(generator.integers(-4, 4)))
+        found = weights.estimate(part, *tables(strata, variables), pairs())
+    levels, *_, counts = oracle.estimate(strata, variables, True, set(), frequency)
+    m, u = (
+        [
+            dict(found.levels.loc[found.levels["variable"] == f"x{j}", ["level", name]].dropna().to_numpy())
+            for j in range(len(variables))
+        ]
+        for name in ("m", "u")
+    )
+    probability = oracle.posterior(levels, m, u, found.model["prior"].iloc[0], True, counts)
+    inside = sum(probability[pair] for pair in candidate_pairs(strata, *lists[0]))
+    left_out = sum(probability.values()) - inside
+    assert left_out <= found.model["left_out"].iloc[0] + 1e-9
+    if sampled > 20:
+        assert found.model["left_out"].iloc[0] <= sum(len(puf) for puf, eif in strata if eif)
+
+
+def candidate_pairs(strata, files, found):
+    """The candidates as (stratum, PUF record, EIF record)."""
+    occupied = [s for s, (puf, eif) in enumerate(strata) if puf and eif]
+    firsts = [
+        dict(zip(occupied, np.cumsum([0, *(len(strata[s][at]) for s in occupied)]), strict=False)) for at in (0, 1)
+    ]
+    for i, (begin, end) in enumerate(zip(found.listed.first, found.listed.first[1:], strict=False)):
+        s = occupied[files.stratum[i]]
+        for r in found.listed.row[begin:end]:
+            for a in files.puf.members[files.puf.first[i] : files.puf.first[i + 1]]:
+                for b in files.eif.members[files.eif.first[r] : files.eif.first[r + 1]]:
+                    yield s, int(a - firsts[0][s]), int(b - firsts[1][s])
 
 
 @examples(100)
@@ -187,21 +244,23 @@ def test_no_pair_that_is_left_out_is_better_than_a_candidate(seed):
     own = generator.integers(-5, 6, sum(len(found.distinct) for found in levels)) * oracle.UNIT
     if len(levels) == 2:
         own[len(levels[0].distinct) :] = [a * oracle.UNIT for a in (-3, -1, 1, 4, 1, -1, -3)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(candidates, "KEEP", 3)
-        found = candidates.candidates(values, starts, levels, own, -2 * oracle.UNIT)
+    files = compare(*values, starts)
+    found = candidates.candidates(files, levels, own, -2 * oracle.UNIT, 3)
+    rows = [one.values.T for one in (files.puf, files.eif)]
+    n = [len(one) for one in rows]
     at = [0, len(levels[0].distinct)]
     total = np.zeros(n, np.int64)
     for j, levels_of in enumerate(levels):
-        number = candidates.levels_of_pairs(levels_of, np.repeat(values[0][:, j], n[1]), np.tile(values[1][:, j], n[0]))
-        total += own[at[j] + number.astype(int)].reshape(n)
+        apart = rows[1][None, :, j] - rows[0][:, None, j]
+        number = np.array([levels_of.distinct.index(name) for name in levels_of.names])
+        total += own[at[j] + number[np.searchsorted(levels_of.ends, apart)]]
     listed = np.zeros(n, bool)
-    listed[found.puf, found.eif] = True
-    for i in np.flatnonzero(~found.open_records):
+    listed[np.repeat(np.arange(n[0]), np.diff(found.listed.first)), found.listed.row] = True
+    for i in np.flatnonzero(~found.open_rows):
         lowest = total[i, listed[i]].min(initial=10 * oracle.UNIT)
         fits = listed[i].any() and (total[i] >= lowest).sum() == listed[i].sum()
         assert fits or not listed[i].any()
         if not listed[i].any():
             assert (total[i] < -2 * oracle.UNIT).all()
-    for i in np.flatnonzero(found.open_records):
+    for i in np.flatnonzero(found.open_rows):
         assert (total[i] == total[i].max()).sum() > 3

@@ -1,8 +1,10 @@
-"""The evidence of all pairs of several strata: how sure each pair is, given its rivals (METHODS §4.6).
+"""The evidence of pairs of records, and how sure each pair is, given its rivals (METHODS §4.6).
 
-The values of a variable are whole numbers, and what a pair says of it depends on the interval of the difference alone.
-For a PUF record a variable hence has a table of factors, one for each distinct value of the EIF in its stratum, and the
-odds of its pairs are products of what the tables say. Equal records of a file are one row with the number of them.
+The values of a variable are whole numbers, and what a pair says of it depends on the level of the difference, and on
+the value of the PUF record where its frequency counts. The pairs are all those of several strata, or listed candidates.
+Of all pairs, a PUF record has a table of factors for each variable, one for each distinct value of the EIF in its
+stratum, and the odds of its pairs are products of what the tables say. Equal records of a file are one row with the
+number of them.
 
 Sums of odds keep the largest term apart, so that what all other pairs add up to is known without a difference of large
 numbers. Rows are in the order of their values, and the pieces in which they are added up are the same for any number
@@ -14,11 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reident.kernels.compared import MISSING, PIECE, Compared, Intervals
 from reident.kernels.compiling import lean_jit
 from reident.kernels.toplist import Best, Pairs, in_threads, list_pairs, offer, settle
-
-MISSING = np.iinfo(np.int64).min
-"""The value that is missing."""
 
 MOST = 2.0**900
 """Odds above this number count as it."""
@@ -27,41 +27,26 @@ LEAST = 2.0**-50
 """Pairs of a smaller probability add nothing to the expected links."""
 
 TAKEN = 10**9
-"""What rivals take from a weight is rounded to nine decimals, so that pairs that lose the same are ties."""
+"""What rivals take from a weight, and what frequency adds, is rounded to nine decimals, so that equal ones are ties."""
 
-MAX_PIECES, PIECE = 16, 2.0**20
-"""The pieces of rows that are added up by themselves: how many at most, and how many pairs one has at least."""
-
-
-class Intervals(NamedTuple):
-    """The intervals of each variable's difference, EIF less PUF, with the comparison level of each."""
-
-    ends: np.ndarray  # int64: the last difference in each interval but the last, variable by variable
-    first: np.ndarray  # int64 (v + 1,): where the ends of a variable begin
-    level: np.ndarray  # int64 (ends + v,): the level of each interval; those of variable j begin at first[j] + j
-    n_levels: int
+SMOOTH = 2.0
+"""So many EIF records, with the levels of all pairs, are added to those of a stratum before levels are counted."""
 
 
-class Side(NamedTuple):
-    """The distinct records of a file, stratum by stratum, ascending."""
+class Listed(NamedTuple):
+    """Candidates, PUF row by PUF row; none of all arrays where all pairs are compared."""
 
-    values: np.ndarray  # int64 (v, n)
-    times: np.ndarray  # float64 (n,): how many records are equal
-    starts: np.ndarray  # int64 (n_strata + 1,)
-    members: np.ndarray  # int64 (records,): the records of each row, one row after another
-    first: np.ndarray  # int64 (n + 1,): where those of a row begin
+    first: np.ndarray  # int64 (n_puf + 1,): where those of a PUF row begin
+    row: np.ndarray  # int32 (m,): EIF rows
+    level: np.ndarray  # uint16 (m, v)
 
 
-class Compared(NamedTuple):
-    """Both files, with the distinct values of the EIF in each stratum."""
+class Model(NamedTuple):
+    """What each level multiplies the odds of a pair by, and the odds of a pair of which nothing is known."""
 
-    puf: Side
-    eif: Side
-    stratum: np.ndarray  # int64 (n_puf,)
-    codes: np.ndarray  # int32 (v, n_eif): the place of each value among those of its stratum; their number if missing
-    distinct: np.ndarray  # int64: the values of all strata and variables
-    bounds: np.ndarray  # int64 (n_strata, 2, v): where those of a stratum and variable begin and end
-    pieces: np.ndarray  # int64 (n_pieces + 1,): PUF rows
+    factors: np.ndarray  # float64 (v, levels + 1), 1 for missing
+    shares: np.ndarray  # float64 (v, levels + 1): those among all pairs, where the frequency of a value counts
+    prior_odds: float
 
 
 class Rivals(NamedTuple):
@@ -70,51 +55,14 @@ class Rivals(NamedTuple):
     largest: np.ndarray  # float64 (n,)
     rest: np.ndarray  # float64 (n,)
 
-
-def side(values: np.ndarray, starts: np.ndarray) -> Side:
-    """Return the distinct records of strata that lie one after another; values are int64 (n, v)."""
-    stratum = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    order = np.lexsort([*values.T[::-1], stratum])
-    rows, of_rows = values[order], stratum[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (of_rows[1:] != of_rows[:-1]) | (rows[1:] != rows[:-1]).any(axis=1)
-    first = np.append(np.flatnonzero(new), len(order))
-    bounds = np.searchsorted(of_rows[new], np.arange(len(starts)))
-    return Side(np.ascontiguousarray(rows[new].T), np.diff(first).astype(np.float64), bounds, order, first)
+    @property
+    def totals(self) -> np.ndarray:
+        """The sum of all odds of each row."""
+        return self.largest + self.rest
 
 
-def compare(puf: np.ndarray, eif: np.ndarray, starts: tuple[np.ndarray, np.ndarray]) -> Compared:
-    """Return both files in the form in which pairs are compared.
-
-    Parameters
-    ----------
-    puf, eif : int64 (n, v)
-        Values, see :data:`MISSING`.
-    starts : pair of int64 (n_strata + 1,)
-        Where each stratum starts in the files.
-    """
-    ours, theirs = side(puf, starts[0]), side(eif, starts[1])
-    v, n_strata = len(ours.values), len(ours.starts) - 1
-    stratum = [np.repeat(np.arange(n_strata), np.diff(one.starts)) for one in (ours, theirs)]
-    codes, distinct = np.empty(theirs.values.shape, np.int32), []
-    bounds, total = np.empty((n_strata, 2, v), np.int64), 0
-    for j, column in enumerate(theirs.values):
-        order = np.lexsort([column, stratum[1]])
-        value, of = column[order], stratum[1][order]
-        new = value != MISSING
-        new[1:] &= (of[1:] != of[:-1]) | (value[1:] != value[:-1])
-        number = np.bincount(of[new], minlength=n_strata)
-        before = np.cumsum(number) - number
-        codes[j, order] = np.where(value == MISSING, number[of], np.cumsum(new) - 1 - before[of])
-        bounds[:, 0, j], bounds[:, 1, j] = total + before, total + before + number
-        distinct.append(value[new])
-        total += int(new.sum())
-    values = np.concatenate(distinct) if distinct else np.empty(0, np.int64)
-    pairs = np.cumsum(np.diff(theirs.starts)[stratum[0]].astype(np.float64))
-    n_pieces = int(min(MAX_PIECES, max(1, (pairs[-1] if len(pairs) else 0) // PIECE)))
-    inner = np.searchsorted(pairs, pairs[-1] * np.arange(1, n_pieces) / n_pieces) if n_pieces > 1 else []
-    pieces = np.unique(np.array([0, *inner, len(pairs)], np.int64))
-    return Compared(ours, theirs, stratum[0], codes, values, bounds, pieces)
+EVERY = Listed(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 0), np.uint16))
+"""All pairs."""
 
 
 @lean_jit
@@ -130,60 +78,118 @@ def _after(values, begin, end, bound):
 
 
 @lean_jit
-def _fill(files, intervals, factors, j, s, x, table):
-    """Write the weight of each EIF value of stratum s for variable j of a PUF record with the value x."""
-    base, end = files.bounds[s, 0, j], files.bounds[s, 1, j]
-    at, interval = base, intervals.first[j] + j
-    for k in range(intervals.first[j], intervals.first[j + 1]):
-        stop = _after(files.distinct, at, end, x + intervals.ends[k])
-        factor = factors[intervals.level[interval]]
-        for place in range(at, stop):
-            table[place - base] = factor
-        at, interval = stop, interval + 1
-    factor = factors[intervals.level[interval]]
-    for place in range(at, end):
-        table[place - base] = factor
-    table[end - base] = 1.0
+def _stop(files, intervals, j, s, x, k, place):
+    """Return the first EIF value of stratum s, from a place on, that is beyond the k-th end of variable j from x."""
+    end = files.bounds[s, 1, j]
+    if k == intervals.first[j + 1]:
+        return end
+    return _after(files.distinct, place, end, x + intervals.ends[k])
 
 
 @lean_jit
-def _row_odds(files, intervals, factors, prior_odds, i, scratch, odds):
-    """Write the odds of all pairs of PUF row i; ``scratch`` has a table for each variable, and of which value it is."""
-    tables, held = scratch
+def _factors_of(files, intervals, model, j, s, x, own):
+    """Write what each level of variable j multiplies the odds of a PUF record with the value x by."""
+    for level in range(own.size):
+        own[level] = model.factors[j, level]
+    if not model.shares.size:
+        return
+    base, end = files.bounds[s, 0, j], files.bounds[s, 1, j]
+    n, before = (files.up_to[end - 1] if end > base else 0), 0
+    for level in range(intervals.n_levels[j]):
+        own[level] = SMOOTH * model.shares[j, level]
+    place = base
+    for k in range(intervals.first[j], intervals.first[j + 1] + 1):
+        place = _stop(files, intervals, j, s, x, k, place)
+        records = files.up_to[place - 1] if place > base else 0
+        own[intervals.level[k + j]] += records - before
+        before = records
+    for level in range(intervals.n_levels[j]):
+        own[level] = model.factors[j, level] * model.shares[j, level] * (n + SMOOTH) / own[level]
+
+
+@lean_jit
+def _fill(files, intervals, own, j, s, x, table):
+    """Write the factor of each EIF value of stratum s for variable j of a PUF record with the value x."""
+    base = files.bounds[s, 0, j]
+    at = base
+    for k in range(intervals.first[j], intervals.first[j + 1] + 1):
+        stop = _stop(files, intervals, j, s, x, k, at)
+        for place in range(at, stop):
+            table[place - base] = own[intervals.level[k + j]]
+        at = stop
+    table[at - base] = 1.0
+
+
+@lean_jit
+def _row(listed, at):
+    """Return the EIF row of a pair."""
+    return listed.row[at] if listed.first.size else at
+
+
+@lean_jit
+def _level(files, listed, intervals, i, at, j):
+    """Return the level of variable j of a pair."""
+    if listed.first.size:
+        return np.int64(listed.level[at, j])
+    x, place = files.puf.values[j, i], files.bounds[files.stratum[i], 0, j] + files.codes[j, at]
+    if x == MISSING or place >= files.bounds[files.stratum[i], 1, j]:
+        return intervals.n_levels[j]
+    difference, first, end = files.distinct[place] - x, intervals.first[j], intervals.first[j + 1]
+    while first < end:
+        middle = (first + end) // 2
+        if difference > intervals.ends[middle]:
+            first = middle + 1
+        else:
+            end = middle
+    return intervals.level[first + j]
+
+
+@lean_jit
+def _row_odds(files, listed, intervals, model, i, scratch, odds):
+    """Write the odds of the pairs of PUF row i; ``scratch`` has what each variable multiplies, and for which value."""
+    tables, own, held = scratch
     s = files.stratum[i]
     begin, end = files.eif.starts[s], files.eif.starts[s + 1]
+    if listed.first.size:
+        begin, end = listed.first[i], listed.first[i + 1]
     n = end - begin
     for c in range(n):
-        odds[c] = prior_odds
-    for j in range(len(tables)):
+        odds[c] = model.prior_odds
+    for j in range(len(own)):
         x = files.puf.values[j, i]
         if x == MISSING:
             continue
         if held[j, 0] != s or held[j, 1] != x:
-            _fill(files, intervals, factors, j, s, x, tables[j])
+            _factors_of(files, intervals, model, j, s, x, own[j])
+            if not listed.first.size:
+                _fill(files, intervals, own[j], j, s, x, tables[j])
             held[j, 0], held[j, 1] = s, x
-        table, codes = tables[j], files.codes[j]
-        for c in range(n):
-            odds[c] *= table[codes[begin + c]]
+        if listed.first.size:
+            for c in range(n):
+                odds[c] *= own[j, listed.level[begin + c, j]]
+        else:
+            table, codes = tables[j], files.codes[j]
+            for c in range(n):
+                odds[c] *= table[codes[begin + c]]
     for c in range(n):
         odds[c] = min(odds[c], MOST)
     return begin, n
 
 
 @lean_jit
-def _add_up(files, intervals, factors, prior_odds, first, last, scratch, odds, rows, columns):
+def _add_up(files, listed, intervals, model, first, last, scratch, odds, rows, columns):
     """Add up the odds of the pairs of some PUF rows by row, and by EIF row from that of the first stratum on."""
     base = files.eif.starts[files.stratum[first]]
     for i in range(first, last):
-        begin, n = _row_odds(files, intervals, factors, prior_odds, i, scratch, odds)
+        begin, n = _row_odds(files, listed, intervals, model, i, scratch, odds)
         largest, rest, times = 0.0, 0.0, files.puf.times[i]
         for c in range(n):
-            o, more = odds[c], files.eif.times[begin + c] - 1
+            o, more = odds[c], files.eif.times[_row(listed, begin + c)] - 1
             rest += min(largest, o) + more * o
             largest = max(largest, o)
         rows.largest[i], rows.rest[i] = largest, rest
         for c in range(n):
-            o, at = odds[c], begin + c - base
+            o, at = odds[c], _row(listed, begin + c) - base
             columns.rest[at] += min(columns.largest[at], o) + (times - 1) * o
             columns.largest[at] = max(columns.largest[at], o)
 
@@ -195,37 +201,22 @@ def _others(rivals, at, o):
 
 
 @lean_jit
-def _interval(intervals, j, difference):
-    """Return the level of a difference."""
-    first, end = intervals.first[j], intervals.first[j + 1]
-    while first < end:
-        middle = (first + end) // 2
-        if difference > intervals.ends[middle]:
-            first = middle + 1
-        else:
-            end = middle
-    return intervals.level[first + j]
-
-
-@lean_jit
-def _expect(files, intervals, factors, prior_odds, first, last, scratch, odds, rows, columns, competition, links):
+def _expect(files, listed, intervals, model, first, last, scratch, odds, rows, columns, competition, links):
     """Add the probabilities of the pairs of some PUF rows to the links by level, and to the last number of all."""
     for i in range(first, last):
-        begin, n = _row_odds(files, intervals, factors, prior_odds, i, scratch, odds)
-        s, times = files.stratum[i], files.puf.times[i]
+        begin, n = _row_odds(files, listed, intervals, model, i, scratch, odds)
+        times = files.puf.times[i]
         for c in range(n):
-            o, r = odds[c], begin + c
+            o, r = odds[c], _row(listed, begin + c)
             total = 1 + o
             if competition:
                 total += _others(rows, i, o) + _others(columns, r, o)
             if o < LEAST * total:
                 continue
             amount = o / total * times * files.eif.times[r]
-            links[-1] += amount
+            links[-1, 0] += amount
             for j in range(len(files.codes)):
-                x, place = files.puf.values[j, i], files.bounds[s, 0, j] + files.codes[j, r]
-                if x != MISSING and place < files.bounds[s, 1, j]:
-                    links[_interval(intervals, j, files.distinct[place] - x)] += amount
+                links[j, _level(files, listed, intervals, i, begin + c, j)] += amount
 
 
 class Evidence:
@@ -234,11 +225,15 @@ class Evidence:
     Parameters
     ----------
     factors : float64 (n_levels,)
-        What each level multiplies the odds by.
+        What each level of each variable multiplies the odds by, one variable after another.
     prior_odds : float
         The odds of a pair of which nothing is known.
     competition : bool
         Whether the pairs of a record rule each other out.
+    shares : float64 (n_levels,), optional
+        Those of the levels among all pairs, where the frequency of the value of a PUF record counts.
+    listed : Listed
+        The pairs, if not all.
     """
 
     def __init__(
@@ -249,21 +244,36 @@ class Evidence:
         prior_odds: float,
         *,
         competition: bool,
+        shares: np.ndarray | None = None,
+        listed: Listed = EVERY,
         threads: int = 1,
     ) -> None:
-        self._arguments = files, intervals, np.ascontiguousarray(factors), float(prior_odds)
+        self._present = np.arange(intervals.n_levels.max(initial=0) + 1) < intervals.n_levels[:, None]
+        by_frequency = np.empty((0, 0)) if shares is None else self._padded(shares, 1.0)
+        self._model = Model(self._padded(factors, 1.0), by_frequency, float(prior_odds))
+        self._arguments = files, listed, intervals, self._model
         self._files, self._threads, self._competition = files, threads, competition
-        self._rows = _no_rivals(len(files.stratum))
+        self.rows = _no_rivals(len(files.stratum))
         self._columns = _no_rivals(files.eif.values.shape[1])
         if competition:
             self._add_up()
 
-    def _scratch(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    def _padded(self, values: np.ndarray, missing: Any) -> np.ndarray:
+        """Return numbers of the levels of all variables as a table, (v, levels + 1)."""
+        table = np.full(self._present.shape, missing)
+        table[self._present] = values
+        return table
+
+    def _scratch(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
         """Return tables that hold no value yet, and room for the odds of a row."""
-        files = self._files
-        widest = int((files.bounds[:, 1] - files.bounds[:, 0]).max(initial=0)) + 1
-        held = np.full((len(files.codes), 2), -1, np.int64)
-        return (np.empty((len(files.codes), widest)), held), np.empty(int(np.diff(files.eif.starts).max(initial=0)))
+        files, listed = self._files, self._arguments[1]
+        sizes, widths = np.diff(files.eif.starts), files.bounds[:, 1] - files.bounds[:, 0]
+        if listed.first.size:
+            sizes, widths = np.diff(listed.first), widths[:0]
+        v = len(files.codes)
+        held = np.full((v, 2), -1, np.int64)
+        tables = np.empty((v, int(widths.max(initial=0)) + 1)), np.empty(self._present.shape), held
+        return tables, np.empty(int(sizes.max(initial=0)))
 
     def _in_pieces(self, work: Callable[[int, int, int], None], progress: Any = None) -> None:
         """Call ``work(piece, first, last)`` for the PUF rows of each piece."""
@@ -283,7 +293,7 @@ class Evidence:
         def work(piece: int, first: int, last: int) -> None:
             begin, end = int(starts[stratum[first]]), int(starts[stratum[last - 1] + 1])
             parts[piece] = begin, _no_rivals(end - begin)
-            _add_up(*self._arguments, first, last, *self._scratch(), self._rows, parts[piece][1])
+            _add_up(*self._arguments, first, last, *self._scratch(), self.rows, parts[piece][1])
 
         self._in_pieces(work)
         for _, (begin, part) in sorted(parts.items()):
@@ -293,16 +303,16 @@ class Evidence:
 
     def expected(self) -> tuple[np.ndarray, float]:
         """Return how many links are expected at each level, float64 (n_levels,), and in all."""
-        n_levels = self._arguments[1].n_levels
-        parts = np.zeros((max(len(self._files.pieces) - 1, 1), n_levels + 1))
+        v, width = self._present.shape
+        parts = np.zeros((max(len(self._files.pieces) - 1, 1), v + 1, width))
 
         def work(piece: int, first: int, last: int) -> None:
-            rivals = self._rows, self._columns, self._competition
+            rivals = self.rows, self._columns, self._competition
             _expect(*self._arguments, first, last, *self._scratch(), *rivals, parts[piece])
 
         self._in_pieces(work)
         sums = np.add.reduce(parts, axis=0)
-        return sums[:-1], float(sums[-1])
+        return sums[:-1][self._present], float(sums[-1, 0])
 
     def best(self, weights: np.ndarray, least: int, scale: int, keep: int, progress: Any = None) -> Pairs:
         """Return the best pairs of each record by weight of evidence, see :func:`reident.kernels.toplist.list_pairs`.
@@ -318,11 +328,11 @@ class Evidence:
         n_puf, n_eif = (len(one.members) for one in (files.puf, files.eif))
         keep = max(min(keep, n_eif), 1)
         best = Best(np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32))
-        arguments = np.ascontiguousarray(weights, np.int64), least, scale
+        arguments = self._padded(np.asarray(weights, np.int64), 0), least, scale
 
         def work(_: int, first: int, last: int) -> None:
             lists = np.empty(keep + 1, np.int64), np.empty(keep + 1, np.int32)
-            rivals = self._rows, self._columns, self._competition
+            rivals = self.rows, self._columns, self._competition
             _list_best(*self._arguments, first, last, *self._scratch(), *rivals, *arguments, *lists, best)
 
         self._in_pieces(work, progress)
@@ -335,34 +345,33 @@ def _no_rivals(n: int) -> Rivals:
 
 
 @lean_jit
-def _weight(files, intervals, weights, s, i, r):
-    """Return the sum of the weights of a pair."""
-    total = 0
-    for j in range(len(files.codes)):
-        x, place = files.puf.values[j, i], files.bounds[s, 0, j] + files.codes[j, r]
-        if x != MISSING and place < files.bounds[s, 1, j]:
-            total += weights[_interval(intervals, j, files.distinct[place] - x)]
-    return total
+def _taken(factor, scale):
+    """Return the binary logarithm of a factor, to nine decimals, at a scale."""
+    return round(np.log2(factor) * TAKEN) * (scale // TAKEN)
 
 
 @lean_jit
 def _list_best(
-    files, intervals, factors, prior_odds, first, last, scratch, odds, rows, columns, competition, weights, least,
-    scale, levels, eifs, best,
+    files, listed, intervals, model, first, last, scratch, odds, rows, columns, competition, weights, least, scale,
+    levels, eifs, best,
 ):  # fmt: skip
     """Write the best pairs of the records of some PUF rows; a level is the negative weight."""
-    at_least = prior_odds * 2.0 ** (least / scale) * (1 - 1e-9)
+    at_least, own = model.prior_odds * 2.0 ** (least / scale) * (1 - 1e-9), scratch[1]
     for i in range(first, last):
-        begin, n = _row_odds(files, intervals, factors, prior_odds, i, scratch, odds)
-        s, count, bound = files.stratum[i], 0, 1 - least
+        begin, n = _row_odds(files, listed, intervals, model, i, scratch, odds)
+        count, bound = 0, 1 - least
         for c in range(n):
-            o, r = odds[c], begin + c
+            o, r = odds[c], _row(listed, begin + c)
             if o < at_least:
                 continue
-            level = -_weight(files, intervals, weights, s, i, r)
+            level = 0
+            for j in range(len(own)):
+                at = _level(files, listed, intervals, i, begin + c, j)
+                level -= weights[j, at]
+                if model.shares.size and at < intervals.n_levels[j]:
+                    level -= _taken(own[j, at] / model.factors[j, at], scale)
             if competition:
-                taken = np.log2(1 + _others(rows, i, o) + _others(columns, r, o))
-                level += round(taken * TAKEN) * (scale // TAKEN)
+                level += _taken(1 + _others(rows, i, o) + _others(columns, r, o), scale)
             for a in range(files.eif.first[r], files.eif.first[r + 1]):
                 if level < bound:
                     count = offer(levels, eifs, count, level, files.eif.members[a])
@@ -373,53 +382,19 @@ def _list_best(
 
 
 @lean_jit
-def _within(puf, eif, puf_starts, eif_starts, bound):
-    """Count the pairs inside strata whose difference, EIF less PUF, is at most the bound; values ascend in strata."""
-    total = 0
-    for s in range(puf_starts.size - 1):
-        r, end = eif_starts[s], eif_starts[s + 1]
-        for i in range(puf_starts[s], puf_starts[s + 1]):
-            while r < end and eif[r] - puf[i] <= bound:
-                r += 1
-            total += r - eif_starts[s]
-    return total
+def _write_levels(files, listed, intervals, first, end, puf, eif, level):
+    """Write the levels of some pairs of rows; ``listed`` has none."""
+    for at in range(first, end):
+        for j in range(level.shape[1]):
+            level[at, j] = _level(files, listed, intervals, puf[at], eif[at], j)
 
 
-class Differences:
-    """The differences of all pairs inside strata on one variable, counted without a list of them."""
+def listing(files: Compared, intervals: Intervals, puf: np.ndarray, eif: np.ndarray, threads: int = 1) -> Listed:
+    """Return pairs of rows as candidates; int64 (m,), sorted by PUF row."""
+    level = np.empty((len(puf), len(files.codes)), np.uint16)
 
-    def __init__(self, puf: np.ndarray, eif: np.ndarray, starts: tuple[np.ndarray, np.ndarray]) -> None:
-        sorted_sides = [_ascending(values, bounds) for values, bounds in zip((puf, eif), starts, strict=True)]
-        (self._puf, a), (self._eif, b) = sorted_sides
-        self._starts = a, b
-        self.n_pairs = int(np.diff(a) @ np.diff(b))
+    def work(first: int, end: int) -> None:
+        _write_levels(files, EVERY, intervals, first, end, puf, eif, level)
 
-    def at_most(self, bound: int) -> int:
-        """Count the pairs whose difference, EIF less PUF, is at most the bound."""
-        return int(_within(self._puf, self._eif, *self._starts, bound))
-
-    def apart(self, share: int, of: int, least: int = 0) -> int:
-        """Return the smallest distance within which a share of the pairs is, ``share / of``, if it is above `least`."""
-        if not self.n_pairs:
-            return least
-        rank = -(-self.n_pairs * share // of)
-        spread = [int(values.max()) - int(other.min()) for values, other in (
-            (self._puf, self._eif), (self._eif, self._puf)
-        )]  # fmt: skip
-        low, high = least, max(*spread, least)
-        while low < high:
-            middle = (low + high) // 2
-            if self.at_most(middle) - self.at_most(-middle - 1) >= rank:
-                high = middle
-            else:
-                low = middle + 1
-        return low
-
-
-def _ascending(values: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of each stratum that are not missing, ascending, and where each stratum starts."""
-    stratum = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    kept = values != MISSING
-    values, stratum = values[kept], stratum[kept]
-    order = np.lexsort([values, stratum])
-    return values[order], np.searchsorted(stratum[order], np.arange(len(starts)))
+    in_threads(work, len(puf), block=int(PIECE), threads=threads)
+    return Listed(np.searchsorted(puf, np.arange(len(files.stratum) + 1)), eif.astype(np.int32), level)

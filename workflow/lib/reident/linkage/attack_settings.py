@@ -71,6 +71,7 @@ class SearchSettings:
                     rules.differences,
                     rules.bands,
                     options.competition,
+                    options.frequency,
                 )
         return None
 

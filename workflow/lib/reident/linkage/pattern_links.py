@@ -26,7 +26,8 @@ PRESENT = len(LEVELS) - 1
 class LinkModel(NamedTuple):
     """The links at each level, their shares by variable, and the prior, as known or as EM expects them.
 
-    The prior is the share of links among all pairs, and `largest_prior` its bound in EM, NaN without EM.
+    The prior is the share of links among all pairs, and `largest_prior` its bound in EM, NaN without EM. `left_out`
+    is a bound on the links among pairs that were not weighed, NaN where none is known.
     """
 
     links: np.ndarray
@@ -35,6 +36,7 @@ class LinkModel(NamedTuple):
     largest_prior: float = math.nan
     rounds: int = 0
     converged: bool = True
+    left_out: float = 0.0
 
 
 def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> LinkModel:

@@ -90,6 +90,7 @@ class WeighingSettings:
     differences : whether numbers are compared by their difference, not by bins
     bands : by variable, the differences at which levels end; otherwise at shares of all pairs
     competition : whether the pairs of a record rule each other out
+    frequency : whether the frequency of single values counts
     """
 
     variables: tuple[OrderedVariable, ...]
@@ -100,6 +101,7 @@ class WeighingSettings:
     differences: bool = False
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     competition: bool = False
+    frequency: bool = False
 
 
 @dataclass(frozen=True)

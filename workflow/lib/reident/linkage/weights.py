@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,26 +18,29 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.kernels import evidence, patterns
-from reident.kernels.evidence import Differences
+from reident.kernels.compared import Compared, compare, of_rows
+from reident.kernels.differences import Differences
+from reident.kernels.evidence import Evidence
+from reident.linkage.intervals import ends
 from reident.linkage.metrics import candidates, fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Progress, progress_of_share
-from reident.linkage.metrics.fellegi_sunter import Compared, candidate_weight
+from reident.linkage.metrics.fellegi_sunter import candidate_weight
 from reident.linkage.metrics.levels import (
     ABSENT,
-    AGREE,
     LEVELS,
     MISSING,
     Levels,
     Rules,
-    begins,
-    intervals,
+    intervals_of,
     levels_of,
     of_categories,
+    placed,
     starts_of,
     whole_values,
 )
+from reident.linkage.pair_links import PairModel, Probabilities, shares_of
 from reident.linkage.pairing import Comparison, Pairing
-from reident.linkage.pattern_links import START, LinkModel, maximise
+from reident.linkage.pattern_links import LinkModel, maximise
 from reident.linkage.settings import WeighingSettings
 from reident.linkage.strata import links_inside, stratum_of_records
 from reident.sections.exact import SCALE
@@ -43,19 +48,8 @@ from reident.sections.exact import SCALE
 DIGITS = 12
 """Significant digits of probabilities, which are then independent of the processor."""
 
-FALL, EQUAL = 0.6, 1.5
-"""Of numbers, EM over pairs starts with a share that falls by this exponent from level to level of the distance, and
-with so many times that share at equality."""
-
-BEFORE = 6
-"""The links, spread as at the start, that EM over pairs adds to those that it expects, in each round."""
-
-LEAST_HELD = 1 / 50
-"""EM over pairs expects at least this share of the largest number of links."""
-
-CLOSE, MAX_ROUNDS_OF_PAIRS = 1e-4, 60
-"""EM over pairs ends when no probability changes by more than this, and the links by no more than this share of the
-largest number of links; or after this number of rounds."""
+LEVEL = 0.998
+"""The level of the interval whose upper end is the bound on what candidates leave out: 99.9 % on this side."""
 
 COLUMNS = ["variable", "level", "n_pairs", "m", "u", "weight", "unit", "decimals", "above", "up_to"]
 
@@ -86,7 +80,7 @@ def estimate(
     incomplete = [
         any(table[variable.name].null_count > 0 for table in files.values()) for variable in settings.variables
     ]
-    if settings.differences or settings.competition:
+    if settings.differences or settings.competition or settings.frequency:
         found = _by_pair(settings, comparison, occupied, known, most, threads, progress)
     else:
         found = _by_pattern(settings, comparison, occupied, known, most, incomplete, threads, progress)
@@ -120,31 +114,48 @@ def _by_pair(
     counts = np.concatenate([_pairs_at(found, Differences(puf, eif, starts)) for found, puf, eif in columns])
     n_pairs = int(occupied["pairs"].sum())
     if settings.informed:
-        return levels, counts, _informed(comparison, levels, known, n_pairs)
-    how, listed = {"competition": settings.competition}, None
-    if n_pairs <= candidates.MAX_PAIRS:
-        files = evidence.compare(*values, starts)
-    else:
-        odds = _odds(_start_prior(most, n_pairs))
-        weights = np.rint(np.log2(_start(levels) / _shares_of(levels, counts + 0.5)) * SCALE).astype(np.int64)
-        listed = candidates.candidates(values, starts, levels, weights, candidate_weight(odds), threads, progress)
+        left_out = 0.0 if n_pairs <= candidates.MAX_PAIRS else math.nan
+        return levels, counts, _informed(comparison, levels, known, n_pairs)._replace(left_out=left_out)
+    files, model = compare(*values, starts), PairModel(levels, counts, n_pairs, most)
+    listed = evidence.EVERY
+    if n_pairs > candidates.MAX_PAIRS:
+        start = model.probabilities(model.start)
+        weights = np.rint(np.log2(start.m / start.u) * SCALE).astype(np.int64)
+        least = candidate_weight(start.prior_odds)
+        listed = candidates.candidates(files, levels, weights, least, threads=threads, progress=progress).listed
         progress = None
 
-    def expect(factors: np.ndarray, prior: float) -> tuple[np.ndarray, float]:
-        if listed is not None:
-            return candidates.Listed(listed, levels, factors, _odds(prior), **how).expected()
-        return evidence.Evidence(files, intervals(levels), factors, _odds(prior), **how, threads=threads).expected()
+    def weigh(found: Probabilities, files: Compared = files, listed: evidence.Listed = listed) -> Evidence:
+        shares = found.u if settings.frequency else None
+        how: dict[str, Any] = {"competition": settings.competition, "shares": shares, "threads": threads}
+        return Evidence(files, intervals_of(levels), found.m / found.u, found.prior_odds, listed=listed, **how)
 
-    return levels, counts, maximise_pairs(levels, counts, n_pairs, most, expect, progress)
+    links = model.maximise(lambda found: weigh(found).expected(), progress)
+    if listed is not evidence.EVERY:
+        u = shares_of(levels, np.maximum(counts - links.links, 0) + 0.5)
+        found = partial(weigh, Probabilities(links.m, u, links.prior))
+        links = links._replace(left_out=_left_out(files, found) if settings.competition else math.nan)
+    return levels, counts, links
 
 
-def _odds(prior: float) -> float:
-    return prior / (1 - prior)
+def _left_out(files: Compared, weigh: Callable[..., Evidence]) -> float:
+    """Return a bound on the links that are expected among the pairs that are no candidates, with competition.
 
-
-def _start_prior(most: int, n_pairs: int) -> float:
-    """Return the prior with which EM over pairs starts: half of the largest number of links."""
-    return (most / 2 + 0.5) / (n_pairs + 1)
+    Of a PUF record they are at most the odds of these pairs, over one and the odds of all its pairs. All records are
+    weighed, or of many a sample; then the upper limit for their mean counts.
+    """
+    times, sizes = files.puf.times, np.diff(files.eif.starts)[files.stratum]
+    n, rows = times.sum(), np.flatnonzero(sizes)
+    size = int(candidates.SAMPLED * n / (times @ sizes))
+    is_sample = size < len(rows)
+    if is_sample:
+        rows = np.sort(np.random.default_rng(0).choice(len(times), size, p=times / n))
+    inside = weigh().rows.totals[rows]
+    total = weigh(of_rows(files, rows), evidence.EVERY).rows.totals
+    left = np.maximum(total - inside, 0) / (1 + np.maximum(total, inside))
+    if not is_sample:
+        return math.fsum(left * times[rows])
+    return float(n * ends(np.array([math.fsum(left)]), np.array([size]), level=LEVEL)[1][0])
 
 
 def _pairs_at(levels: Levels, differences: Differences) -> np.ndarray:
@@ -176,65 +187,7 @@ def _informed(
     if known is None:
         raise ValueError("an informed intruder needs the links")
     links = _links_at(comparison, levels, known)
-    return LinkModel(links, _shares_of(levels, links + 0.5), (len(known[0]) + 0.5) / (n_pairs + 1))
-
-
-def maximise_pairs(
-    levels: Sequence[Levels],
-    counts: np.ndarray,
-    n_pairs: int,
-    most: int,
-    expect: Callable[[np.ndarray, float], tuple[np.ndarray, float]],
-    progress: Progress | None = None,
-) -> LinkModel:
-    """Estimate the links by the EM algorithm over all pairs, see METHODS §4.6.
-
-    Parameters
-    ----------
-    counts : int64 (n_levels,)
-        The pairs at each level.
-    most : int
-        The largest number of links: one for every record of the smaller file of each stratum.
-    expect : callable
-        ``expect(factors, prior)`` returns the links that are expected at each level, and in all.
-    """
-    start = _start(levels)
-    even = np.concatenate([np.full(len(found.distinct), 1 / len(found.distinct)) for found in levels])
-    before = BEFORE * (0.9 * start + 0.1 * even)
-    m, links, prior = start, np.zeros(len(counts)), _start_prior(most, n_pairs)
-    rounds, converged = 0, False
-    while rounds < MAX_ROUNDS_OF_PAIRS and not converged:
-        rounds += 1
-        m_before, prior_before = m, prior
-        links, n_links = expect(m / _shares_of(levels, counts - links + 0.5), prior)
-        m = _shares_of(levels, links + before)
-        prior = (min(max(n_links, LEAST_HELD * most), most) + 0.5) / (n_pairs + 1)
-        change = max(float(np.abs(m - m_before).max(initial=0)), abs(prior - prior_before) * n_pairs / most)
-        converged = change <= CLOSE
-        if progress is not None:
-            progress(1 - min(1.0, math.log(max(change, CLOSE) / CLOSE) / math.log(1 / CLOSE)))
-    return LinkModel(links, m, prior, (most + 0.5) / (n_pairs + 1), rounds, converged)
-
-
-def _start(levels: Sequence[Levels]) -> np.ndarray:
-    """Return the probabilities of all levels among links with which EM over pairs starts."""
-    return np.concatenate([_start_of(found) for found in levels])
-
-
-def _start_of(levels: Levels) -> np.ndarray:
-    """Return the probabilities of the levels of a variable among links with which EM starts."""
-    names = levels.distinct
-    if levels.scale is None:
-        return np.array([START if name == AGREE else (1 - START) / (len(names) - 1) for name in names])
-    distance = np.array([0 if name == AGREE else int(name.rpartition("_")[2]) for name in names])
-    shares = np.exp(-FALL * distance) * np.where(distance, 1, EQUAL)
-    return shares / shares.sum()
-
-
-def _shares_of(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
-    """Return the share of each level among the amounts of its variable."""
-    parts = np.split(amounts, begins(levels)[1:-1])
-    return np.concatenate([part / math.fsum(part.tolist()) for part in parts])
+    return LinkModel(links, shares_of(levels, links + 0.5), (len(known[0]) + 0.5) / (n_pairs + 1))
 
 
 def _by_pattern(
@@ -254,17 +207,17 @@ def _by_pattern(
     largest = comparison.pairing(int(occupied["pairs"].idxmax()))
     tally = None if settings.informed else _tally(settings, largest, near, incomplete, threads)
     for stratum, n in occupied["pairs"].items():
-        records = fellegi_sunter.compared(comparison.pairing(stratum), settings.partial)
-        pairs += _level_counts(records)
+        records = placed(comparison.pairing(stratum), settings.partial)
+        pairs += _level_counts(*records, near)
         if tally is not None:
-            tally.add(records.puf, records.eif, progress_of_share(progress, start, n / n_pairs))
+            tally.add(*records, progress_of_share(progress, start, n / n_pairs))
             start += n / n_pairs
     counts = _of_levels(levels, pairs)
     if tally is None:
         return levels, counts, _informed(comparison, levels, known, n_pairs)
     model = maximise(tally.counts(), near, incomplete, most / n_pairs)
     links = _of_levels(levels, model.links)
-    return levels, counts, model._replace(links=links, m=_shares_of(levels, np.maximum(links, 0) + 0.5))
+    return levels, counts, model._replace(links=links, m=shares_of(levels, np.maximum(links, 0) + 0.5))
 
 
 def _of_levels(levels: Sequence[Levels], amounts: np.ndarray) -> np.ndarray:
@@ -283,23 +236,22 @@ def _tally(
             f"`metrics.fellegi_sunter` with `m: blind` counts at most {patterns.MAX_PATTERNS:,} comparison patterns, "
             f"but {len(near)} linking variables have more. Use fewer linking variables, or `m: informed`."
         )
-    records = fellegi_sunter.compared(largest, settings.partial)
-    order = patterns.by_agreement(records.puf, records.eif).tolist()
+    order = patterns.by_agreement(*placed(largest, settings.partial)).tolist()
     return patterns.Tally(near, incomplete, order, threads)
 
 
-def _level_counts(records: Compared) -> np.ndarray:
+def _level_counts(puf: np.ndarray, eif: np.ndarray, nearby: Sequence[bool]) -> np.ndarray:
     """Count the pairs of a stratum by variable and level; int64 (v, 4)."""
-    counts = np.zeros((len(records.near), len(LEVELS)), np.int64)
-    for at, near in enumerate(records.near):
-        columns = [table[:, at] for table in (records.puf, records.eif)]
+    counts = np.zeros((len(nearby), len(LEVELS)), np.int64)
+    for at, near in enumerate(nearby):
+        columns = puf[:, at], eif[:, at]
         present = [column[column >= 0].astype(np.int64) for column in columns]
         width = max((int(column.max(initial=-1)) for column in present), default=-1) + 2
-        puf, eif = (np.bincount(column, minlength=width) for column in present)
-        agree = int(puf @ eif)
-        partial = int(puf[1:] @ eif[:-1] + puf[:-1] @ eif[1:]) if near else 0
+        ours, theirs = (np.bincount(column, minlength=width) for column in present)
+        agree = int(ours @ theirs)
+        partly = int(ours[1:] @ theirs[:-1] + ours[:-1] @ theirs[1:]) if near else 0
         both, all_pairs = len(present[0]) * len(present[1]), len(columns[0]) * len(columns[1])
-        counts[at] = agree, partial, both - agree - partial, all_pairs - both
+        counts[at] = agree, partly, both - agree - partly, all_pairs - both
     return counts
 
 
@@ -312,7 +264,7 @@ def _estimates(
     incomplete: Sequence[bool],
 ) -> Estimates:
     """Turn counts of pairs and the shares of the links into weights."""
-    u = _shares_of(levels, np.maximum(counts - model.links, 0) + 0.5)
+    u = shares_of(levels, np.maximum(counts - model.links, 0) + 0.5)
     rows: list[tuple[object, ...]] = []
     at = 0
     for variable, found, partly in zip(settings.variables, levels, incomplete, strict=True):
@@ -334,6 +286,7 @@ def _estimates(
         "n_pairs": n_pairs,
         "prior": prior,
         "largest_prior": _rounded(model.largest_prior),
+        "left_out": model.left_out,
         "rounds": model.rounds,
         "converged": "yes" if model.converged else "no",
         "least_weight": least / SCALE,

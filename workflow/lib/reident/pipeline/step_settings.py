@@ -212,6 +212,7 @@ def _depends_on_size(options: Any) -> bool:
     return (
         getattr(options, "m", None) == "blind"
         or getattr(options, "competition", False)
+        or getattr(options, "frequency", False)
         or getattr(options, "one_to_one", False)
         or getattr(options, "max_order", None) is not None
         or isinstance(getattr(options, "agreement", None), Nearest)

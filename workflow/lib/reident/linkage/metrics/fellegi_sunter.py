@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments
-from reident.linkage.metrics.levels import DIFFER, LEVELS, Rules, intervals, of_table, places, starts_of, whole_values
+from reident.linkage.metrics.levels import (
+    DIFFER,
+    LEVELS,
+    Rules,
+    intervals_of,
+    of_table,
+    placed,
+    starts_of,
+    whole_values,
+)
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.exact import SCALE
 
@@ -73,6 +81,12 @@ class Options(Section):
         description="Whether the probability of a pair takes the other pairs of its two records into account, of which "
         "at most one is a link. Source: METHODS §4.6.",
     )
+    frequency: bool = Field(
+        False,
+        exclude_if=operator.not_,
+        description="Whether a level says more of a pair where fewer EIF records of the stratum are at that level from "
+        "the value of the PUF record. Source: METHODS §4.6.",
+    )
     partial: tuple[str, ...] = Field(
         (),
         description="The linking variables with a level for partial agreement: categorical variables whose categories "
@@ -97,7 +111,7 @@ class Options(Section):
     @property
     def by_pattern(self) -> bool:
         """Whether all pairs of one comparison pattern are alike, whatever their records are."""
-        return self.levels == "bins" and not self.competition
+        return self.levels == "bins" and not self.competition and not self.frequency
 
 
 def check(options: Options, variables: Variables) -> None:
@@ -124,34 +138,6 @@ def check(options: Options, variables: Variables) -> None:
                 "Correct the name, or remove it."
             )
         refuse_repeats([str(limit) for limit in limits], f"metrics.fellegi_sunter.bands.{name}")
-
-
-class Compared(NamedTuple):
-    """The records of a pairing by codes that differ by one where values are neighbours.
-
-    Attributes
-    ----------
-    puf, eif : int32 (n_puf, v), (n_eif, v)
-        -1 where missing.
-    near : list of bool (v,)
-        The variables with a level for partial agreement.
-    """
-
-    puf: np.ndarray
-    eif: np.ndarray
-    near: list[bool]
-
-
-def compared(pairing: Pairing, partial: Sequence[str]) -> Compared:
-    """Return the codes of both files as the levels are defined on them."""
-    near = [variable.name in partial for variable in pairing.variables]
-    puf, eif = pairing.puf.codes.copy(), pairing.eif.codes.copy()
-    for at, labels in enumerate(pairing.labels):
-        if near[at] and labels is not None:
-            place = places(pairing.variables[at], labels)
-            for codes in (puf, eif):
-                codes[:, at] = np.where(codes[:, at] < 0, -1, place[codes[:, at]])
-    return Compared(puf, eif, near)
 
 
 def scaled(weight: float) -> int:
@@ -207,16 +193,16 @@ def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, est
     """Return the suspected pairs where the weight of a pair depends on its pattern alone."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
-    records = compared(pairing, options.partial)
     weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
     place = {variable.name: at for at, variable in enumerate(pairing.variables)}
     for line in estimates.levels.itertuples():
         weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
+    puf, eif = placed(pairing, options.partial)
     return weighted.nearest(
-        records.puf,
-        records.eif,
+        puf,
+        eif,
         weights,
-        near=records.near,
+        near=[variable.name in options.partial for variable in pairing.variables],
         least=scaled(estimates.model["least_weight"].iloc[0]),
         keep=context.keep,
         **job_arguments(pairing, context),
@@ -224,31 +210,38 @@ def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, est
 
 
 def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
-    """Return the suspected pairs where the weight depends on differences, or on the other pairs of both records."""
-    from reident.kernels import evidence  # compiled code: loaded only where pairs are scored
-    from reident.linkage.metrics.candidates import MAX_PAIRS, Listed, candidates
+    """Return the suspected pairs where the weight depends on single values, or on the other pairs of both records."""
+    from reident.kernels.compared import compare  # compiled code: loaded only where pairs are scored
+    from reident.kernels.evidence import Evidence
+    from reident.linkage.metrics.candidates import KEEP, MAX_PAIRS, Candidates, candidates
 
     table, model = estimates.levels, estimates.model.iloc[0]
     lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
     levels = [of_table(own) for own in lines]
-    weights = np.array(
-        [
-            scaled(own.set_index("level")["weight"][name])
-            for own, found in zip(lines, levels, strict=True)
-            for name in found.distinct
-        ],
-        np.int64,
+    weight, u = (
+        np.concatenate([own.set_index("level")[name][found.distinct] for own, found in zip(lines, levels, strict=True)])
+        for name in ("weight", "u")
     )
-    values, starts, least = whole_values(pairing, levels), starts_of(pairing), scaled(model["least_weight"])
-    factors, prior_odds = np.exp2(weights / SCALE), model["prior"] / (1 - model["prior"])
-    how = {"competition": options.competition}
-    if model["n_pairs"] <= MAX_PAIRS or pairing.starts is not None:
-        files = evidence.compare(*values, starts)
-        every = evidence.Evidence(files, intervals(levels), factors, prior_odds, **how, threads=context.threads)
-        return every.best(weights, least, SCALE, context.keep, context.progress)
-    bound = min(least, candidate_weight(prior_odds))
-    found = candidates(values, starts, levels, weights, bound, context.threads, context.progress)
-    return Listed(found, levels, factors, prior_odds, **how).best(weights, least, SCALE, context.keep)
+    weights, least = np.array([scaled(one) for one in weight], np.int64), scaled(model["least_weight"])
+    starts, prior_odds = starts_of(pairing), model["prior"] / (1 - model["prior"])
+    files = compare(*whole_values(pairing, levels), starts)
+    found = Candidates()
+    if model["n_pairs"] > MAX_PAIRS and pairing.starts is None:
+        bound = min(least, candidate_weight(prior_odds)) if options.competition else least
+        keep = max(KEEP, context.keep)
+        found = candidates(files, levels, weights, bound, keep, context.threads, context.progress)
+    how: dict[str, Any] = {
+        "competition": options.competition,
+        "shares": u if options.frequency else None,
+        "threads": context.threads,
+    }
+    factors = np.exp2(weights / SCALE)
+    weighed = Evidence(files, intervals_of(levels), factors, prior_odds, listed=found.listed, **how)
+    pairs = weighed.best(weights, least, SCALE, context.keep, context.progress)
+    # Of more equally good pairs than a list holds, each has this probability at most if they rule each other out.
+    if found.open_rows is not None and (not options.competition or prior_odds * 2.0 ** (least / SCALE) * KEEP <= 1):
+        pairs.ambiguous[files.puf.members] |= np.repeat(found.open_rows, np.diff(files.puf.first))
+    return pairs
 
 
 def candidate_weight(prior_odds: float) -> int:
@@ -266,11 +259,11 @@ def tolerance(_: Options, variables: Variables, __: bool) -> int:
 def losses(options: Options, variables: Variables, _: bool) -> Losses:
     """Return nothing of single variables, whose weights depend on the records; other thresholds rank pairs alike."""
     limit, by = options.threshold, "weight" if options.threshold.probability is None else "probability"
-    levels = options.levels, tuple(options.bands.items()), options.competition
+    levels = options.levels, tuple(options.bands.items()), options.competition, options.frequency
     order = None if options.one_to_one else (options.m, options.partial, by, *levels)
     reach = -getattr(limit, by)
     # With one variable, the probability of each level is the share of links among its pairs, half a pair aside.
-    is_share = options.m == "informed" and len(variables) == 1 and not options.partial
+    is_share = options.m == "informed" and len(variables) == 1 and not options.partial and not options.frequency
     two_pairs = is_share and limit.probability is not None and limit.probability >= 0.5
     return Losses({}, 0, order=order, reach=reach, one_candidate=options.one_to_one, two_pairs=two_pairs)
 

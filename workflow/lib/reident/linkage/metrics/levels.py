@@ -19,7 +19,8 @@ from reident.linkage.settings import OrderedVariable
 from reident.sections.codes import Coding, normaliser
 
 if TYPE_CHECKING:
-    from reident.kernels.evidence import Differences, Intervals
+    from reident.kernels.compared import Intervals
+    from reident.kernels.differences import Differences
     from reident.linkage.pairing import Pairing
     from reident.linkage.settings import Variable
 
@@ -132,7 +133,7 @@ def scale_of(values: np.ndarray, *, skewed: bool = True) -> Scale:
 
 def levels_of(pairing: Pairing, rules: Rules) -> list[Levels]:
     """Return the levels of each variable of strata that lie one after another."""
-    from reident.kernels.evidence import Differences  # compiled code: loaded only where pairs are compared
+    from reident.kernels.differences import Differences  # compiled code: loaded only where pairs are compared
 
     found = []
     for at, variable in enumerate(pairing.variables):
@@ -179,17 +180,24 @@ def starts_of(pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
 
 def whole_values(pairing: Pairing, found: Sequence[Levels]) -> tuple[np.ndarray, np.ndarray]:
     """Return the records of both files as the whole numbers of which the levels are differences; int64 (n, v)."""
-    puf, eif = (side.codes.astype(np.int64) for side in (pairing.puf, pairing.eif))
-    for at, (levels, labels) in enumerate(zip(found, pairing.labels, strict=True)):
+    both = zip(pairing.variables, found, strict=True)
+    codes = placed(pairing, [variable.name for variable, levels in both if PARTIAL in levels.names])
+    puf, eif = (np.where(side < 0, ABSENT, side.astype(np.int64)) for side in codes)
+    for at, levels in enumerate(found):
         if levels.scale is not None:
             for whole, (_, numbers) in ((puf, pairing.puf), (eif, pairing.eif)):
                 whole[:, at] = levels.scale.whole(numbers[:, at])
-            continue
-        for codes in (puf[:, at], eif[:, at]):  # views
-            if PARTIAL in levels.names and labels is not None:
-                place = places(pairing.variables[at], labels)
-                codes[:] = np.where(codes < 0, codes, place[codes])
-            codes[codes < 0] = ABSENT
+    return puf, eif
+
+
+def placed(pairing: Pairing, partial: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes of both files, -1 where missing; in `partial`, codes of neighbours differ by one."""
+    puf, eif = pairing.puf.codes.copy(), pairing.eif.codes.copy()
+    for at, (variable, labels) in enumerate(zip(pairing.variables, pairing.labels, strict=True)):
+        if variable.name in partial and labels is not None:
+            place = places(variable, labels)
+            for codes in (puf[:, at], eif[:, at]):  # views
+                codes[:] = np.where(codes < 0, -1, place[codes])
     return puf, eif
 
 
@@ -202,19 +210,14 @@ def places(variable: Variable, labels: list[str]) -> np.ndarray:
     return np.array([place.get(label, other) for label, other in zip(labels, others, strict=True)] or [0], np.int64)
 
 
-def intervals(found: Sequence[Levels]) -> Intervals:
-    """Return the intervals of the kernel; the levels of all variables are numbered one variable after another."""
-    from reident.kernels.evidence import Intervals  # compiled code: loaded only where pairs are compared
+def intervals_of(found: Sequence[Levels]) -> Intervals:
+    """Return the intervals of the kernel, with the levels of each variable numbered in the order of the table."""
+    from reident.kernels.compared import Intervals  # compiled code: loaded only where pairs are compared
 
-    begin = begins(found)
     ends = np.array([end for levels in found for end in levels.ends], np.int64)
     first = np.append(0, np.cumsum([len(levels.ends) for levels in found])).astype(np.int64)
-    level = [
-        start + levels.distinct.index(name)
-        for start, levels in zip(begin, found, strict=False)
-        for name in levels.names
-    ]
-    return Intervals(ends, first, np.array(level, np.int64), begin[-1])
+    level = [levels.distinct.index(name) for levels in found for name in levels.names]
+    return Intervals(ends, first, np.array(level, np.int64), np.diff(begins(found)))
 
 
 def begins(found: Sequence[Levels]) -> list[int]:

@@ -170,6 +170,10 @@ def _winkler(results: Results) -> list[Choice]:
     ]
 
 
+def _switch(name: str, on: bool) -> Choice:
+    return Choice(TEXT(f"{name}.choice"), TEXT(f"{name}.{'yes' if on else 'no'}"), TEXT(f"{name}.others"), "§4.6")
+
+
 def _fellegi_sunter(results: Results) -> list[Choice]:
     options = results.options("fellegi_sunter")
     limit, rules = options.threshold, TEXT.group("fellegi_sunter.m.in_force")
@@ -182,15 +186,12 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
     partial = some(n, "variable") if n else TEXT("fellegi_sunter.partial.none")
     others = TEXT("fellegi_sunter.threshold.others")
     levels = TEXT.group("fellegi_sunter.levels.in_force")
-    competition = TEXT(f"fellegi_sunter.competition.{'yes' if options.competition else 'no'}")
     pairs = TEXT(f"fellegi_sunter.one_to_one.{'one' if options.one_to_one else 'many'}")
     return [
         Choice(TEXT("fellegi_sunter.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
         Choice(TEXT("fellegi_sunter.threshold.choice"), threshold, others, "§4.6"),
         Choice(TEXT("fellegi_sunter.levels.choice"), levels[options.levels], _others(levels, options.levels), "§4.6"),
-        Choice(
-            TEXT("fellegi_sunter.competition.choice"), competition, TEXT("fellegi_sunter.competition.others"), "§4.6"
-        ),
+        *(_switch(f"fellegi_sunter.{name}", getattr(options, name)) for name in ("competition", "frequency")),
         Choice(TEXT("fellegi_sunter.partial.choice"), partial, TEXT("fellegi_sunter.partial.others"), "§4.6"),
         Choice(TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"),
     ]

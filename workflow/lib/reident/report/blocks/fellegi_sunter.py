@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,6 +39,8 @@ def weights_premise(results: Results) -> str:
         TEXT(f"premise.{how}", pairs=some(int(model["n_pairs"]), "pair")),
         TEXT(f"premise.prior_{how}", share=declared(float(f"{model['prior']:.3g}"))),
         *_expected(results),
+        *([TEXT("premise.left_out", links=count(math.ceil(model["left_out"])))] if model["left_out"] > 0 else []),
+        *([TEXT("premise.frequency")] if results.options(METRIC).frequency else []),
         TEXT("premise.least", least=bits(model["least_weight"])),
     ]
     return paragraphs(
