@@ -344,14 +344,17 @@ class Study(Section):
     def _limits_fit(self) -> Study:
         if self.decision is None:
             return self
-        scenarios = self.file_risk.scenarios if self.file_risk else ()
+        risk = self.file_risk
+        scenarios, sensitive = (risk.scenarios, risk.sensitive) if risk else ((), ())
         targets = self.attribute_disclosure.targets if self.attribute_disclosure else None
         self.decision.check(
             {
                 "metrics": list(self.chosen) if self.metrics is not None else None,
                 "together": None if self.together is None else list(self.chosen),
-                "file_risk": None if self.file_risk is None else [],
+                "file_risk": None if risk is None else [],
+                "file_risk.population": None if risk is None or risk.population is None else [],
                 "file_risk.scenarios": [scenario.name for scenario in scenarios] or None,
+                "file_risk.sensitive": [variable.name for variable in sensitive] or None,
                 "matching": None if self.matching is None else [],
                 "matching.closest.holdout": [] if self.holdout_sources else None,
                 "attribute_disclosure": None if targets is None else [target.name for target in targets],
