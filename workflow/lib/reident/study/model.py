@@ -58,6 +58,9 @@ class Study(Section):
     date: Day | None = None
     """The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not conform to PDF/A,
     which requires one, and `reident seal` gives a warning."""
+    predecessor: str | None = Field(None, exclude_if=operator.not_)
+    """The `id` of the study of the earlier release, with which the page over all studies compares this one. If absent:
+    the study whose `id` differs in its year alone, such as survey-2025 for survey-2026."""
     language: Code = DEFAULT_LANGUAGE
     """The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables and messages
     stay in English."""
