@@ -87,7 +87,7 @@ def test_an_answer_is_one_paragraph_whatever_its_lines(tmp_path):
     path = saved(tmp_path, answers={"age": "one\n\ntwo\t three \n", "smallest-area": "x" * 2000})
     check(path)
     (member,) = family.Family(path).members
-    lines = checklists.table(checklists.load(tmp_path / "ours.yaml"), member.study.checklist.answers)
+    lines = checklists.table([checklists.load(tmp_path / "ours.yaml")], member.study.checklist.answers)
     assert lines["answer"].tolist() == ["x" * 2000, "one two three"]
     assert lines["exhibits"].tolist() == ["smallest_stratum", ""]
 
