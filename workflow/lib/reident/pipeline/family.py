@@ -324,7 +324,7 @@ def sources(study: Study, path: Path) -> dict[str, Path]:
 
 
 def settings_files(study: Study, path: Path) -> dict[str, Path]:
-    """Return the files without data that a study reads, by side: checklists, font, rounding policy, earlier editions."""
+    """Return the files without data that a study reads, by side: checklists, font, policy, earlier editions."""
     paths = [] if study.checklist is None else checklists.paths_of(study.checklist, path)
     files = {CHECKLIST if at == 1 else f"{CHECKLIST}_{at}": file for at, file in enumerate(paths, start=1)}
     if study.font is not None:
