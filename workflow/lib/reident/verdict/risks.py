@@ -54,7 +54,8 @@ def _values(limit: str, risks: pd.DataFrame, thresholds: pd.DataFrame, risk: flo
     """Return the value that a limit is compared with, by basis."""
     if limit == "share_above":
         risks = thresholds[thresholds["risk"] == risk].set_index("basis")
-    return {str(basis): float(value) for basis, value in risks[COLUMNS.get(limit, "share_above")].items()}
+    column = risks[COLUMNS.get(limit, "share_above")].astype(float)  # a whole number may be absent
+    return {str(basis): float(value) for basis, value in column.items()}
 
 
 def _known(limit: str, value: float, bound: float, *, beyond: int) -> tuple[float, float, str]:

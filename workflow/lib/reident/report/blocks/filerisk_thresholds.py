@@ -13,31 +13,29 @@ from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
-from reident.report.wording import UNDEFINED, apart, count, declared, defined, escape, number, percent
+from reident.report.wording import UNDEFINED, apart, declared, defined, escape, number, percent
 from reident.verdict.limits import UNSURE
 
 TEXT = Sentences("filerisk_thresholds")
 RISKS, THRESHOLDS = "filerisk/risks.csv", "filerisk/thresholds.csv"
 
-COUNTS = ("population_uniques_at_most", "k_map_at_least", "l_diversity_at_least")
-NUMBERS = (*COUNTS, "expected_reidentifications_at_most")
+NUMBERS = (
+    "expected_reidentifications_at_most", "population_uniques_at_most", "k_map_at_least", "l_diversity_at_least",
+)  # fmt: skip
 """The limits that are no shares."""
 
 
 def limit_text(results: Results, row: Any) -> str:
     """Return a limit on the risk of records or on a sensitive variable in words, with what it was judged by."""
-    show = count if row.limit in COUNTS else number
-    value, bound = (show(row.value), show(row.bound)) if row.limit in NUMBERS else _shares(row.value, row.bound)
-    fields = {"limit": bound, "value": value}
+    fields = {"limit": number(row.bound), "value": number(round(row.value, 2) if defined(row.value) else None)}
+    if row.limit not in NUMBERS:
+        value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
+        fields = {"limit": declared(row.bound), "value": value}
     if row.limit in ("l_diversity_at_least", "t_closeness_at_most"):
         return TEXT(f"limits.{row.limit}", target=escape(row.metric), **fields)
     if row.limit == "share_above":
         fields["risk"] = declared(results.decision["share_above"]["risk"])
     return TEXT(f"limits.{row.limit}", basis=_basis(results, row), **fields)
-
-
-def _shares(value: float, bound: float) -> tuple[str, str]:
-    return (apart(value, bound)[0] if defined(value) else UNDEFINED), declared(bound)
 
 
 def _basis(results: Results, row: Any) -> str:
@@ -81,7 +79,7 @@ def _summary(basis: str, line: Any) -> str:
     fields = {
         "largest": percent(line.largest),
         "mean": percent(line.mean),
-        "expected": number(line.expected),
+        "expected": number(round(line.expected, 1)),
         "records": some(int(line.n_records), "record"),
     }
     texts = [TEXT(f"summary.{basis}", **fields)]
