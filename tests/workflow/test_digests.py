@@ -210,9 +210,10 @@ def test_two_truths_with_the_same_counts_give_the_same_bytes(one, tmp_path):
     """Whatever a digest is of, and a digest of digests: nothing that leaves depends on which of two links is true."""
     two = twins(tmp_path / "two", other=True)
     assert (one.folder / "in/iuf.csv").read_bytes() != (two.folder / "in/iuf.csv").read_bytes()
-    differ = {name for name in bag_files(one) if bag_files(one)[name] != bag_files(two).get(name)}
+    first, second = bag_files(one), bag_files(two)
+    differ = {name for name in first if first[name] != second.get(name)}
     assert differ <= {layout.COST, layout.CRATE, layout.PAYLOAD_MANIFEST, layout.TAG_MANIFEST, layout.INFO}
-    assert json.loads(bag_files(one)[layout.COST])["steps"], "the times of the steps differ from run to run"
+    assert json.loads(first[layout.COST])["steps"], "the times of the steps differ from run to run"
     pages = [path for path in (one.folder / "run/reports/twins").rglob("*") if path.is_file() and path.suffix != ".zip"]
     assert len(pages) > 4
     for page in pages:
@@ -276,7 +277,7 @@ CONTRADICTIONS = {
         "is not what the tables of the bag come to",
     ),
     "a verdict that the limits do not give": (
-        {SUMMARY: (b"ALL,above", b"ALL,within"), layout.DECISION: (b'"verdict": "above"', b'"verdict": "within"')},
+        {SUMMARY: (b",above,", b",within,"), layout.DECISION: (b'"verdict": "above"', b'"verdict": "within"')},
         "is not what the tables of the bag come to",
     ),
     "a study file that is none": ({STUDY: (b"metrics", b"metrix")}, "is not the study file of what was computed"),
