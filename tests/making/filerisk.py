@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from making.report import write_computed
 from making.studies import as_text
-from reident.filerisk import assessment, modelling, numerical_study, scenarios
+from reident.filerisk import assessment, modelling, numerical_study, scenarios, thresholds
 from reident.filerisk import prepare as intake
 from reident.pipeline import step_settings
 from reident.study import model as study
@@ -106,6 +106,7 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
         tables |= {"population": modelled.population_models, "individual_classes": modelled.individual_classes}
     if spec.risk.scenarios or spec.risk.key_sets:
         tables |= scenarios.assess(step_settings.intruder_rules(spec), files.file, files.population)._asdict()
+    tables |= thresholds.measure(step_settings.comparing_risks(spec), files.file, files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     return write_computed(

@@ -195,7 +195,7 @@ def write_checklist(folder: Path, checklist: dict) -> None:
     study["checklist"] |= {"decision": checklist.get("decision")}
     _write(folder / "study.json", json.dumps(study, indent=1, sort_keys=True))
     asked = Questions.model_validate(checklist["questions"])
-    (folder / "checklist.csv").write_bytes(encoded(checklists.table(asked, checklist.get("answers", {}))))
+    (folder / "checklist.csv").write_bytes(encoded(checklists.table([asked], checklist.get("answers", {}))))
 
 
 def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:

@@ -137,6 +137,7 @@ HEAD: list[Change] = [
     {"language": "de"},
     {"checklist": {"answers": {"survey": "A survey."}}},
     {"checklist": {"file": "questions.yaml", "answers": {"age": "Old."}}},
+    {"checklist": {"file": "questions.yaml", "further": ["ipc-ontario"]}},
     {
         "checklist": {
             "decision": {
@@ -415,6 +416,8 @@ RISK: list[Change] = [
     {"decision": {"k_anonymity_at_least": "3"}},
     {"decision": {"k_anonymity_at_least": "3", "records_below_k_at_most": "0.2"}},
     {"decision": {"dis_at_most": "0.1"}},
+    {"decision": {"share_above": {"risk": "0.04", "at_most": "0.1"}}},
+    {"decision": {"k_map_at_least": "3", "average_risk_at_most": "0.2"}},
     {"file_risk.key_variables.1.recode": {"3": "2"}},
     {"file_risk.key_variables.1.order": ["1", "2", "3", "-9"]},
     {"file_risk.key_variables.0.type": "numeric"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import yaml
 from making.filerisk import POPULATION, drawn, perturbed
 from oracles import unicity as oracle
-from workflow.commands import PRELOADED, snakemake
+from workflow.commands import PRELOADED, reident, snakemake
 
 from workflow import small
 
@@ -119,6 +120,39 @@ def test_cores_and_the_order_of_rows_change_no_byte(alone, tmp_path):
     for path in sorted(first.rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (second / path.relative_to(first)).read_bytes(), path.name
+
+
+def test_programs_are_told_the_verdict_as_long_as_the_results_hold(tmp_path):
+    keys = ["sex", "region"]
+    section = {"file": {"path": "survey.csv", "id": "pid"}, "sampling_fraction": 0.1, "key_variables": keys}
+    section |= {"population": {"file": {"path": "census.csv"}}, "sensitive": ["tenure"], "key_sets": {}}
+    limits = {"share_above": {"risk": 0.04, "at_most": 0}, "k_map_at_least": 2, "l_diversity_at_least": 2}
+    lists = {"file": "nist-sp-800-188", "further": ["ipc-ontario"], "answers": {"nist-goals": "Research."}}
+    study = write(tmp_path, section, "limits-2026", decision=limits, checklist=lists)
+    run = tmp_path / "run"
+    unmade = reident("verdict", study, folder=run)
+    assert (unmade.code, "there are no results yet" in unmade.shown) == (1, True)
+    assert snakemake(studies=[study], folder=run, program=PRELOADED).code == 0
+    people, file = (pd.read_csv(tmp_path / name, dtype=str) for name in ("census.csv", "survey.csv"))
+    sizes = people.groupby(keys).size()
+    risks = 1 / file[keys].apply(lambda row: sizes[tuple(row)], axis=1)
+    results = run / "results" / "limits-2026"
+    table = pd.read_csv(results / "filerisk" / "thresholds.csv").set_index(["basis", "risk"])
+    assert table.at[("population", 0.04), "n_above"] == (risks > 0.04).sum()
+    answer = reident("verdict", study, "--json", folder=run)
+    facts = json.loads(answer.shown)
+    assert {line["limit"]: line["metric"] for line in facts["limits"]} == {
+        "share_above": "population", "k_map_at_least": "population", "l_diversity_at_least": "tenure",
+    }  # fmt: skip
+    broken = (risks > 0.04).any() or "breaks" in {line["outcome"] for line in facts["limits"]}
+    assert (answer.code, facts["verdict"]) == ((3, "above") if broken else (0, "within"))
+    questions = pd.read_csv(results / "checklist.csv")
+    assert questions["checklist"].nunique() == 2
+    index = reident("index", folder=run)
+    assert (index.code, "1 study, 0 variants" in index.shown) == (0, True)
+    people.iloc[1:].to_csv(tmp_path / "census.csv", index=False)
+    changed = reident("verdict", study, folder=run)
+    assert (changed.code, "census.csv" in changed.shown) == (1, True)
 
 
 def test_a_study_with_every_section(tmp_path):

@@ -9,6 +9,7 @@ Makes  results/{study}/simulated/{survey,population}.csv where the study simulat
        filerisk/individual.parquet: individual risk of every record; filerisk/{population,individual_classes}.csv:
        estimates of models of the population;
        filerisk/{scenarios,diversity,set_variables}.csv: several keys at once;
+       filerisk/{risks,thresholds}.csv: the risk of the records beside the thresholds of regulators;
        filerisk/{by_sample,by_class,by_tenth}.csv: samples of the population beside it
 """
 
@@ -161,6 +162,32 @@ rule assess_scenarios:
         **PLAN.params("assess_scenarios"),
     script:
         "../scripts/assess_scenarios.py"
+
+
+rule measure_thresholds:
+    """Compare the risk of every record with the thresholds that regulators use, on a chain of steps that closes."""
+    input:
+        unpack(PLAN.files("risk", "source_")),
+        file="results/{study}/filerisk/prepared/file.parquet",
+        population="results/{study}/filerisk/prepared/population.parquet",
+    output:
+        risks="results/{study}/filerisk/risks.csv",
+        thresholds="results/{study}/filerisk/thresholds.csv",
+        ledger="results/{study}/ledger/measure_thresholds.json",
+    log:
+        "results/{study}/logs/measure_thresholds.log",
+    benchmark:
+        "results/{study}/benchmarks/measure_thresholds.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=memory(40),
+        runtime=minutes,
+    params:
+        **PLAN.params("measure_thresholds"),
+    script:
+        "../scripts/measure_thresholds.py"
 
 
 rule sample_population:

@@ -31,7 +31,7 @@ rule resolve:
 rule checklist:
     """Put the questions of the board's checklist and the answers of the study into one table."""
     input:
-        checklist=PLAN.checklist,
+        unpack(PLAN.checklists),
     output:
         questions="results/{study}/checklist.csv",
         ledger="results/{study}/ledger/checklist.json",

@@ -4,4 +4,5 @@ from reident import ledger
 from reident.study import checklists
 
 with ledger.step(snakemake) as step:
-    step.write("questions", checklists.table(checklists.load(step.path("checklist")), step.settings))
+    questions = [checklists.load(step.path(side)) for side in step.inputs]
+    step.write("questions", checklists.table(questions, step.settings))

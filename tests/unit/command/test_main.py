@@ -8,7 +8,7 @@ from reident.command import commands, main
 from reident.validation import run as validation
 
 (GOLDEN,) = (Path(__file__).parents[2] / "golden").glob("*.zip")
-COMMANDS = ("init", "validate", "check", "seal", "sign", "verify", "reproduce", "compare")
+COMMANDS = ("init", "validate", "check", "verdict", "seal", "sign", "verify", "reproduce", "compare", "index")
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_help_has_examples_and_the_exit_status(capsys, command):
         main([command, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    assert f"\n  reident {command} " in shown.split("examples:")[1]
+    assert f"\n  reident {command}" in shown.split("examples:")[1]
     assert "\nexit status: 0 " in shown
     assert "2 for a wrong command line" in shown
 
@@ -38,6 +38,8 @@ WRONG = [
     ["reproduce", "a.zip", "--cores", "many"],
     ["sign", "a.zip", "signoff.yaml"],
     ["compare", "a.zip"],
+    ["verdict"],
+    ["index", "study.yaml"],
     ["verify", "a.zip", "signers=x"],
     ["seal", "--results", "x"],
 ]
@@ -73,6 +75,7 @@ TOO_LONG = [
     ["init", LONG, "eif.csv"],
     ["init", "--file-risk", LONG],
     ["check", LONG],
+    ["verdict", LONG],
     ["seal", LONG],
     ["compare", LONG, LONG],
     ["sign", LONG, LONG, "--key", LONG],

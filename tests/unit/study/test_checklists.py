@@ -25,8 +25,31 @@ def saved(folder, questions=QUESTIONS, **checklist):
 @pytest.mark.parametrize("path", sorted(checklists.FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_bundled_checklist_is_complete(path):
     questions = checklists.load(path)
-    assert len(questions.all) >= 30
+    assert len(questions.all) >= 14
     assert all(question.text.endswith("?") and question.why.endswith(".") for question in questions.all)
+    assert path.stem == BUNDLED or all(question.clause for question in questions.all)
+
+
+def test_the_page_on_regulators_has_the_numbers_of_the_questions():
+    page = (checklists.FOLDER.parents[1] / "docs/how-to/regulators.md").read_text(encoding="utf-8")
+    for path in checklists.FOLDER.glob("*.yaml"):
+        every = checklists.load(path).all
+        n = sum(bool(question.exhibits) for question in every)
+        assert f"| `{path.stem}` | {len(every)} | {n} | {len(every) - n} |" in page
+
+
+def test_a_study_asks_the_questions_of_several_checklists(tmp_path):
+    names = sorted(path.stem for path in checklists.FOLDER.glob("*.yaml"))
+    answers = {"nist-goals": "Research.", "age": "Old."}
+    own = QUESTIONS.replace("smallest-area", "own-area")
+    path = saved(tmp_path, own, file=names[0], further=[*names[1:], "ours.yaml"], answers=answers)
+    check(path)
+    (member,) = family.Family(path).members
+    files = [file for side, file in family.sources(member.study, path).items() if side.startswith("checklist")]
+    table = checklists.table([checklists.load(file) for file in files], member.study.checklist.answers)
+    assert table["checklist"].nunique() == len(names) + 1
+    assert table["id"].is_unique
+    assert dict(table.loc[table["answer"] != "", ["id", "answer"]].to_numpy()) == answers
 
 
 BAD_QUESTIONS = [
@@ -64,7 +87,13 @@ BAD_SECTIONS = [
     ({"answers": {"age": "x" * 2001}}, "`checklist.answers.age` must have at most 2000 characters"),
     ({"answers": {"age": ["x"]}}, "`checklist.answers.age` must be a single value"),
     ({"file": "federal-disclosure"},
-     f"`checklist.file` must be `{BUNDLED}` or the path of a file that ends in `.yaml`. Did you"),
+     (f"`checklist.file` must be `{BUNDLED}`, `ico-motivated-intruder`, `ipc-ontario`, `iso-iec-27559`, "
+     f"`nist-sp-800-188` or the path of a file that ends in `.yaml`. Did you mean `{BUNDLED}`?")),
+    ({"further": ["federal-disclosure"]}, "`checklist.further[1]` must be `federal-disclosure-potential`, "),
+    ({"further": ["theirs.yaml"]}, "`checklist.further[1]`: theirs.yaml does not exist"),
+    ({"further": ["ours.yaml"]}, "`checklist`: `ours.yaml` is given twice in `further`"),
+    ({"further": ["./ours.yaml"]},
+     "`checklist.further[1]` must not have the question `smallest-area`, whose id is in another checklist"),
     ({"file": "theirs.yaml"}, "`checklist.file`: theirs.yaml does not exist. Correct the path"),
     ({"decision": {**DECIDED, "decision": "approved with conditions"}},
      "`checklist.decision.conditions` must be given with"),
@@ -87,7 +116,7 @@ def test_an_answer_is_one_paragraph_whatever_its_lines(tmp_path):
     path = saved(tmp_path, answers={"age": "one\n\ntwo\t three \n", "smallest-area": "x" * 2000})
     check(path)
     (member,) = family.Family(path).members
-    lines = checklists.table(checklists.load(tmp_path / "ours.yaml"), member.study.checklist.answers)
+    lines = checklists.table([checklists.load(tmp_path / "ours.yaml")], member.study.checklist.answers)
     assert lines["answer"].tolist() == ["x" * 2000, "one two three"]
     assert lines["exhibits"].tolist() == ["smallest_stratum", ""]
 

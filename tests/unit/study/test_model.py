@@ -242,6 +242,7 @@ def test_the_canonical_form_reads_back_as_the_study():
 CLAIMS = {"order_claims", "compare_metrics", "leave_out"}
 TOUCHES = [
     ("the title", {"title": "T"}, {"report"}),
+    ("the study before", {"predecessor": "p-2025"}, set()),
     ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, {"judge"}),
     (
         "the limit on the surest claims",

@@ -55,7 +55,7 @@ def run(
         text = json.dumps(comparison.plain(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         contents = {f"{NAME}.{suffix}": content for suffix, content in render(comparison).items()}
         contents |= {RATES: encoded(differences.table(comparison.rates)), f"{NAME}.json": text}
-        _write({target / name: encoded(content) for name, content in contents.items()})
+        write({target / name: encoded(content) for name, content in contents.items()})
     notes = [f"{release.name}: {note}" for release in releases for note in release.notes]
     return [*notes, f"{target / NAME}.html: {CONCLUSIONS[comparison.conclusion]}"]
 
@@ -83,8 +83,8 @@ def _refuse_one_id(paths: list[Path]) -> None:
         )
 
 
-def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write files, all of them or none."""
+def write(contents: Mapping[Path, bytes]) -> None:
+    """Write pages, all of them or none."""
     written = []
     try:
         for path, content in contents.items():
@@ -93,7 +93,7 @@ def _write(contents: Mapping[Path, bytes]) -> None:
         for path in written:
             path.unlink(missing_ok=True)
         raise InputError(
-            f"{path.parent}: the comparison cannot be written ({error.strerror}). Make room, or correct the "
+            f"{path.parent}: the page cannot be written ({error.strerror}). Make room, or correct the "
             "permissions, and run the same command again."
         ) from None
     for temporary, path in zip(written, contents, strict=True):

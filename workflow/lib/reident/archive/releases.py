@@ -89,7 +89,7 @@ def open_release(path: Path, into: Path, notebook: Path, signers: Path | None) -
         bag = verify.open_bag(path, into, signers)
         study = complete(bag.documents[layout.RESOLVED])
         return Release(bag.name, study, bag.folder / layout.TABLES, bag.folder / layout.LEDGER, bag.warnings)
-    return _of_study(path, notebook)
+    return finished(path, notebook)
 
 
 def is_bag(path: Path) -> bool:
@@ -97,8 +97,11 @@ def is_bag(path: Path) -> bool:
     return path.suffix.lower() == ".zip"
 
 
-def _of_study(path: Path, notebook: Path) -> Release:
-    """Return the release of a study with finished results."""
+def finished(path: Path, notebook: Path) -> Release:
+    """Return the release of a study file.
+
+    It is an InputError if the chain of its results does not close, or if they are not finished.
+    """
     members = Family(path)
     root = RESULTS / members.study.id
     answer = check(members, RESULTS, notebook)

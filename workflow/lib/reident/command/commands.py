@@ -24,6 +24,19 @@ current files, and every break of the chain from the results back to the sources
 Results are read from the folder `results` of the working directory. Nothing is
 written.
 """
+_VERDICT = """\
+Report the verdict on a finished study, the outcome of each limit and the number of
+warnings, by a status that a program can act on. It has no number of the results.
+Nothing is written.
+"""
+_VERDICT_EXAMPLES = """
+examples:
+  reident verdict my-study/study.yaml
+  reident verdict my-study/study.yaml --json
+
+exit status: 0 within the limit, 3 above the limit, 4 within the limit with reservations, 5 no verdict or no limit; 1 if
+the results are not finished or not those of the study and its files as they are now, 2 for a wrong command line
+"""
 _SEAL = """\
 Write each finished study into one zip file, which an auditor can hold: code,
 ledger, tables, report, verdict, and the hashes of all results and source files.
@@ -74,6 +87,17 @@ examples:
 exit status: 0 if everything that must be identical is, 1 if it is not, 2 for a wrong command line, 3 if the bag was
 verified but not computed again because inputs are missing
 """
+_INDEX = """\
+Write one page over every study and variant that was run, reports/index.html and
+index.csv: verdict, highest rates, warnings, links to the reports, and the change
+since the study before.
+"""
+_INDEX_EXAMPLES = """
+examples:
+  reident index
+
+exit status: 0 if the page was written, 1 if not, 2 for a wrong command line
+"""
 _COMPARE = """\
 Compare two releases, each a sealed study or the study file of finished results:
 whether the risk grew, and everything that changed. The page is
@@ -99,6 +123,10 @@ def declare(commands: Any) -> None:
         what = "study files, by default those that config/config.yaml names"
         parser.add_argument("studies", nargs="*", metavar="STUDY", help=what)
 
+    parser = add_command(commands, "verdict", "report the verdict", _VERDICT, _VERDICT_EXAMPLES, _verdict)
+    parser.add_argument("study", type=_path, metavar="STUDY", help="the study file")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
     parser = add_command(commands, "sign", "add a decision to a sealed study", _SIGN, _SIGN_EXAMPLES, _sign)
     parser.add_argument("bag", type=_path, metavar="BAG", help="the sealed study")
     parser.add_argument("signoff", type=_path, metavar="SIGNOFF", help="the file with the decision")
@@ -121,6 +149,8 @@ def declare(commands: Any) -> None:
     _add_signers(parser)
     parser.add_argument("--keep", action="store_true", help="keep the new results, as confidential as the inputs")
     parser.add_argument("--cores", type=_cores, default="all", metavar="N", help="processors to use, by default all")
+
+    add_command(commands, "index", "write a page over all studies", _INDEX, _INDEX_EXAMPLES, _index)
 
     parser = add_command(commands, "compare", "compare two releases", _COMPARE, _COMPARE_EXAMPLES, _compare)
     for side in ("before", "after"):
@@ -195,6 +225,16 @@ def _check(args: argparse.Namespace) -> int:
     return int(not all(answer.closes for answer in answers))
 
 
+def _verdict(args: argparse.Namespace) -> int:
+    """Write the verdict on a study; the status has it too."""
+    from reident.archive import verdict
+    from reident.pipeline.release import NOTEBOOK
+
+    lines, status = verdict.run(args.study, NOTEBOOK, as_json=args.json)
+    _write(lines)
+    return status
+
+
 def _seal(args: argparse.Namespace) -> int:
     """Seal each study; one that cannot be sealed does not keep others from it."""
     from reident.archive.seal import seal
@@ -257,6 +297,14 @@ def _compare(args: argparse.Namespace) -> int:
     from reident.report import releases
 
     return _write(compare.run(args.before, args.after, args.signers, NOTEBOOK, releases.page))
+
+
+def _index(_: argparse.Namespace) -> int:
+    """Write the page over all studies."""
+    from reident.archive import overview
+    from reident.report import studies
+
+    return _write(overview.run(RESULTS, Path("reports"), studies.page))
 
 
 def _write(lines: Iterable[str]) -> int:

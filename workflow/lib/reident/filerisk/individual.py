@@ -111,6 +111,19 @@ def matches(codes: np.ndarray, weights: np.ndarray, *, wildcard: bool = False) -
     return sizes[numbers], people[numbers]
 
 
+def of_records(
+    codes: np.ndarray, weights: np.ndarray, *, wildcard: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the records that match each record, the estimate of the people who do, and the individual risk.
+
+    The last two are NaN for a record in no cell.
+    """
+    sizes, sums = matches(codes, weights, wildcard=wildcard)
+    share = float((sizes > 0).mean())
+    people = np.where(sizes > 0, sums / share if share else np.nan, np.nan)
+    return sizes, people, risk(sizes, people)
+
+
 def of_households(risks: np.ndarray, households: np.ndarray) -> np.ndarray:
     """Return the risk of each household, 1 − Π(1 − risk of a member); float64, in the order of their numbers.
 

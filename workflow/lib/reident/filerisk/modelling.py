@@ -62,13 +62,10 @@ def model(settings: ModellingSettings, file: pa.Table, population: pa.Table) -> 
     names = list(settings.key)
     codes, people = codes_of(file, names), codes_of(population, names)
     fraction, weights = weighted(file, settings.sampling_fraction)
-    sizes, sums = individual.matches(codes, weights, wildcard=settings.wildcard)
-    share = float((sizes > 0).mean())
-    sums = np.where(sizes > 0, sums / share if share else np.nan, np.nan)
-    risks = individual.risk(sizes, sums)
+    sizes, sums, risks = individual.of_records(codes, weights, wildcard=settings.wildcard)
     true = population_reciprocal(codes, people, wildcard=settings.wildcard) if len(people) else None
     households = file[HOUSEHOLD].to_numpy() if settings.household else None
-    cell_fraction = dis.of_cells(fraction, share)
+    cell_fraction = dis.of_cells(fraction, float((sizes > 0).mean()))
     overlapping = settings.wildcard and bool((codes < 0).any())
     linear, unique_risks = _log_linear(settings, codes, sizes, cell_fraction, overlapping=overlapping)
     lines = [*_individual(sizes, risks, households), *linear]

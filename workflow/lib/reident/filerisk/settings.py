@@ -14,6 +14,12 @@ from reident.sections.keys import KeyVariable
 FILE, POPULATION, ORIGINAL = "file", "population", "original"
 """The prepared tables: the file, its population, and its records before perturbation."""
 
+SAMPLE = "sample"
+"""The basis of a risk that is that of the file alone; the others are the population and the individual risk."""
+
+RISKS = (0.05, 0.075, 0.09, 0.1, 0.2, 0.33, 0.5)
+"""The risks with which those of the records are compared, beside the one that a limit declares."""
+
 PLACE = ".place."
 """The prefix of the column with the place of each value in the order of a sensitive variable."""
 
@@ -170,3 +176,20 @@ class ScenarioSettings:
     wildcard: bool
     household: bool
     ordered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ThresholdSettings:
+    """The settings of the step `measure_thresholds`.
+
+    Attributes
+    ----------
+    sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    risks : the thresholds, rising
+    """
+
+    key: tuple[str, ...]
+    sampling_fraction: float | None
+    wildcard: bool
+    risks: tuple[float, ...]

@@ -21,7 +21,7 @@ SOURCES = (SOURCE_PREFIX, "simulated/", "microaggregation/")
 """Where the sources of steps are, as the ledger records them; some are made by the study."""
 
 _INTRUDER_FILES = re.compile(
-    r"(source_)?(puf|eif|survey|synthetic_\d+|attribution_released(_\d+)?|functions|checklist|font|policy)"
+    r"(source_)?(puf|eif|survey|synthetic_\d+|attribution_released(_\d+)?|functions|checklist(_\d+)?|font|policy)"
     r"|(edition_)?notebook"
 )
 """Inputs, by their names in the rules, that an intruder holds or that hold no data."""

@@ -324,8 +324,9 @@ def sources(study: Study, path: Path) -> dict[str, Path]:
 
 
 def settings_files(study: Study, path: Path) -> dict[str, Path]:
-    """Return the files without data that a study reads, by side: checklist, font, rounding policy, earlier editions."""
-    files = {} if study.checklist is None else {CHECKLIST: checklists.path_of(study.checklist, path)}
+    """Return the files without data that a study reads, by side: checklists, font, policy, earlier editions."""
+    paths = [] if study.checklist is None else checklists.paths_of(study.checklist, path)
+    files = {CHECKLIST if at == 1 else f"{CHECKLIST}_{at}": file for at, file in enumerate(paths, start=1)}
     if study.font is not None:
         files[FONT] = path.parent / study.font
     return files if study.release is None else files | rounding.sources(study.release, path)

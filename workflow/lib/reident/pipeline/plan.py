@@ -320,13 +320,14 @@ class Plan:
         # What a rule outside this workflow makes may not be there yet; Snakemake asks again before the job runs.
         return [digests.sha256(path) if path.exists() else "not made yet" for path in paths]
 
-    def checklist(self, wildcards: Any) -> str:
-        """Return the questions of the board."""
-        return _outside(self.sources(wildcards.study)[CHECKLIST])
+    def checklists(self, wildcards: Any) -> dict[str, str]:
+        """Return the questions of the board, by side."""
+        sources = self.sources(wildcards.study).items()
+        return {side: _outside(path) for side, path in sources if side.startswith(CHECKLIST)}
 
     def checklist_digest(self, wildcards: Any) -> str:
-        """Return the digest of the questions of the board, as :meth:`source_digests`."""
-        return digests.sha256(Path(self.checklist(wildcards)))
+        """Return the digests of the questions of the board, as :meth:`source_digests`."""
+        return " ".join(digests.sha256(Path(path)) for path in self.checklists(wildcards).values())
 
     def font(self, wildcards: Any) -> list[str]:
         """Return the font of labels, where the study names one."""

@@ -13,12 +13,14 @@ from typing import Any
 
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
 from reident.filerisk.settings import (
+    RISKS,
     AssessmentSettings,
     Coarsening,
     ModellingSettings,
     RiskFileSettings,
     SamplingSettings,
     ScenarioSettings,
+    ThresholdSettings,
 )
 from reident.intake.settings import PreparationSettings
 from reident.larger.settings import ExtrapolationSettings, ThinningSettings
@@ -377,6 +379,18 @@ def modelling(study: Study) -> ModellingSettings:
     )
 
 
+def comparing_risks(study: Study) -> ThresholdSettings:
+    """Return the settings of the step `measure_thresholds`."""
+    options, limit = study.risk, study.decision.share_above if study.decision else None
+    declared = () if limit is None else (limit.risk,)
+    return ThresholdSettings(
+        tuple(variable.name for variable in study.risk_key),
+        options.sampling_fraction,
+        options.missing == "wildcard",
+        tuple(sorted({*RISKS, *declared})),
+    )
+
+
 def assessment(study: Study) -> AssessmentSettings:
     """Return the settings of the step `assess_file`."""
     options = study.risk
@@ -502,6 +516,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "assess_scenarios": intruder_rules,
     "model_population": modelling,
     "assess_file": assessment,
+    "measure_thresholds": comparing_risks,
     "sample_population": sampling,
     "prepare_attribution": attribution_files,
     "assess_attribution": attribution_rules,

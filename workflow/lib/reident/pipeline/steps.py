@@ -160,6 +160,8 @@ _TABLE = (
     ("model_population", "Modelling the population", "filerisk.modelling", _modelled, "prepare_filerisk", "compiled"),
     ("assess_scenarios", "Measuring several keys at once", "filerisk.scenarios", _has_scenarios,
      "prepare_filerisk", "compiled"),
+    ("measure_thresholds", "Comparing risks with thresholds", "filerisk.thresholds", _has("file_risk"),
+     "prepare_filerisk", "compiled"),
     ("sample_population", "Sampling the population", "filerisk.numerical_study", _sampled,
      "prepare_filerisk", "compiled"),
     ("prepare_attribution", "Reading original and released files", "attribution.prepare", _has("attribute_disclosure"),
@@ -172,7 +174,8 @@ _TABLE = (
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
      ("prepare stratify check_description leave_out rate compare_metrics calibrate join_files match measure_distances"
-      " assess_file assess_scenarios assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
+      " assess_file model_population assess_scenarios measure_thresholds assess_attribution prepare_matching"
+      " prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate compare_metrics agreements match assess_file measure_utility judge", "gathers"),
     ("compare_protection", "Comparing before and after protection", "linkage.protection", _compared_with_original,

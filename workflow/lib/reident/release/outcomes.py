@@ -10,6 +10,7 @@ import pandas as pd
 from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
 from reident.release.facts import LimitOutcome
+from reident.sections.decision import LIMITS
 
 WITHHELD = "withheld"
 """What is published instead of an outcome that is no linear relation between published counts."""
@@ -22,6 +23,8 @@ _RATES: dict[str, tuple[str, str | None]] = {
     "confirmed_at_most": ("n_confirmed", None),
 }
 """The counts of a rate with a limit."""
+
+_BY_BASIS = (*LIMITS["file_risk.risks"], *LIMITS["file_risk.population"])
 
 _WORDS: dict[str, Literal["passes", "breaks"]] = {
     "breaks": "breaks",
@@ -69,5 +72,7 @@ def table(limits: pd.DataFrame, published: list[LimitOutcome]) -> pd.DataFrame:
     lines = []
     for line in limits.to_dict("records"):
         key = line["metric"], _RATES.get(line["limit"]), float(line["bound"])
-        lines.append({name: line[name] for name in names} | {"outcome": outcomes.get(key, WITHHELD)})
+        # What a limit on risks was judged by tells on which side of it the file is.
+        judged_by = {"metric": ""} if line["limit"] in _BY_BASIS else {}
+        lines.append({name: line[name] for name in names} | judged_by | {"outcome": outcomes.get(key, WITHHELD)})
     return pd.DataFrame(lines, columns=[*names, "outcome"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -28,10 +29,14 @@ Exhibit = Literal[
     "confirmed",
     "conditional_rate",
     "reach",
+    "surest",
     "clusters",
     "protection",
     "uniques",
     "k_anonymity",
+    "risks",
+    "diversity",
+    "attributes",
     "riskiest_variables",
     "dis",
     "original_values",
@@ -91,6 +96,8 @@ class Checklist(Section):
     file: str = Field(BUNDLED, min_length=1)
     """The questions: the name of a file in config/checklists, or the path of a file of your own, which ends in
     `.yaml`."""
+    further: tuple[Annotated[str, Field(min_length=1)], ...] = Field((), max_length=20, exclude_if=operator.not_)
+    """Further checklists, which follow the first one, each as `file`."""
     answers: dict[str, Paragraph] = Field(default_factory=dict)
     """The answers by the id of their question: one paragraph of plain text each. A question with neither an answer nor
     a result that answers it is reported as not assessed."""
@@ -98,9 +105,20 @@ class Checklist(Section):
     """The decision of the board. If absent: the report has a form for it."""
 
     @property
-    def path(self) -> str | None:
-        """The path of the file, relative to the study file; None for a bundled checklist."""
-        return self.file if self.file.endswith((".yaml", ".yml")) else None
+    def files(self) -> dict[tuple[str | int, ...], str]:
+        """The files of questions as written, by their location in the study file."""
+        further = {("checklist", "further", at): name for at, name in enumerate(self.further)}
+        return {("checklist", "file"): self.file, **further}
+
+    @model_validator(mode="after")
+    def _files_differ(self) -> Checklist:
+        refuse_repeats(self.files.values(), "further")
+        return self
+
+
+def is_path(name: str) -> bool:
+    """Return whether a checklist is named by its path, relative to the study file, and not a bundled one."""
+    return name.endswith((".yaml", ".yml"))
 
 
 class Question(Section):
@@ -112,6 +130,8 @@ class Question(Section):
     """The question."""
     why: Paragraph
     """Why the board asks it."""
+    clause: Line | None = None
+    """The clause or chapter of the source that the question follows."""
     exhibits: tuple[Exhibit, ...] = ()
     """The results of the report that answer it."""
 

@@ -41,10 +41,21 @@ LIMITS: dict[str, tuple[str, ...]] = {
         "reach_at_most",
         "confirmed_at_most",
     ),
+    "metrics.any": ("confirmed_by_any_at_most",),
     "metrics.surest": ("surest",),
     "together": ("together_confirmed_rate_at_most", "together_best_rank_correct_rate_at_most"),
     "file_risk": ("k_anonymity_at_least", "dis_at_most"),
+    "file_risk.risks": (
+        "largest_risk_at_most",
+        "average_risk_at_most",
+        "share_above",
+        "expected_reidentifications_at_most",
+        "population_uniques_at_most",
+        "k_map_at_least",
+    ),
+    "file_risk.population": ("delta_presence_at_most",),
     "file_risk.scenarios": ("unique_share_at_most",),
+    "file_risk.sensitive": ("l_diversity_at_least", "t_closeness_at_most"),
     "matching": ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least"),
     "matching.closest.holdout": ("nearer_excess_at_most",),
     "attribute_disclosure": ("disco_at_most",),
@@ -59,6 +70,16 @@ class Surest(Section):
     """The share of right claims that an intruder would act on, as a fraction. Source: METHODS §6.7."""
     at_most: _Count
     """The largest number of surest claims of which that share is right with which a metric passes."""
+
+
+class ShareAbove(Section):
+    """The limit on the records whose risk is above a threshold."""
+
+    risk: float = Field(gt=0, le=1)
+    """The threshold of the risk of a record, as a fraction, such as 0.09. Source: METHODS §7.6."""
+    at_most: _Share
+    """The largest share of records with a higher risk, as a fraction of the records with a complete key, with which the
+    file passes."""
 
 
 class Decision(Section):
@@ -82,6 +103,9 @@ class Decision(Section):
     confirmed_at_most: Counts | None = None
     """The largest number of confirmed records with which a metric passes. One number for all metrics, or a mapping from
     metrics to numbers. Source: METHODS §6."""
+    confirmed_by_any_at_most: int | None = Field(None, ge=0, exclude_if=_is_absent)
+    """The largest number of records that at least one metric confirms, with which the attack passes. Source: METHODS
+    §6.2."""
     surest: Surest | None = Field(None, exclude_if=_is_absent)
     """The largest number of claims, the surest first, of which a share is right, for all metrics and their agreement.
     Source: METHODS §6.7."""
@@ -103,9 +127,33 @@ class Decision(Section):
     records with a complete key, with which the file passes."""
     dis_at_most: float | None = Field(None, ge=0, le=1)
     """`file_risk`: the largest DIS, general form, as a fraction, with which the file passes. Source: METHODS §7."""
+    largest_risk_at_most: float | None = Field(None, ge=0, le=1, exclude_if=_is_absent)
+    """`file_risk`: the largest risk of a record, as a fraction, with which the file passes. Source: METHODS §7.6, as of
+    the limits up to `delta_presence_at_most`."""
+    average_risk_at_most: float | None = Field(None, ge=0, le=1, exclude_if=_is_absent)
+    """`file_risk`: the largest mean risk of the records, as a fraction, with which the file passes."""
+    share_above: ShareAbove | None = Field(None, exclude_if=_is_absent)
+    """`file_risk`: the largest share of records with a higher risk than a threshold."""
+    expected_reidentifications_at_most: float | None = Field(None, ge=0, exclude_if=_is_absent)
+    """`file_risk`: the largest sum of the risks of the records, a number of records, with which the file passes."""
+    population_uniques_at_most: int | None = Field(None, ge=0, exclude_if=_is_absent)
+    """`file_risk`: the largest number of records that are unique in the file and in the population, with which the file
+    passes."""
+    k_map_at_least: int | None = Field(None, ge=2, exclude_if=_is_absent)
+    """`file_risk`: the smallest number of people of the population who match a record, with which the file passes."""
+    delta_presence_at_most: float | None = Field(None, ge=0, le=1, exclude_if=_is_absent)
+    """`file_risk.population`: the largest share of the people who match a record that are in the file, as a fraction,
+    with which the file passes."""
     unique_share_at_most: Shares | None = None
     """`file_risk.scenarios`: the largest share of sample uniques among the records compared, as a fraction, with which
     a scenario passes. One number for all scenarios, or a mapping from their names to numbers. Source: METHODS §7.5."""
+    l_diversity_at_least: Counts | None = Field(None, exclude_if=_is_absent)
+    """`file_risk.sensitive`: the smallest number of values in a cell, of any scenario or set, with which a sensitive
+    variable passes. One number for all variables, or a mapping from their names to numbers. Source: METHODS §7.5."""
+    t_closeness_at_most: Shares | None = Field(None, exclude_if=_is_absent)
+    """`file_risk.sensitive`: the largest distance t between a cell, of any scenario or set, and the file, with which a
+    sensitive variable passes. One number for all variables, or a mapping from their names to numbers. Source: METHODS
+    §7.5."""
     expected_match_risk_at_most: float | None = Field(None, ge=0)
     """Matching: the largest expected match risk, as a number of records, with which a scenario passes. Source: METHODS
     §8."""
@@ -160,7 +208,7 @@ class Decision(Section):
         """
         for section in LIMITS:
             for key, limit in self.given(section).items():
-                needed = section.removesuffix(".surest")
+                needed = _NEEDED.get(section, section)
                 names = sections[needed]
                 if names is None:
                     raise ValueError(
@@ -172,11 +220,18 @@ class Decision(Section):
                         raise ValueError(f"`.decision.{key}.{name}` must be a limit of {kind}. {remedy}")
 
 
+_NEEDED = {"metrics.any": "metrics", "metrics.surest": "metrics", "file_risk.risks": "file_risk"}
+"""The section that the study must have, where it is not the one by which :data:`LIMITS` names the limits."""
+
 _METRIC = ("a metric that the study computes", "Correct the metric, or add it to `metrics`.")
 _NAMED = {
     "metrics": _METRIC,
     "together": _METRIC,
     "file_risk.scenarios": ("a scenario of `file_risk`", "Correct the name, or add it to `file_risk.scenarios`."),
+    "file_risk.sensitive": (
+        "a sensitive variable of `file_risk`",
+        "Correct the name, or add it to `file_risk.sensitive`.",
+    ),
     "attribute_disclosure": (
         "a target of `attribute_disclosure`",
         "Correct the name, or add it to `attribute_disclosure.targets`.",

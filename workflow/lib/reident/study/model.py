@@ -58,6 +58,9 @@ class Study(Section):
     date: Day | None = None
     """The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not conform to PDF/A,
     which requires one, and `reident seal` gives a warning."""
+    predecessor: str | None = Field(None, exclude_if=operator.not_)
+    """The `id` of the study of the earlier release, with which the page over all studies compares this one. If absent:
+    the study whose `id` differs in its year alone, such as survey-2025 for survey-2026."""
     language: Code = DEFAULT_LANGUAGE
     """The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables and messages
     stay in English."""
@@ -344,14 +347,17 @@ class Study(Section):
     def _limits_fit(self) -> Study:
         if self.decision is None:
             return self
-        scenarios = self.file_risk.scenarios if self.file_risk else ()
+        risk = self.file_risk
+        scenarios, sensitive = (risk.scenarios, risk.sensitive) if risk else ((), ())
         targets = self.attribute_disclosure.targets if self.attribute_disclosure else None
         self.decision.check(
             {
                 "metrics": list(self.chosen) if self.metrics is not None else None,
                 "together": None if self.together is None else list(self.chosen),
-                "file_risk": None if self.file_risk is None else [],
+                "file_risk": None if risk is None else [],
+                "file_risk.population": None if risk is None or risk.population is None else [],
                 "file_risk.scenarios": [scenario.name for scenario in scenarios] or None,
+                "file_risk.sensitive": [variable.name for variable in sensitive] or None,
                 "matching": None if self.matching is None else [],
                 "matching.closest.holdout": [] if self.holdout_sources else None,
                 "attribute_disclosure": None if targets is None else [target.name for target in targets],

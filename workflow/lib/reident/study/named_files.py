@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reident.linkage.metrics import adhoc
 from reident.sections.base import Section
+from reident.sections.checklist import is_path
 from reident.sections.files import SourceFile
 from reident.study import reading as studyfile
 
@@ -32,8 +33,8 @@ def named_files(study: Study) -> dict[Location, str]:
 def files_without_data(study: Study) -> dict[Location, str]:
     """Return the files that are no source files, read or not: checklist, font, policy, earlier editions, functions."""
     named: dict[Location, str] = {}
-    if study.checklist is not None and study.checklist.path is not None:
-        named["checklist", "file"] = study.checklist.path
+    if study.checklist is not None:
+        named |= {location: name for location, name in study.checklist.files.items() if is_path(name)}
     if study.font is not None:
         named[FONT] = study.font
     if study.release is not None:

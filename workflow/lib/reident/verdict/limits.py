@@ -12,6 +12,8 @@ from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import stronger, warnings
+from reident.verdict.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNSURE, Outcome, is_beyond
+from reident.verdict.risks import of_risks
 from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
@@ -25,44 +27,11 @@ COLUMNS = {
 }
 """The column of the rates that a limit is compared with."""
 
-BREAKS, PASSES, UNSURE, NOTHING, NONE = "breaks", "passes", "unsure", "nothing", "none"
-"""Outcomes of a limit: broken; met; inside the interval, for rates if the rate itself meets it; nothing to judge; no
-verdict."""
-
 ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "none", "open"
 """Verdicts, see :data:`VERDICTS`."""
 
 VERDICTS = (ABOVE, UNKNOWN, RESERVED, WITHIN, OPEN)
 """Every verdict; that of a study is the first of those on its analyses."""
-
-DECIMALS = 12
-"""Decimals to which a sum of fractions is compared; rates of counts are compared as they are, which is exact."""
-
-
-class Outcome(NamedTuple):
-    """A limit and the value that was compared with it.
-
-    Attributes
-    ----------
-    about : str
-        One of :data:`reident.verdict.warnings.ABOUT`.
-    limit : str
-        The key of the study file.
-    metric : str
-        The metric, or :data:`reident.verdict.stronger.EXACT`; for matching and several keys the scenario, for attribute
-        disclosure the target; empty for the risk of the whole key of one file.
-    value : float
-        NaN where it is not defined.
-    bound : float
-    outcome : str
-    """
-
-    about: str
-    limit: str
-    metric: str
-    value: float
-    bound: float
-    outcome: str
 
 
 class Judged(NamedTuple):
@@ -115,16 +84,13 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             outcomes += [
                 judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
             ]
-        if "description/exact.csv" in tables:
-            outcomes += _of_exact_values(decision, tables["description/exact.csv"], sorted(set(rates["metric"])))
+        outcomes += [*_of_any(decision, tables), *_of_exact_values(decision, tables)]
     if "surest/summary.csv" in tables and decision.surest is not None:
         outcomes += _of_surest(decision.surest.at_most, tables["surest/summary.csv"], tables["rates.csv"])
     if "together/rates.csv" in tables:
         outcomes += _of_joint(decision, tables["together/rates.csv"], tables["rates.csv"])
     if "filerisk/cells.csv" in tables:
-        outcomes += _of_file(decision, tables["filerisk/cells.csv"], tables["filerisk/summary.csv"])
-    if "filerisk/scenarios.csv" in tables:
-        outcomes += _of_scenarios(decision, tables["filerisk/scenarios.csv"])
+        outcomes += _of_one_file(decision, tables)
     if "matching/scenarios.csv" in tables:
         outcomes += _of_matching(decision, tables["matching/scenarios.csv"], tables["matching/pooled.csv"])
     if "matching/closest.csv" in tables and (bound := decision.nearer_excess_at_most) is not None:
@@ -174,9 +140,21 @@ def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterato
         yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
 
 
-def _of_exact_values(decision: Decision, exact: pd.DataFrame, metrics: list[str]) -> Iterator[Outcome]:
+def _of_any(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
+    """Yield the limit on the records that at least one metric confirms; a bag of an earlier release has no overlap."""
+    limit, overlap = "confirmed_by_any_at_most", tables.get("description/overlap.csv")
+    if (bound := decision.confirmed_by_any_at_most) is None or overlap is None:
+        return
+    value = float(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
+    silent = (tables["rates.csv"]["tolerance"] < 0).all()
+    yield Outcome(ATTACK, limit, ANY, value, bound, NONE if silent else BREAKS if value > bound else PASSES)
+
+
+def _of_exact_values(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
     """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
-    for limit, bound in stronger.bounds(decision, metrics).items():
+    if (exact := tables.get("description/exact.csv")) is None:
+        return
+    for limit, bound in stronger.bounds(decision, sorted(set(tables["rates.csv"]["metric"]))).items():
         line = stronger.judged_set(exact, limit, bound)
         outcome = judge_metric(line, limit, bound, decision.by)
         yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
@@ -194,6 +172,17 @@ def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -
             outcome = BREAKS if compared > bound else NOTHING if pd.isna(value) else PASSES
             outcome = NONE if tolerance[line["metric"]] < 0 else outcome
             yield Outcome(TOGETHER, limit, str(line["metric"]), value, bound, outcome)
+
+
+def _of_one_file(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
+    """Yield the limits for the risk of one file; a bag of an earlier release has not all of the tables."""
+    yield from _of_file(decision, tables["filerisk/cells.csv"], tables["filerisk/summary.csv"])
+    if "filerisk/risks.csv" in tables:
+        yield from of_risks(decision, tables)
+    if "filerisk/diversity.csv" in tables:
+        yield from _of_diversity(decision, tables["filerisk/diversity.csv"])
+    if "filerisk/scenarios.csv" in tables:
+        yield from _of_scenarios(decision, tables["filerisk/scenarios.csv"])
 
 
 def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> Iterator[Outcome]:
@@ -221,6 +210,16 @@ def _of_scenarios(decision: Decision, scenarios: pd.DataFrame) -> Iterator[Outco
         for limit, bound in decision.given("file_risk.scenarios", row["scenario"]).items():
             outcome = BREAKS if value > bound else PASSES if compared else NONE
             yield Outcome(FILE, limit, str(row["scenario"]), value, bound, outcome)
+
+
+def _of_diversity(decision: Decision, diversity: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for every sensitive variable, of its worst scenario or set; none without a cell."""
+    for target, lines in diversity.groupby("target", sort=False):
+        worst_of = {"l_diversity_at_least": lines["distinct_l"].min(), "t_closeness_at_most": lines["t"].max()}
+        for limit, bound in decision.given("file_risk.sensitive", str(target)).items():
+            value = float(worst_of[limit])
+            outcome = NONE if pd.isna(value) else BREAKS if is_beyond(limit, value, bound) else PASSES
+            yield Outcome(FILE, limit, str(target), value, bound, outcome)
 
 
 def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
@@ -278,14 +277,18 @@ def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     outcomes = set(limits["outcome"])
     if BREAKS in outcomes:
         return ABOVE
-    unsure = limits[limits["outcome"] == UNSURE]
-    if (
-        set(limits.loc[limits["metric"] != stronger.EXACT, "outcome"]) <= {NONE}
-        or (unsure["value"] > unsure["bound"]).any()
-    ):
+    if set(limits.loc[limits["metric"] != stronger.EXACT, "outcome"]) <= {NONE} or undecided(limits).any():
         return UNKNOWN
-    reasons = NONE in outcomes, FILE in set(unsure["about"]), UNDERSTATES in set(warning_lines["severity"])
+    unsure = limits["outcome"] == UNSURE
+    reasons = NONE in outcomes, FILE in set(limits.loc[unsure, "about"]), UNDERSTATES in set(warning_lines["severity"])
     return RESERVED if any(reasons) else WITHIN
+
+
+def undecided(limits: pd.DataFrame) -> pd.Series:
+    """Return which limits are unsure with a value on their wrong side."""
+    values = zip(limits["limit"], limits["value"], limits["bound"], strict=True)
+    beyond = np.array([is_beyond(*line) for line in values], bool)
+    return (limits["outcome"] == UNSURE) & beyond
 
 
 def _line(scope: str, verdict: str, limits: pd.DataFrame, warning_lines: pd.DataFrame) -> dict[str, Any]:

@@ -16,6 +16,7 @@ TABLES = (
     "description/exact.csv",
     "description/without.csv",
     "rates.csv",
+    "description/overlap.csv",
     "agreement/rates.csv",
     "surest/summary.csv",
     "weights/model.csv",
@@ -29,6 +30,10 @@ TABLES = (
     "filerisk/cells.csv",
     "filerisk/summary.csv",
     "filerisk/scenarios.csv",
+    "filerisk/diversity.csv",
+    "filerisk/population.csv",
+    "filerisk/risks.csv",
+    "filerisk/thresholds.csv",
     "attribution/warnings.csv",
     "attribution/summary.csv",
 )

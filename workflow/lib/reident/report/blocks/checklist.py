@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from datetime import date as Date
 from typing import Any, NamedTuple
@@ -19,9 +20,10 @@ CHECKLIST = "checklist.csv"
 
 
 class Question(NamedTuple):
-    """A question as the report shows it: its number and topic, Markdown for it and for each of its answers."""
+    """A question as the report shows it: its number, list and topic, Markdown for it and for each of its answers."""
 
     number: int
+    checklist: str
     topic: str
     text: str
     answers: list[str]
@@ -30,10 +32,13 @@ class Question(NamedTuple):
 def questions(results: Results) -> Iterator[Question]:
     """Yield the questions of the checklist with their answers."""
     for at, line in enumerate(results.table(CHECKLIST).itertuples(), start=1):
-        text = TEXT("question", number=at, text=whole(str(line.question)), why=whole(str(line.why)))
+        why = whole(str(line.why))
+        if clause := getattr(line, "clause", ""):  # not in a bag of an earlier release
+            why = TEXT("clause", why=why, clause=whole(str(clause)))
+        text = TEXT("question", number=at, text=whole(str(line.question)), why=why)
         answers = [whole(str(line.answer))] if line.answer else []
         names = str(line.exhibits).split(", ") if line.exhibits else []
-        yield Question(at, str(line.topic), text, [*answers, *_exhibits(results, names)])
+        yield Question(at, str(line.checklist), str(line.topic), text, [*answers, *_exhibits(results, names)])
 
 
 def _exhibits(results: Results, names: list[str]) -> Iterator[str]:
@@ -46,11 +51,18 @@ def _exhibits(results: Results, names: list[str]) -> Iterator[str]:
 
 
 def checklist_topics(results: Results) -> list[Piece]:
-    """Return a subsection for every topic of the checklist; none without one."""
+    """Return a subsection for every topic of the checklist, below its title where there are several; none without."""
     if not results.has(CHECKLIST):
         return []
     with language.use(results.language):
         entries = list(questions(results))
+    lists = {title: list(group) for title, group in itertools.groupby(entries, lambda question: question.checklist)}
+    if len(lists) == 1:
+        return _topics(entries)
+    return [(Text(whole(title)), *_topics(group)) for title, group in lists.items()]
+
+
+def _topics(entries: list[Question]) -> list[Piece]:
     topics = dict.fromkeys(question.topic for question in entries)
     return [_topic(topic, [question for question in entries if question.topic == topic]) for topic in topics]
 
@@ -68,10 +80,14 @@ def _open(results: Results) -> list[str]:
 
 @block(CHECKLIST)
 def checklist(results: Results) -> str:
-    """Name the checklist and count its questions."""
-    lines, n_open = results.table(CHECKLIST), len(_open(results))
-    title = whole(str(lines["checklist"].iloc[0]))
-    return TEXT("summary", title=title, questions=len(lines), answered=len(lines) - n_open, open=n_open)
+    """Name each checklist and count its questions."""
+    entries = list(questions(results))
+    texts = []
+    for title, group in itertools.groupby(entries, lambda question: question.checklist):
+        answered = [bool(question.answers) for question in group]
+        n, fields = len(answered), {"answered": sum(answered), "open": len(answered) - sum(answered)}
+        texts.append(TEXT("summary", title=whole(title), questions=n, **fields))
+    return paragraphs(*texts)
 
 
 @block(RESOLVED)

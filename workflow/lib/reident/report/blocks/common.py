@@ -15,7 +15,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
-from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, UNSURE
+from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, undecided
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -84,16 +84,16 @@ def verdict_on(
         return None
     if kind == UNKNOWN:
         return box("verdict unknown", say("none"), say(nothing))
-    broken, unsure = limits["outcome"] == BREAKS, limits["outcome"] == UNSURE
-    undecided = (limits["outcome"] == NONE) | unsure & (limits["value"] > limits["bound"])
-    met = ~(broken | undecided)
+    broken = limits["outcome"] == BREAKS
+    open_ = (limits["outcome"] == NONE) | undecided(limits)
+    met = ~(broken | open_)
     texts = [
         say(key, limits=listed(list(describe(limits[lines]))))
         for key, lines in (("broken", broken), ("met", met))
         if lines.any()
     ]
-    if undecided.any():
-        texts.append(FRONT("undecided", limits=listed(list(describe(limits[undecided])))))
+    if open_.any():
+        texts.append(FRONT("undecided", limits=listed(list(describe(limits[open_])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
     colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")

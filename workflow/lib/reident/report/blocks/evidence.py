@@ -11,6 +11,7 @@ from reident.report.layout import block, box
 from reident.report.results import LIMITS, VERDICT, WARNINGS, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import listed
+from reident.sections.decision import LIMITS as LIMITED
 from reident.verdict.warnings import ATTACK, FILE, MATCHING, SUREST
 
 TEXT = Sentences("evidence")
@@ -21,7 +22,10 @@ TABLES = {
     "expected_correct_rate_at_most": "claims-by-metric",
     "single_rate_at_most": "claims-by-metric",
     "reach_at_most": "pairs-by-metric",
+    "confirmed_by_any_at_most": "rates-by-metric",
     "dis_at_most": "risk-dis",
+    **dict.fromkeys((*LIMITED["file_risk.risks"], *LIMITED["file_risk.population"]), "risk-thresholds"),
+    **dict.fromkeys(LIMITED["file_risk.sensitive"], "scenarios-diversity"),
     "unique_share_at_most": "scenarios-cells",
 }
 """The table that has the numbers to which a limit applies, where it is not the first table of its analysis."""

@@ -9,11 +9,16 @@ from typing import Any
 
 import pandas as pd
 
+from reident.filerisk.estimates import INDIVIDUAL
+from reident.filerisk.settings import POPULATION
 from reident.linkage.settings import SIDES, WHOLE
 from reident.report.blocks.filerisk import CELLS, SUMMARY, VARIABLES, by_contribution, is_wildcard, quantity
+from reident.report.blocks.filerisk_scenarios import DIVERSITY
+from reident.report.blocks.filerisk_thresholds import RISKS
 from reident.report.blocks.front import confirmed
 from reident.report.blocks.matching import MEAN
 from reident.report.blocks.protection import PROTECTION, whole_of
+from reident.report.blocks.surest import SUMMARY as SUREST
 from reident.report.layout import Block
 from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
@@ -141,6 +146,43 @@ def _k_anonymity(results: Results) -> Fields:
     return {"n": int(sizes.min()), "below": round(quantity(results, "violations_3_anonymity"))}
 
 
+def _risks(results: Results) -> str | None:
+    """Return the risks of the records in the population, or else by the individual risk, beside those in the file."""
+    lines = results.table(RISKS).set_index("basis")
+    if not lines["n_records"].any():
+        return None
+    basis = str(lines.index[-1])
+    line = lines.loc[basis]
+    fields = {name: percent(line[name]) for name in ("largest", "mean")}
+    if basis == POPULATION and defined(line["smallest"]):
+        fields |= {"k": str(int(line["smallest"])), "presence": percent(line["largest_presence"])}
+    return TEXT(f"exhibits.risks.{basis if len(fields) > 2 else INDIVIDUAL}", **fields)
+
+
+def _diversity(results: Results) -> Fields:
+    lines = results.table(DIVERSITY).dropna(subset="distinct_l")
+    if lines.empty:
+        return None
+    line = lines.loc[lines["distinct_l"].idxmin()]
+    return {"n": int(line["distinct_l"]), "target": escape(line["target"]), "t": percent(lines["t"].max())}
+
+
+def _attributes(results: Results) -> Fields:
+    lines = results.table("attribution/summary.csv")
+    lines = lines[(lines["danger"] == 1) & (lines["file"].astype(str) == "mean")].dropna(subset="disco")
+    if lines.empty:
+        return None
+    line = lines.loc[lines["disco"].idxmax()]
+    return {"share": percent(line["disco"]), "target": escape(line["target"])}
+
+
+def _surest(results: Results) -> Fields:
+    lines = results.table(SUREST).set_index("metric")["n_at_95_percent"]
+    if not results.confirmable or lines.empty:
+        return None
+    return {"n": int(lines.max()), "metric": title(str(lines.idxmax()))}
+
+
 def _riskiest_variables(results: Results) -> Fields:
     return _listed("names", by_contribution(results).dropna(subset="contribution")["variable"].head(MAX_RISKY))
 
@@ -196,10 +238,14 @@ EXHIBITS = {
         ("confirmed", _confirmed, "rates.csv"),
         ("conditional_rate", lambda study: _highest(study, "conditional_rate"), "rates.csv"),
         ("reach", _reach, "rates.csv"),
+        ("surest", _surest, SUREST),
         ("clusters", _clusters, "clusters.csv"),
         ("protection", _protection, PROTECTION),
         ("uniques", _uniques, SUMMARY),
         ("k_anonymity", _k_anonymity, SUMMARY, CELLS),
+        ("risks", _risks, RISKS),
+        ("diversity", _diversity, DIVERSITY),
+        ("attributes", _attributes, "attribution/summary.csv"),
         ("riskiest_variables", _riskiest_variables, VARIABLES),
         ("dis", lambda study: _share(study, "dis"), SUMMARY),
         (

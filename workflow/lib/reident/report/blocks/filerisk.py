@@ -7,10 +7,12 @@ from typing import Any
 import pandas as pd
 
 from reident.intake.keys import MISSING_LABEL
+from reident.intake.severity import INVALIDATES
 from reident.language import messages
 from reident.linkage.bins import bin_ends
 from reident.report import style
 from reident.report.blocks.common import size_class, size_tick, top_of, verdict_on
+from reident.report.blocks.filerisk_thresholds import limit_text
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
@@ -30,7 +32,7 @@ from reident.report.wording import (
     percent,
     span,
 )
-from reident.verdict.limits import UNSURE
+from reident.verdict.limits import NONE, UNSURE, undecided
 from reident.verdict.warnings import FILE
 
 TEXT = Sentences("filerisk")
@@ -98,11 +100,7 @@ def file_name(results: Results) -> str:
 @block(SUMMARY, CELLS, LIMITS, VERDICT)
 def risk_overall(results: Results) -> str | None:
     """Give the verdict on the file on its own, where the study sets a limit for it."""
-    lines, reason, fields = results.limits(FILE), "no_cell", dict[str, str]()
-    if not lines.empty and (lines["outcome"] == UNSURE).any():
-        reason, fields = "unsure", {"interval": interval(results)}
-    elif quantity(results, "records_in_cells") and lines["value"].isna().all():
-        reason = "no_dis"
+    reason, fields = _reason(results, results.limits(FILE))
     return verdict_on(
         results,
         FILE,
@@ -110,6 +108,22 @@ def risk_overall(results: Results) -> str | None:
         reason,
         lambda limits: (_limit(results, row) for row in limits.itertuples()),
     )
+
+
+def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]:
+    """Return why there is no verdict, where there is none: a sentence and its fields."""
+    warned = results.warnings
+    if (warned.loc[warned["about"] == FILE, "severity"] == INVALIDATES).any():
+        return "no_cell", {}
+    unsure, by_dis = undecided(lines), lines["limit"] == "dis_at_most"
+    if (unsure & by_dis).any():
+        return "unsure", {"interval": interval(results)}
+    if not quantity(results, "records_in_cells"):
+        return "no_cell", {}
+    if by_dis.all() and lines["value"].isna().all():
+        return "no_dis", {}
+    open_ = lines[unsure | (lines["outcome"] == NONE)].itertuples()
+    return "not_judged", {"limits": listed([_limit(results, row) for row in open_])}
 
 
 def _limit(results: Results, row: Any) -> str:
@@ -120,6 +134,8 @@ def _limit(results: Results, row: Any) -> str:
                 return TEXT("verdict.limit.dis_unsure", interval=interval(results), **shares)
             return TEXT("verdict.limit.dis", **shares)
         return TEXT("verdict.limit.scenario", scenario=escape(row.metric), **shares)
+    if row.limit != "k_anonymity_at_least":
+        return limit_text(results, row)
     cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
     below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / cells["n_records"].sum()
     fields = {"k": round(row.bound), "smallest": some(round(row.value), "record"), "share": percent(below)}

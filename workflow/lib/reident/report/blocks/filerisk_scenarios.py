@@ -208,6 +208,7 @@ def scenarios_diversity(results: Results) -> str | None:
             *columns(cells, TEXT, "distinct_l:count n_one_value:cell one_value_share", group="columns"),
             *(ReportColumn(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in MEASURES),
             kind="compact",
+            name="scenarios-diversity",
         ),
     )
 

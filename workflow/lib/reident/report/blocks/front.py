@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reident.linkage.settings import ANY
 from reident.report.blocks.common import FEW, portion, reserved, share_of
 from reident.report.blocks.exact import EXACT_TABLE, exact_line, exact_names, is_exact
 from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
@@ -51,7 +52,7 @@ def _verdict(outcomes: set[str]) -> str:
 def overall(results: Results) -> str:
     """Return the verdict on the attack, set apart."""
     every, kind = results.limits(ATTACK), results.verdict(ATTACK)
-    limits, by_exact = every[~is_exact(every)], every[is_exact(every)]
+    limits, by_exact = every[~is_exact(every) & (every["metric"] != ANY)], every[is_exact(every)]
     if not results.confirmable:
         advice = TEXT("not_evidence.strata" if results.true_links[0] else "not_evidence.files")
         return box("verdict unknown", TEXT("overall.none"), f"{unconfirmable(results)} {advice}")
@@ -61,9 +62,9 @@ def overall(results: Results) -> str:
     silent = [title(metric) for metric in results.metrics if outcomes.get(metric) == {NONE}]
     no_metric = TEXT("no_metric", n=len(silent), metrics=listed(silent)) if silent else ""
     if kind == UNKNOWN:
-        is_silent = len(silent) == limits["metric"].nunique() and (results.whole["tolerance"] < 0).all()
+        is_silent = len(silent) == limits["metric"].nunique() > 0 and (results.whole["tolerance"] < 0).all()
         return box("verdict unknown", TEXT("overall.none"), no_metric if is_silent else TEXT("invalid"))
-    exact = _by_exact_values(results, by_exact)
+    exact = [*_by_any_metric(every[every["metric"] == ANY]), *_by_exact_values(results, by_exact)]
     if kind == ABOVE:
         texts = [*exact, *_within(results, limits)]
         if BREAKS in set(limits["outcome"]):
@@ -137,6 +138,12 @@ def _value(results: Results, limit: str, metric: str, value: float, bound: float
     return TEXT("value_of", value=text, n=count(n))
 
 
+def _by_any_metric(limits: pd.DataFrame) -> list[str]:
+    """Return the sentence on the records that at least one metric confirms, where the study limits their number."""
+    lines = limits[limits["outcome"].isin([BREAKS, PASSES])].itertuples()
+    return [TEXT(f"by_any.{_KINDS[row.outcome]}", value=count(row.value), limit=count(row.bound)) for row in lines]
+
+
 def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
     """Return the sentences on the join on exact values: of each limit that it breaks, or that it is within them."""
     broken = limits[limits["outcome"] == BREAKS]
@@ -161,6 +168,8 @@ def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
 
 def _within(results: Results, limits: pd.DataFrame) -> list[str]:
     judged = limits[limits["outcome"] != NONE]
+    if judged.empty:
+        return []
     metrics = [title(metric) for metric in dict.fromkeys(judged["metric"])]
     if (only := _only(limits)) is not None and len(judged) == len(limits):
         n, fields = len(limits), {"limit": bound_of(*only), "what": what(results, only[0])}

@@ -277,7 +277,8 @@ def verdict_cell(verdict: str) -> str:
 def _broken(text: str) -> str:
     """Return the broken limits of a variant in words, with the metrics or the scenarios that break each."""
     # A name of a scenario may have a semicolon; what follows the one between limits is the key of a limit.
-    limits = [limit.partition(": ") for limit in re.split(r"; (?=\w+_at_(?:most|least)\b)", text) if limit]
+    keys = "|".join(TEXT.names("verdicts.limits"))
+    limits = [limit.partition(": ") for limit in re.split(rf"; (?=(?:{keys})\b)", text) if limit]
     texts = [
         f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}" for name, _, metrics in limits
     ]

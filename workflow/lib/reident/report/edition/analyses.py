@@ -113,6 +113,12 @@ def _point(text: str) -> str:
     return digits(f"{Decimal(text):,f}").replace("-", "\u2212") if text else ""
 
 
+SHARES = (
+    "reach", "unique_share", "disco", "largest_risk", "average_risk", "share_above", "delta_presence", "t_closeness",
+)  # fmt: skip
+"""The limits on shares that are not rates."""
+
+
 @block("limits.csv")
 def limits(edition: Edition) -> str:
     """Return the limits that the study declares, with the outcomes that published numbers decide."""
@@ -138,6 +144,6 @@ def _bound(limit: str, text: str) -> str:
     """Return a limit as a percentage where it is one on a rate."""
     if not text:
         return ""
-    if RATES in limit or limit.startswith(("reach", "unique_share", "disco")):
+    if RATES in limit or limit.startswith(SHARES):
         return declared(float(text))
     return number(float(text))

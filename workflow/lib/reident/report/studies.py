@@ -1,0 +1,142 @@
+"""The page over every study and variant that was run."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from reident import language
+from reident.archive.overview import CHANGED, MADE, Row
+from reident.report.blocks.variants import verdict_cell
+from reident.report.layout import ReportColumn, box, items, table
+from reident.report.render import About, Content, to_html
+from reident.report.sentences import Sentences
+from reident.report.terms import title
+from reident.report.wording import UNDEFINED, count, day, escape, percent
+from reident.verdict.limits import VERDICTS
+
+TEXT = Sentences("studies")
+
+NARROW = """
+@media (max-width: 60rem) {{
+  .scroll {{ overflow: visible; margin-right: 0; background: none; }}
+  table, tbody, tbody tr, tbody th, td {{ display: block; width: 100%; }}
+  thead {{ position: absolute; left: -99rem; }}
+  tbody tr {{ padding: .8rem 0; border-bottom: 1px solid var(--muted); }}
+  tbody th, td {{ position: static; padding: .1rem 0; border: 0; text-align: left !important; white-space: normal; }}
+  td::before {{ color: var(--muted); }}
+{labels}
+}}
+:root {{ --spare: 0rem; }}
+.front {{ max-width: none; }}
+"""
+"""On a narrow screen each line of the table is a block, whose cells have the headings of their columns."""
+
+
+def page(rows: list[Row]) -> str:
+    """Return the page as HTML, in the language of the studies, or in English where they differ."""
+    codes = {row["language"] for row in rows if row["language"]}
+    code = codes.pop() if len(codes) == 1 else "en"
+    with language.use(code):
+        columns = list(_columns(rows))
+        content = Content("\n\n".join([_summary(rows), table(TEXT("caption"), *columns, kind="sortable")]), "", {})
+        labels = "\n".join(
+            f'  td:nth-child({at})::before {{ content: "{column.heading}: "; }}'
+            for at, column in enumerate(columns, start=1)
+            if at > 1
+        )
+        about = About(
+            title=TEXT("title"),
+            subtitle=TEXT("subtitle"),
+            footer=TEXT("footer"),
+            front=TEXT("title"),
+            style=NARROW.format(labels=labels),
+            language=code,
+            live=True,
+        )
+        return to_html(content, about)
+
+
+def _summary(rows: list[Row]) -> str:
+    """Return how many studies and variants have each verdict, and which studies differ from the one before."""
+    counts = Counter(row["verdict"] for row in rows if row["verdict"])
+    verdicts = ", ".join(f"{verdict_cell(verdict)} {count(counts[verdict])}" for verdict in VERDICTS if counts[verdict])
+    n = sum(not row["variant"] for row in rows)
+    texts = [TEXT("summary", n=n, variants=len(rows) - n, verdicts=verdicts or UNDEFINED)]
+    texts += [TEXT("worse", study=escape(row["study"]), before=escape(row["before"])) for row in rows if _is_worse(row)]
+    if any(row["state"] == CHANGED for row in rows):
+        texts.append(TEXT("changed"))
+    return box("findings", items(texts))
+
+
+def _is_worse(row: Row) -> bool:
+    """Return whether a study has a graver verdict, or more confirmed records, than the one before."""
+    if not (row["verdict"] and row["before_verdict"]):
+        return False
+    gravity = VERDICTS.index(row["verdict"]), VERDICTS.index(row["before_verdict"])
+    rates = row["confirmed_rate"], row["before_confirmed_rate"]
+    return gravity[0] < gravity[1] or ("" not in rates and rates[0] > rates[1])
+
+
+def _columns(rows: list[Row]) -> Iterator[ReportColumn]:
+    def column(name: str, cells: list[str], align: str = "l") -> ReportColumn:
+        return ReportColumn(TEXT(f"columns.{name}"), cells, align)
+
+    yield column("study", [_name(row) for row in rows])
+    if any(row["date"] for row in rows):
+        yield column("date", [_date(row["date"]) for row in rows])
+    yield column("verdict", [_verdict(row) for row in rows])
+    for rate in ("confirmed_rate", "conditional_rate", "reach"):
+        if any(row[rate] != "" for row in rows):
+            yield column(rate, [_rate(row[rate], row[f"{rate}_by"]) for row in rows])
+    for measure in ("dis", "true_match_rate"):
+        if any(row[measure] != "" for row in rows):
+            yield column(measure, [_rate(row[measure]) for row in rows])
+    yield column("warnings", [_warnings(row) for row in rows])
+    if any(row["before"] for row in rows):
+        yield column("before", [_before(row) for row in rows])
+    yield column("pages", [_links(row) for row in rows])
+
+
+def _name(row: Row) -> str:
+    if row["variant"]:
+        return TEXT("variant", study=escape(row["study"]), variant=escape(row["variant"]))
+    name = f"**{escape(row['study'])}**"
+    return f"{name} {escape(row['title'])}" if row["title"] else name
+
+
+def _date(text: str) -> str:
+    return day(datetime.date.fromisoformat(text)) if text else UNDEFINED
+
+
+def _verdict(row: Row) -> str:
+    return verdict_cell(row["verdict"]) if row["state"] == MADE else TEXT(f"states.{row['state']}")
+
+
+def _rate(value: Any, metric: str = "") -> str:
+    if value == "":
+        return UNDEFINED
+    return TEXT("by", rate=percent(value), metric=title(metric)) if metric else percent(value)
+
+
+def _warnings(row: Row) -> str:
+    names = ("invalidates", "understates", "notable")
+    texts = [TEXT(f"severities.{name}", n=int(row[name])) for name in names if row[name] not in ("", 0)]
+    return ", ".join(texts) or UNDEFINED
+
+
+def _before(row: Row) -> str:
+    if not row["before_verdict"]:
+        return escape(row["before"]) or UNDEFINED
+    text = f"{escape(row['before'])}: {verdict_cell(row['before_verdict'])}"
+    if "" not in (row["confirmed_rate"], row["before_confirmed_rate"]):
+        rates = {"before": percent(row["before_confirmed_rate"]), "after": percent(row["confirmed_rate"])}
+        text += f", {TEXT('change', **rates)}"
+    return text
+
+
+def _links(row: Row) -> str:
+    pages = ("report", "edition", "comparison")
+    return ", ".join(f"[{TEXT(f'pages.{name}')}]({row[name]})" for name in pages if row[name]) or UNDEFINED

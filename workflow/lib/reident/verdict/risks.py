@@ -1,0 +1,85 @@
+"""Judge the risk of the records of one file by the limits of regulators (METHODS §7.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from reident.filerisk.estimates import IN_SAMPLE, INDIVIDUAL
+from reident.filerisk.settings import POPULATION, SAMPLE
+from reident.verdict.outcomes import BREAKS, NONE, PASSES, UNSURE, Outcome, is_beyond
+from reident.verdict.warnings import FILE
+
+if TYPE_CHECKING:
+    from reident.sections.decision import Decision
+
+NAN = float("nan")
+
+COLUMNS = {
+    "largest_risk_at_most": "largest",
+    "average_risk_at_most": "mean",
+    "expected_reidentifications_at_most": "expected",
+    "population_uniques_at_most": "n_unique",
+    "k_map_at_least": "smallest",
+    "delta_presence_at_most": "largest_presence",
+}
+"""The column of `filerisk/risks.csv` that a limit is compared with; `share_above` is in `filerisk/thresholds.csv`."""
+
+
+def of_risks(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
+    """Yield the limits on risks of records, with what each was judged by in the place of a metric.
+
+    A risk in the population is never above that in the file alone, which therefore decides where it meets the limit.
+    """
+    risks = tables["filerisk/risks.csv"].set_index("basis")
+    for limit, given in {**decision.given("file_risk.risks"), **decision.given("file_risk.population")}.items():
+        bound = float(given.at_most if limit == "share_above" else given)
+        values = _values(limit, risks, tables["filerisk/thresholds.csv"], getattr(given, "risk", NAN))
+        if not risks["n_records"].any():
+            yield Outcome(FILE, limit, SAMPLE, NAN, bound, NONE)
+        elif POPULATION in values:
+            beyond = int(risks.at[POPULATION, "n_beyond"])
+            yield Outcome(FILE, limit, POPULATION, *_known(limit, values[POPULATION], bound, beyond=beyond))
+        elif not is_beyond(limit, values[SAMPLE], bound):
+            yield Outcome(FILE, limit, SAMPLE, values[SAMPLE], bound, PASSES)
+        elif limit == "population_uniques_at_most":
+            yield _modelled(limit, bound, tables)
+        else:
+            yield Outcome(FILE, limit, *_estimated(limit, values, bound))
+
+
+def _values(limit: str, risks: pd.DataFrame, thresholds: pd.DataFrame, risk: float) -> dict[str, float]:
+    """Return the value that a limit is compared with, by basis."""
+    if limit == "share_above":
+        risks = thresholds[thresholds["risk"] == risk].set_index("basis")
+    column = risks[COLUMNS.get(limit, "share_above")].astype(float)  # a whole number may be absent
+    return {str(basis): float(value) for basis, value in column.items()}
+
+
+def _known(limit: str, value: float, bound: float, *, beyond: int) -> tuple[float, float, str]:
+    """Return value, bound and outcome by the population; unsure where the population lacks people of the file."""
+    if pd.isna(value):
+        return value, bound, NONE
+    return value, bound, BREAKS if is_beyond(limit, value, bound) else UNSURE if beyond else PASSES
+
+
+def _estimated(limit: str, values: dict[str, float], bound: float) -> tuple[str, float, float, str]:
+    """Return basis, value, bound and outcome by the individual risk, which is an estimate that is often too low."""
+    value = values[INDIVIDUAL]
+    if pd.isna(value):  # k-map has no estimate
+        return SAMPLE, values[SAMPLE], bound, NONE
+    return INDIVIDUAL, value, bound, BREAKS if is_beyond(limit, value, bound) else UNSURE
+
+
+def _modelled(limit: str, bound: float, tables: Mapping[str, pd.DataFrame]) -> Outcome:
+    """Return the outcome by the recommended model of population uniques; without one there is no verdict."""
+    models = tables.get("filerisk/population.csv", pd.DataFrame(columns=["quantity", "recommended"]))
+    models = models[(models["quantity"] == IN_SAMPLE) & models["recommended"].astype(bool)]
+    if models.empty:
+        value = float(tables["filerisk/risks.csv"].set_index("basis").at[SAMPLE, "n_unique"])
+        return Outcome(FILE, limit, SAMPLE, value, bound, NONE)
+    line = models.iloc[0]
+    outcome = BREAKS if line["low"] > bound else PASSES if line["high"] <= bound else UNSURE
+    return Outcome(FILE, limit, str(line["model"]), float(line["estimate"]), bound, outcome)
