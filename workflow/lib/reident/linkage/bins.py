@@ -14,6 +14,7 @@ from reident.linkage.batches import SortedRows, size, split
 from reident.linkage.quantiles import ascending, cut_points_of
 from reident.linkage.settings import WHOLE, BinningSettings
 from reident.linkage.strata import stratum_of_records
+from reident.sections.days import day_text
 from reident.sections.linkage import Binning
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def cut(
     options = settings.binning
     scopes = [WHOLE] if options.scope == "study" else list(manifest["stratum"])
     sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
-    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.type == "numeric"}
+    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.is_numeric}
     for name, variable_cuts in cuts.items():
         for cutter, sides in _cutters(options.cutpoints):
             records = np.sum([sizes[side] for side in sides], axis=0)
@@ -248,11 +249,11 @@ def _bin_lines(
     )
 
 
-def bin_labels(cuts: np.ndarray) -> list[str]:
-    """Return bins in words; a bin holds the values above one cut point and up to the next."""
+def bin_labels(cuts: np.ndarray, *, dates: bool = False) -> list[str]:
+    """Return bins in words; a bin holds the values, or the days, above one cut point and up to the next."""
     if not len(cuts):
         return []
-    texts = [f"{cut:,.6g}" for cut in cuts.tolist()]
+    texts = [day_text(cut) if dates else f"{cut:,.6g}" for cut in cuts.tolist()]
     between = [f"above {low} to {high}" for low, high in pairwise(texts)]
     return [f"up to {texts[0]}", *between, f"above {texts[-1]}"]
 

@@ -120,7 +120,7 @@ def _variables(settings: DescriptionSettings, prepared: Mapping[str, Source], ag
                 "eif_column": source[1],
                 **{f"{side}_missing": column.null_count for side, column in columns.items()},
                 **{f"{side}_distinct": len(distinct) for side, distinct in codes.items()},
-                "common_codes": common if variable.type == "categorical" else None,
+                "common_codes": None if variable.is_numeric else common,
                 "links": int(truth.at[variable.name, "n"]),
                 **{f"links_{what}": int(truth.at[variable.name, what]) for what in ("agree", "differ", "missing")},
             }

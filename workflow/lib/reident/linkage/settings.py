@@ -35,8 +35,13 @@ class Variable:
     """A linking variable as the metrics know it: its values are typed, its codes are the study's."""
 
     name: str
-    type: Literal["numeric", "categorical"]
+    type: Literal["numeric", "categorical", "date"]
     integer_coded: bool = False
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers; those of dates are the numbers of days."""
+        return self.type != "categorical"
 
 
 @dataclass(frozen=True)

@@ -74,4 +74,4 @@ def _variable(records: Records, name: str) -> Iterator[Finding]:
     if values.numbers is None:
         return categories.check(name, *codes, pairs.half, chance)
     linked = values.numbers["puf"][pairs.puf], values.numbers["eif"][pairs.eif]
-    return numbers.check(name, *linked, pairs.half, codes, chance)
+    return numbers.check(name, *linked, pairs.half, codes, chance, dates=values.is_date)

@@ -35,12 +35,14 @@ class Values(NamedTuple):
     places : float32 (n,), the share of the numbers of both files that are smaller, NaN where missing; None of a
         categorical variable
     n_codes : the number of codes
+    is_date : whether the numbers are those of days
     """
 
     numbers: Sides | None
     codes: Sides
     places: Sides | None
     n_codes: int
+    is_date: bool = False
 
 
 class Links(NamedTuple):
@@ -97,7 +99,9 @@ def read(
     stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_strata = 1 + int(max(column.max(initial=-1) for column in stratum.values()))
     values = {
-        variable.name: _values([prepared[side][variable.name] for side in ("puf", "eif")])
+        variable.name: _values([prepared[side][variable.name] for side in ("puf", "eif")])._replace(
+            is_date=variable.type == "date"
+        )
         for variable in settings.variables
     }
     inside = links_inside(iuf, stratum["puf"], stratum["eif"])

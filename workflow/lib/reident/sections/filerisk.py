@@ -258,7 +258,7 @@ class FileRisk(Section):
     def check_targets(self, linking: Sequence[LinkingVariable]) -> None:
         """Refuse a distance by the order of values that have no order."""
         for at, variable in enumerate(self.targets(linking), start=1):
-            if variable.distance == "ordered" and variable.type != "numeric" and variable.order is None:
+            if variable.distance == "ordered" and not variable.is_numeric and variable.order is None:
                 raise ValueError(
                     f"`.file_risk.sensitive[{at}].distance` must not be `ordered`, because `{variable.name}` is "
                     "categorical and has no `order`. Declare its `order`, or remove `distance`."

@@ -59,8 +59,8 @@ class VariableScore(Section):
     bands: tuple[Band, ...] | None = Field(
         None,
         min_length=1,
-        description="Numeric variables: bands of differences; the narrowest band that contains a difference gives its "
-        "score.",
+        description="Numeric variables and dates: bands of differences, of dates in days; the narrowest band that "
+        "contains a difference gives its score.",
     )
     beyond: Score = Field(Decimal(0), description="The score of a difference outside every band.")
     table: tuple[Cell, ...] | None = Field(
@@ -142,15 +142,20 @@ def check(options: Options, variables: Variables) -> None:
             raise ValueError(
                 f"`.metrics.adhoc.scores.{name}` is not the score of a linking variable. Correct the name."
             )
-        if rule.bands is not None and types[name] != "numeric":
+        if rule.bands is not None and types[name] == "categorical":
             raise ValueError(
                 f"`.metrics.adhoc.scores.{name}` must not have `bands`, because the variable is categorical. Use "
                 "`exact` or `table`."
             )
         if rule.table is not None and types[name] != "categorical":
             raise ValueError(
-                f"`.metrics.adhoc.scores.{name}` must not have a `table`, because the variable is numeric. Use "
+                f"`.metrics.adhoc.scores.{name}` must not have a `table`, because the variable is {types[name]}. Use "
                 "`exact` or `bands`."
+            )
+        if types[name] == "date" and any(band.relative for band in rule.bands or ()):
+            raise ValueError(
+                f"`.metrics.adhoc.scores.{name}.bands` of a date must not be relative, because `within` is a number of "
+                "days. Remove `relative`."
             )
     if options.threshold is None and tolerance(options, variables, False) < 0:
         largest = sum(extremes(options, variable.name)[1] for variable in variables)
@@ -194,7 +199,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
             agree = -Fraction(min(rule.bands, key=lambda band: band.within).score)
         elif rule is None or rule.exact:
             agree = -highest
-            apart = (-highest, 0) if rule is None and variable.type == "numeric" else 0
+            apart = (-highest, 0) if rule is None and variable.is_numeric else 0
         by_variable[variable.name] = per_state(agree, apart, 0)
     limit = -Fraction(threshold(options, variables))
     best = {x.name: frozenset({AGREE}) for x in variables if _agreement_is_best(options.scores.get(x.name), x)}

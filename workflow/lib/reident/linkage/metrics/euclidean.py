@@ -59,7 +59,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
         pairing.puf.values,
         pairing.eif.values,
         pairing.spread,
-        numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
+        numeric=np.array([variable.is_numeric for variable in pairing.variables], bool),
         alpha=float(options.alpha),
         norm=options.norm,
         threshold=round(threshold(options) * SCALE),
@@ -74,7 +74,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return the number of variables that may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
-    squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)
+    squares = sorted(FARTHEST**2 if variable.is_numeric else 1.0 for variable in variables)
     divisor = v * v if options.norm == "primer" else v
     return (
         sum(
@@ -88,10 +88,10 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
     """Return the squared scores of each variable."""
     v, alpha, farthest = len(variables), options.alpha, Fraction(FARTHEST**2)
-    by_type = {"numeric": per_state(0, (0, farthest), alpha**2), "categorical": per_state(0, 1, alpha**2)}
+    numbers, codes = per_state(0, (0, farthest), alpha**2), per_state(0, 1, alpha**2)
     divisor = v * v if options.norm == "primer" else v
     return Losses(
-        {variable.name: by_type[variable.type] for variable in variables},
+        {variable.name: numbers if variable.is_numeric else codes for variable in variables},
         round(threshold(options) * SCALE),
         level=lambda total: round(math.sqrt(total / divisor) * SCALE),
         order=(None if complete else alpha, options.whole_steps),
