@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from reident.linkage.pairing import Pairing
     from reident.linkage.settings import Variable
+    from reident.linkage.unit_pairing import UnitPairing
     from reident.sections.linkage import LinkingVariable
 
     Variables = Sequence[Variable | LinkingVariable]
@@ -217,6 +218,9 @@ class Metric(NamedTuple, Generic[OptionsT]):
     low_is_best : callable
         ``low_is_best(options)`` tells whether a lower score is the better one, as the order of pairs says too: an
         intruder with several files compares the best scores of each (METHODS §6.6).
+    score_units : callable or None
+        ``score_units(pairing, options, context) -> Scored``: the pairs of units, positions in the pairing; None for a
+        metric that compares single records only.
     losses : callable or None
         ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
         metric of which the audit of an edition then knows no relation to others.
@@ -235,6 +239,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
     splits: bool = True
     weighs: bool = False
     score_small: Callable[[Pairing, OptionsT, ScoringContext], Scored | None] | None = None
+    score_units: Callable[[UnitPairing, OptionsT, ScoringContext], Scored] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     losses: Callable[[OptionsT, Variables, bool], Losses] | None = None
     by_value: Callable[[OptionsT], bool] = lambda _: False
