@@ -94,7 +94,7 @@ def masking(study: Study) -> MaskingSettings:
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or ())
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), study.units)
 
 
 def stratifying(study: Study) -> StratificationSettings:

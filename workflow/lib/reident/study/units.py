@@ -36,8 +36,8 @@ def check(study: Study) -> None:
         for variable in study.linking_variables:
             if variable.level == "unit":
                 raise ValueError(
-                    f"`{variable.name}` must not have `level: unit` without `units`. Remove it, or add `units` with the "
-                    "columns that identify a unit in each file."
+                    f"`{variable.name}` must not have `level: unit` without `units`. Remove it, or add `units` with "
+                    "the columns that identify a unit in each file."
                 )
         return
     for name, remedy in _SECTIONS.items():
