@@ -28,6 +28,9 @@ MAX_MEMBERS = 1000
 MEMBER_LINKS = ("puf_members", "eif_members")
 """The columns of the prepared links with the linked members of both units: their places in the units."""
 
+N_MEMBERS = "n_members"
+"""The column of prepared and binned tables of units with the number of members."""
+
 SEVERAL = -2
 """In place of its unit, for the key of rows of several units."""
 
@@ -74,9 +77,7 @@ class Grouping:
             for column in settings.variables
             if isinstance(column, LinkingVariable) and column.level != "unit"
         ]
-        self.schema = pa.schema(
-            [(one.name, pa.list_(one.type) if one.name in self.members else one.type) for one in schema]
-        )
+        self._width = len(schema)
         self._keys = list(settings.key_names[side])
         names = settings.row_key_of(side)
         self.rows = RowKeys(names, settings.file_name(side), folder) if names else None
@@ -86,7 +87,8 @@ class Grouping:
     def group(self, table: pa.Table, key: pa.Table) -> tuple[pa.Table, np.ndarray]:
         """Return the units of all rows of a range, which are sorted by key, and the number of each row's unit.
 
-        The table has the columns of the schema, then those of clusters, then the keys of rows.
+        The table has key, variables, clusters and the keys of rows; in place of the last, units have their number of
+        members.
         """
         new = ~as_before(key)
         unit, starts = np.cumsum(new) - 1, np.flatnonzero(new)
@@ -106,14 +108,14 @@ class Grouping:
                 offsets = pa.array(np.append(starts, len(new)).astype(np.int32))
                 columns[name] = pa.ListArray.from_arrays(offsets, column.take(order))
             else:
-                columns[name] = self._common(name, column, starts, cluster=at >= len(self.schema))
+                columns[name] = self._common(name, column, starts, cluster=at >= self._width)
         if self.rows is not None:
             place = order.to_numpy()
             keys = table.select(range(table.num_columns - n_row_keys, table.num_columns)).take(order)
             self.rows.add(keys, unit[place] + self.n, np.arange(len(place)) - starts[unit[place]])
         unit += self.n
         self.n += len(starts)
-        return pa.table(columns), unit
+        return pa.table({**columns, N_MEMBERS: pa.array(sizes.astype(np.int32))}), unit
 
     def _common(self, name: str, column: pa.Array, starts: np.ndarray, *, cluster: bool) -> pa.Array:
         """Return the one value that each unit has, missing ones left out, and count the units that have several."""

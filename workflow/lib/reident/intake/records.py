@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from reident.errors import Guard, InputError
 from reident.intake.columns import ColumnReader
-from reident.intake.grouping import Grouping, UnitKeyReader
+from reident.intake.grouping import N_MEMBERS, Grouping, UnitKeyReader
 from reident.intake.key_reader import KeyReader, Lookup, as_before
 from reident.intake.ordering import KeyedSpool, Ordered
 from reident.intake.settings import PreparationSettings
@@ -105,6 +105,7 @@ class RecordReader:
         self.schema = pa.schema(types)
         clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
         self.grouping = None if settings.units is None else Grouping(settings, side, self.schema, folder)
+        self._columns = [*self.schema.names, *([] if self.grouping is None else [N_MEMBERS])]
         self._row_key = settings.row_key_of(side)
         row_key = [(f"row_{at}", pa.string()) for at in range(len(self._row_key))]
         self.spool = KeyedSpool(pa.schema([*self.schema, *clusters, *row_key]), len(names), folder)
@@ -165,7 +166,7 @@ class RecordReader:
                 if self.grouping is not None:
                     records, row = self.grouping.group(records, key)
                     key = key.take(pa.array(np.searchsorted(row, np.arange(start, self.grouping.n))))
-                sink(records.select(range(len(self.schema))))
+                sink(records.select(self._columns))
                 for lookup, others in zip(lookups, scattered, strict=True):
                     lookup.look(others.pieces(at), key, start)
                 if clusters is not None:

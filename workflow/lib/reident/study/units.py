@@ -48,7 +48,7 @@ def check(study: Study) -> None:
             "`.files.eif.person` must not be given with `units`. Remove it; the column may be one of `units.eif`."
         )
     for name, options in study.chosen.items():
-        if REGISTRY[name].name in ("winkler", "fellegi_sunter"):
+        if REGISTRY[name].score_units is None:
             raise ValueError(
                 f"`.metrics.{name}` must not be given with `units`, because it compares single records. Remove it, or "
                 "choose among `unicity`, `taxicab`, `euclidean` and `adhoc`."
@@ -66,6 +66,13 @@ def _check_options(name: str, options: Any, *, whole: bool) -> None:
         raise ValueError(
             "`.metrics.unicity.interactions` must not be `jointly_observed` with `units`. Choose another value."
         )
+    if name == "adhoc":
+        for variable, rule in options.scores.items():
+            if rule.function is not None:
+                raise ValueError(
+                    f"`.metrics.adhoc.scores.{variable}` must not have a `function` with `units`. Use `exact`, "
+                    "`bands` or a `table`."
+                )
     if name == "taxicab" and options.alpha.denominator > MAX_DENOMINATOR:
         raise ValueError(
             "`.metrics.taxicab.alpha` must have at most 9 decimal places with `units`. Round it, or write a fraction "
