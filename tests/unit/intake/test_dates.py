@@ -105,9 +105,7 @@ def test_an_impossible_date_is_an_error_with_its_row_and_without_its_value(text,
 
 
 def test_a_date_in_a_column_of_numbers_is_said_to_be_one():
-    with pytest.raises(
-        InputError, match=r"row 2, column `v`: .* is not a number, because it is a date\. Set"
-    ):
+    with pytest.raises(InputError, match=r"row 2, column `v`: .* is not a number, because it is a date\. Set"):
         typed_key(KeyVariable(name="v", type="numeric"), SourceFile(path="f.csv"), pa.array(["2024-02-29"]))
 
 

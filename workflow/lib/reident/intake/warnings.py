@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from reident.errors import Guard, InputError
 from reident.intake.columns import CodeTexts
-from reident.intake.records import KeyCounts, RecordReader
+from reident.intake.key_reader import KeyCounts
+from reident.intake.records import RecordReader
 from reident.intake.settings import PreparationSettings
 from reident.intake.severity import (
     INVALIDATES,

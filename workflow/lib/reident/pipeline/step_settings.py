@@ -33,6 +33,7 @@ from reident.linkage.settings import (
     ConfirmationSettings,
     DescriptionSettings,
     JoiningSettings,
+    MemberSettings,
     MetricComparisonSettings,
     OrderedVariable,
     RateStepSettings,
@@ -94,7 +95,7 @@ def masking(study: Study) -> MaskingSettings:
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or ())
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), study.units)
 
 
 def stratifying(study: Study) -> StratificationSettings:
@@ -111,10 +112,9 @@ def checking(study: Study) -> DescriptionCheckSettings:
 
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
-    limits = study.rank_filter
-    return AttackSettings(
-        ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep, study.keys, study.rates
-    )
+    limits, members = study.rank_filter, study.units.members if study.units is not None else None
+    searched = ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep
+    return AttackSettings(*searched, study.keys, study.rates, members=members)
 
 
 def cutting(study: Study) -> BinningSettings:
@@ -216,6 +216,11 @@ def _depends_on_size(options: Any) -> bool:
         or getattr(options, "max_order", None) is not None
         or isinstance(getattr(options, "agreement", None), Nearest)
     )
+
+
+def counting_members(study: Study) -> MemberSettings:
+    """Return the settings of the step `count_members`."""
+    return attacking(study).counting_members
 
 
 def describing(study: Study) -> DescriptionSettings:
@@ -489,6 +494,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "join_files": joining,
     "extrapolate": extrapolating,
     "rate": rated,
+    "count_members": counting_members,
     "compare_metrics": comparing_metrics,
     "agreements": counting,
     "measure_utility": measuring,

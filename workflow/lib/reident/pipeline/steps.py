@@ -135,6 +135,8 @@ _TABLE = (
      "confirm", ""),
     ("rate", "Computing the rates", "linkage.rates linkage.clusters linkage.description", _linked,
      "prepare stratify bin weigh confirm", ""),
+    ("count_members", "Counting the members of units", "linkage.members", _has("units"),
+     "prepare stratify bin confirm", "compiled"),
     ("order_claims", "Ordering the claims", "linkage.surest", _linked, "prepare rank", "shared"),
     ("compare_metrics", "Comparing the metrics", "linkage.agreement_of_metrics linkage.surest", _linked,
      "prepare stratify confirm order_claims", ""),
@@ -171,7 +173,8 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify check_description leave_out rate compare_metrics calibrate join_files match measure_distances"
+     ("prepare stratify check_description leave_out rate count_members compare_metrics calibrate join_files match"
+      " measure_distances"
       " assess_file assess_scenarios assess_attribution prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate compare_metrics agreements match assess_file measure_utility judge", "gathers"),

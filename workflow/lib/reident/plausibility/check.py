@@ -59,6 +59,8 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
     yield from links.account(account)
     if records.links.n < MIN_LINKS:
         yield Finding("iuf", "few_links", records.links.n, n=records.links.n, severity=NOTABLE)
+    if records.profiles:  # units are compared as wholes; what follows compares records, value by value
+        return
     agreement = links.evidence(records)
     if agreement is not None:
         yield from links.partners(agreement)

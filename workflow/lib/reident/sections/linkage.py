@@ -141,6 +141,9 @@ class LinkingVariable(StudyColumn):
     coarsen: Coarsening | None = Field(None, exclude_if=operator.not_)
     """Coarser values of the variable in the attack, the same in both files, after `recode`. They are part of the
     protection: the file before protection does not have them. Source: METHODS §1."""
+    level: Literal["member", "unit"] = Field("member", exclude_if=lambda level: level == "member")
+    """With `units`: `unit` for a variable that is the same for all members of a unit, such as the tenure of a
+    household; where it is missing in some rows of a unit, it has the value of the others. Source: METHODS §4.7."""
 
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:

@@ -16,6 +16,7 @@ TABLES = (
     "description/exact.csv",
     "description/without.csv",
     "rates.csv",
+    "units/sizes.csv",
     "agreement/rates.csv",
     "surest/summary.csv",
     "weights/model.csv",

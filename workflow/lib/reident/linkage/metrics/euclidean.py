@@ -10,12 +10,14 @@ import numpy as np
 from pydantic import Field
 
 from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.unit_pairs import Measure, nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
+    from reident.linkage.unit_pairing import UnitPairing
 
 
 class Options(Section):
@@ -71,6 +73,31 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
+def measure(pairing: UnitPairing, options: Options) -> Measure:
+    """Return how units are compared."""
+    from reident.kernels.euclidean_costs import step_squares
+    from reident.kernels.unit_costs import of_deviations
+    from reident.kernels.units import PRIMER, RMS
+
+    alpha = float(options.alpha)
+    numeric = np.array([variable.is_numeric for variable in pairing.variables], bool)
+    steps = step_squares() if options.whole_steps else None
+    own, of_members = (
+        of_deviations(numeric[list(places)], pairing.spread[:, list(places)], 1.0, alpha * alpha, steps)
+        for places in (pairing.own, pairing.of_members)
+    )
+    norm = PRIMER if options.norm == "primer" else RMS
+    charge = alpha * alpha * len(pairing.of_members)
+    return Measure(own, of_members, norm, float(SCALE), round(threshold(options) * SCALE), charge)
+
+
+def score_units(pairing: UnitPairing, options: Options, context: ScoringContext) -> Scored:
+    """Suspected pairs of prepared units; scores are rounded to twelve decimals."""
+    pairs = nearest(pairing, measure(pairing, options), context)
+    own_score = pairs.total // pairs.members / SCALE
+    return Scored(pairs.puf, pairs.eif, pairs.level / SCALE, pairs.ambiguous, own_score=own_score)
+
+
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return the number of variables that may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
@@ -110,6 +137,8 @@ METRIC = Metric(
     score=score,
     tolerance=tolerance,
     score_small=score,
+    score_units=score_units,
+    measure=measure,
     low_is_best=lambda _: True,
     losses=losses,
 )
