@@ -107,7 +107,7 @@ def stratifying(study: Study) -> StratificationSettings:
 
 def checking(study: Study) -> DescriptionCheckSettings:
     """Return the settings of the step `check_description`."""
-    return DescriptionCheckSettings(variables(study), study.keys)
+    return DescriptionCheckSettings(variables(study), study.keys, preparing(study))
 
 
 def attacking(study: Study) -> AttackSettings:
