@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import counterparts, dates, draft, links, recodes, strata, types
+from reident.drafting import counterparts, dates, draft, grouping, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
@@ -73,8 +73,10 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     puf, eif = files[:2]
     links_ = links.find(puf, eif, files[2]) if len(files) > 2 else None
     keys = (links_.puf, links_.eif) if links_ else (links.alone(puf), links.alone(eif))
-    variables = _variables(puf, eif, keys, links_)
-    left = _left_over(puf, eif, keys, variables, links_)
+    units = grouping.find(puf, eif, keys, links_)
+    named = grouping.with_keys(units, keys)
+    variables = _variables(puf, eif, named, links_)
+    left = _left_over(puf, eif, named, variables, links_)
     if not variables and not left:
         raise InputError(
             f"{puf.name} and {eif.name}: no column of one file corresponds to a column of the other, by name, codes or "
@@ -94,11 +96,14 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     sheet = Sheet()
     draft.head(sheet, out, sources, "A study of two files")
     _files(sheet, puf, eif, keys, links_)
+    if units is not None:
+        grouping.lines(sheet, units)
     _strata(sheet, variables, effects, stratum, every)
     _linking(sheet, [variable for variable in variables if variable.name != stratum], left)
-    _rest(sheet, (puf, eif), keys, variables, left)
+    _rest(sheet, (puf, eif), named, variables, left)
     _closing(sheet, len(variables) - (stratum is not None))
-    return sheet.text(), _facts(files, keys, variables, stratum, links_, left)
+    facts = _facts(files, keys, variables, stratum, links_, left)
+    return sheet.text(), [*facts, *([] if units is None else [grouping.fact(units)])]
 
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
@@ -167,7 +172,10 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
         sheet.end_block()
         sheet.add(f"  {side}:")
         draft.file(sheet, "    ", file.source, file.records)
-        sheet.add(f"    id: {key_value(key.columns) if key.columns else TODO}", key.reason)
+        if key.repeats:
+            sheet.remark(f"`{key.columns[0]}` {key.reason}.", 4)
+        else:
+            sheet.add(f"    id: {key_value(key.columns) if key.columns else TODO}", key.reason)
     sheet.end_block()
     sheet.add("  iuf:")
     if links is None:

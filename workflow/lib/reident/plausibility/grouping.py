@@ -44,7 +44,7 @@ many as others, than the groups of a column whose name does not say what it is."
 MIN_CONSTANT, MAX_USUAL = 0.95, 0.9
 """A variable is one of groups if this share of the pairs of rows of a group agree on it, and fewer of all pairs do."""
 
-_NAME = re.compile(
+NAME = re.compile(
     r"(^|[^a-z])x?(hh|hid|house|haushalt|menage|foyer|huishouden|hogar|famil|dwelling|serial|person|patient|case|pid)",
     re.IGNORECASE,
 )
@@ -192,12 +192,21 @@ def _corresponds(records: Records, codes: Sides) -> bool:
         if len(code) == 0 or sizes[sizes > 1].sum() < MIN_GROUPED * len(code):
             return False
     puf, eif = (codes[side][records.every_link[side]] for side in ("puf", "eif"))
+    if len(puf) < MIN_LINKS or min(_pairs(one[one >= 0]) for one in (puf, eif)) < MIN_PAIRS:
+        return records.links.n < MIN_LINKS
+    return agreement(puf, eif) >= MIN_AGREEMENT
+
+
+def agreement(puf: np.ndarray, eif: np.ndarray) -> float:
+    """Return how far groups of linked rows are the same: of the pairs of rows in one group, the share of both files.
+
+    Rows without a group, -1, do not count; 0 if no group has two rows.
+    """
     both = (puf >= 0) & (eif >= 0)
     puf, eif = puf[both], eif[both]
-    together = _pairs(puf), _pairs(eif), _pairs(np.unique(np.column_stack([puf, eif]), axis=0, return_inverse=True)[1])
-    if len(puf) < MIN_LINKS or min(together[:2]) < MIN_PAIRS:
-        return records.links.n < MIN_LINKS
-    return together[2] >= MIN_AGREEMENT * (together[0] + together[1] - together[2])
+    common = np.unique(np.column_stack([puf, eif]), axis=0, return_inverse=True)[1]
+    either = _pairs(puf) + _pairs(eif) - _pairs(common)
+    return _pairs(common) / either if either else 0.0
 
 
 def _pairs(codes: np.ndarray) -> int:
@@ -212,7 +221,7 @@ def _is_unit(records: Records, candidate: Candidate, codes: Sides) -> bool:
     Its name says so; or a variable is the same in its groups, which are small and alike in size, as those of a
     household are, or most variables are, as those of a person with several rows.
     """
-    if any(_NAME.search(names[0]) for names in (candidate.puf, candidate.eif)):
+    if any(NAME.search(names[0]) for names in (candidate.puf, candidate.eif)):
         return True
     constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*records.variables, ""]]
     sizes = np.bincount(codes["puf"][codes["puf"] >= 0])
