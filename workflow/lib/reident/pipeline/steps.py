@@ -111,7 +111,8 @@ _TABLE = (
     # rule, label, modules that it runs, who wants it, steps whose results it reads; compiled, gathers, shared
     ("resolve", "Filling in the study", "study.model study.reading pipeline.family", _always, "", ""),
     ("checklist", "Reading the checklist", "study.checklists study.reading", _has("checklist"), "", ""),
-    ("simulate", "Simulating the survey", "simulation.survey", _simulated("HouseholdSurvey"), "", "shared"),
+    ("simulate", "Simulating the survey", "simulation.survey simulation.households simulation.visits",
+     lambda study: hasattr(study.simulate, "files"), "", "shared"),
     ("synthesize", "Simulating the synthetic files", "simulation.synthesis", _simulated("SyntheticSurvey"),
      "", "shared"),
     ("simulate_amounts", "Simulating the file of amounts", "simulation.skewed", _simulated("SkewedAmounts"),

@@ -29,7 +29,14 @@ from reident.sections.matching import HOLDOUT, ConfidentialFile, Matching, Synth
 from reident.sections.microaggregation import ORIGINAL, Microaggregate
 from reident.sections.release import Release
 from reident.sections.seal import Seal
-from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, Simulation, SkewedAmounts, SyntheticSurvey
+from reident.sections.simulation import (
+    HouseholdSurvey,
+    Linked,
+    LocalAuthorities,
+    Simulation,
+    SkewedAmounts,
+    SyntheticSurvey,
+)
 from reident.sections.units import Units, with_keys
 from reident.sections.utility import Utility
 from reident.sections.variants import MAX_VARIANTS, Varied, split
@@ -142,7 +149,7 @@ class Study(Section):
         """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
-        return self.files or (self.simulate.files if isinstance(self.simulate, HouseholdSurvey) else SIMULATED)
+        return self.files or (self.simulate.files if isinstance(self.simulate, Linked) else SIMULATED)
 
     @property
     def intruders(self) -> Varied:
@@ -260,7 +267,7 @@ class Study(Section):
     @property
     def simulated(self) -> frozenset[str]:
         """The sides that `simulate` draws."""
-        if isinstance(self.simulate, HouseholdSurvey):
+        if isinstance(self.simulate, Linked):
             return frozenset(self.linked_sources)
         if isinstance(self.simulate, LocalAuthorities):
             return frozenset({SURVEY, POPULATION} & set(self.risk_sources))
@@ -301,13 +308,13 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _one_source(self) -> Study:
-        households = isinstance(self.simulate, HouseholdSurvey)
+        households = isinstance(self.simulate, Linked)
         if self.metrics is None and households:
             raise _without_use(self.simulate, "metrics")
         if self.metrics is not None and sum([bool(self.files), bool(self.microaggregate), households]) != 1:
             raise ValueError(
                 "`.metrics` must have exactly one source of records: `files`, `microaggregate`, or `simulate` with the "
-                "kind `household-survey`. Remove the others, or add one."
+                "kind `household-survey`, `households` or `visits`. Remove the others, or add one."
             )
         amounts = isinstance(self.simulate, SkewedAmounts)
         if amounts != (self.microaggregate is not None and not self.microaggregate.path):
