@@ -1,7 +1,7 @@
 """The attack on units by its definition (METHODS §4.7): every pair of units, every assignment, in exact fractions.
 
-A unit has a key, a stratum, its own values and a list of members, each a tuple of values; None is missing. A variable is
-a tuple of its name, its type (`numeric` or `categorical`) and whether it is one of units.
+A unit has a key, a stratum, its own values and a list of members, each a tuple of values; None is missing. A variable
+is a tuple of its name, its type (`numeric` or `categorical`) and whether it is one of units.
 """
 
 import math

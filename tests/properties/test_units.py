@@ -118,7 +118,8 @@ def test_units_are_what_the_definition_says(drawn, members, limits, norm, thresh
         assert pairs_of(found.confirmed[metric]) == oracle.kept(expected, limits[0]), metric
         links = {(p.key, e.key) for p, e in zip(puf, eif, strict=False)}
         right = {p for p, e in oracle.kept(expected, limits[0]) if (p, e) in links}
-        assert found.rates.query("stratum == 'ALL' and metric == @metric")["n_confirmed"].item() == len(right)
+        rates = found.rates[found.rates["stratum"] == "ALL"].set_index("metric")
+        assert rates.at[metric, "n_confirmed"] == len(right)
 
 
 @examples(20)
@@ -218,9 +219,9 @@ def test_households_that_no_member_gives_away_are_found_by_all_of_them():
     metrics = {"unicity": {}, "taxicab": {}, "euclidean": {}, "adhoc": {}}
     found = reident.attack(puf, eif, links, variables=variables, metrics=metrics, units=KEYS)
     for metric in metrics:
-        whole = found.rates.query("stratum == 'ALL' and metric == @metric").iloc[0]
+        whole = found.rates[found.rates["stratum"] == "ALL"].set_index("metric").loc[metric]
         assert (whole["n_puf"], whole["n_confirmed"], whole["best_rank_correct"]) == (5, 5, 5.0)
-        people = found.members.query("stratum == 'ALL' and metric == @metric").iloc[0]
+        people = found.members[found.members["stratum"] == "ALL"].set_index("metric").loc[metric]
         assert (people["n_members"], people["n_confirmed_members"]) == (13, 13)
     single = {name: frame_.assign(person=range(len(frame_))) for name, frame_ in (("puf", puf), ("eif", eif))}
     places = pd.DataFrame(
