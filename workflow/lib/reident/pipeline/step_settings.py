@@ -16,6 +16,7 @@ from reident.filerisk.settings import (
     AssessmentSettings,
     Coarsening,
     ModellingSettings,
+    ProfileSettings,
     RiskFileSettings,
     SamplingSettings,
     ScenarioSettings,
@@ -340,7 +341,7 @@ def risk_files(study: Study) -> RiskFileSettings:
         sources.get(UNPERTURBED),
         (options.original.id or study.risk_id) if options.original else (),
         study.binning.ranks,
-        (options.population_models.household or ()) if options.population_models else (),
+        options.units or (options.population_models.household if options.population_models else None) or (),
         _unlabelled(study.risk_sensitive),
         _ordered(options),
     )
@@ -364,6 +365,13 @@ def intruder_rules(study: Study) -> ScenarioSettings:
         options.population_models is not None and options.population_models.household is not None,
         _ordered(options),
     )
+
+
+def profiling(study: Study) -> ProfileSettings:
+    """Return the settings of the step `assess_units`."""
+    options, rules = study.risk, intruder_rules(study)
+    key = tuple(variable.name for variable in study.risk_key)
+    return ProfileSettings(key, rules.scenarios, rules.sets, options.sampling_fraction)
 
 
 def modelling(study: Study) -> ModellingSettings:
@@ -505,6 +513,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "measure_distances": closest_rules,
     "prepare_filerisk": risk_files,
     "assess_scenarios": intruder_rules,
+    "assess_units": profiling,
     "model_population": modelling,
     "assess_file": assessment,
     "sample_population": sampling,

@@ -93,6 +93,10 @@ def _has_distances(study: Study) -> bool:
     return study.matching is not None and study.matching.closest is not None
 
 
+def _has_units_of_file(study: Study) -> bool:
+    return study.file_risk is not None and study.file_risk.units is not None
+
+
 def _has_scenarios(study: Study) -> bool:
     risk = study.file_risk
     return risk is not None and bool(risk.scenarios or risk.key_sets)
@@ -163,6 +167,8 @@ _TABLE = (
      "prepare_filerisk", "compiled"),
     ("model_population", "Modelling the population", "filerisk.modelling", _modelled, "prepare_filerisk", "compiled"),
     ("assess_scenarios", "Measuring several keys at once", "filerisk.scenarios", _has_scenarios,
+     "prepare_filerisk", "compiled"),
+    ("assess_units", "Measuring the units of the file", "filerisk.profiles", _has_units_of_file,
      "prepare_filerisk", "compiled"),
     ("sample_population", "Sampling the population", "filerisk.numerical_study", _sampled,
      "prepare_filerisk", "compiled"),

@@ -6,7 +6,6 @@ a household, and takes a few others for members.
 
 from __future__ import annotations
 
-
 import numpy as np
 import pandas as pd
 
