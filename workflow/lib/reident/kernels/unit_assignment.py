@@ -45,7 +45,10 @@ def assign(n, m, stop, scratch):
     costs, rest = scratch.costs, scratch.rest
     rest[n] = 0.0
     for i in range(n - 1, -1, -1):
-        rest[i] = rest[i + 1] + costs[i, :m].min()
+        low = costs[i, 0]  # the minimum of an array needs its reference to be counted
+        for k in range(1, m):
+            low = min(low, costs[i, k])
+        rest[i] = rest[i + 1] + low
     if rest[0] >= stop:
         return np.inf
     if n == 1:
@@ -53,7 +56,10 @@ def assign(n, m, stop, scratch):
     if n == m:
         columns = 0.0
         for k in range(m):
-            columns += costs[:n, k].min()
+            low = costs[0, k]
+            for i in range(1, n):
+                low = min(low, costs[i, k])
+            columns += low
         if columns >= stop:
             return np.inf
     row_price, column_price, row_of, via, least, used = (
