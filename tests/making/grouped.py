@@ -59,7 +59,9 @@ def found(puf, eif, links, column, variables, *, declared=False, name=None) -> l
     for side, frame in (("puf", puf), ("eif", eif)):
         columns = {"key": pa.array([f"{side}{row}" for row in range(len(frame))])}
         for one in variables:
-            columns[one] = pa.array(frame[one].map("{:g}".format), pa.string(), mask=frame[one].isna().to_numpy())
+            columns[one] = pa.array(
+                np.char.mod("%g", frame[one].to_numpy(float)), pa.string(), mask=frame[one].isna().to_numpy()
+            )
         tables[side] = pa.table({one: pa.chunked_array([values]) for one, values in columns.items()})
         strata[side] = pa.table({"stratum": frame["region"].to_numpy().astype(np.int32) - 1})
     settings = DescriptionCheckSettings(

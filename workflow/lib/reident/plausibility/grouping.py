@@ -22,7 +22,7 @@ from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.settings import PreparationSettings
 from reident.intake.severity import of_share
-from reident.plausibility.files import bits
+from reident.plausibility.files import joined
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
 from reident.plausibility.records import Records, Sides
@@ -173,16 +173,18 @@ def _measured(records: Records, groups: Groups) -> Finding | None:
     n_groups, names = len(np.unique(codes["puf"][codes["puf"] >= 0])), "+".join(candidate.puf)
     puf, eif = (_profiles(records, side, codes[side]) for side in ("puf", "eif"))
     _, at, other = np.intersect1d(puf.profile, eif.profile, assume_unique=True, return_indices=True)
-    linked = _number(codes["puf"][records.every_link["puf"]], codes["eif"][records.every_link["eif"]])
-    true = np.isin(_number(puf.group[at], eif.group[other]), linked)
+    n_theirs = int(codes["eif"].max(initial=0)) + 1
+    linked = _number(*(codes[side][records.every_link[side]] for side in ("puf", "eif")), n_theirs)
+    true = np.isin(_number(puf.group[at], eif.group[other], n_theirs), linked)
     if not (puf.size[at] > 1).any() or (records.links.n and 2 * true.sum() < len(at)):
         return None
     share = len(at) / n_groups
     return Finding(names, "groups", share, float(n_groups), len(at), of_share(share), candidate.option)
 
 
-def _number(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
-    return np.where((puf < 0) | (eif < 0), -1, puf * (eif.max(initial=0) + 1) + eif)
+def _number(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
+    """Return a number for each pair of codes, of which the second are below the width; -1 if one is missing."""
+    return np.where((first < 0) | (second < 0), -1, first * width + second)
 
 
 def _corresponds(records: Records, codes: Sides) -> bool:
@@ -238,7 +240,7 @@ def _is_constant(records: Records, name: str, codes: np.ndarray, side: str) -> b
     n, inside = len(values), _pairs(groups)
     if not inside or _pairs(values) > MAX_USUAL * n * (n - 1) / 2:
         return False
-    return _pairs(_number(groups, values.astype(np.int64))) >= MIN_CONSTANT * inside
+    return _pairs(_number(groups, values.astype(np.int64), int(values.max()) + 1)) >= MIN_CONSTANT * inside
 
 
 class _Profiles(NamedTuple):
@@ -251,11 +253,9 @@ class _Profiles(NamedTuple):
 
 def _profiles(records: Records, side: str, codes: np.ndarray) -> _Profiles:
     """Return the unique groups of a file, by the multiset of their members' codes and strata, all of them present."""
-    complete = records.strata[side] >= 0
-    member = mixed(records.strata[side].astype(np.int64).astype(np.uint64))
-    for values in records.variables.values():
-        complete &= values.codes[side] >= 0
-        member = mixed(member + bits(values.codes[side]))
+    columns = [values.codes for values in records.variables.values()]
+    complete = np.all([records.strata[side] >= 0, *(column[side] >= 0 for column in columns)], axis=0)
+    member = joined(records, side, columns)
     rows = np.flatnonzero(codes >= 0)
     rows = rows[np.argsort(codes[rows], kind="stable")]
     group, starts, size = np.unique(codes[rows], return_index=True, return_counts=True)
