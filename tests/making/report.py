@@ -111,6 +111,8 @@ class Shape:
     """The share of the PUF's records with a true link inside its stratum."""
     cluster: tuple[str, ...] = ()
     """The columns that identify a cluster; with one, intervals are clustered."""
+    units: bool = False
+    """Whether the study compares units of one to ten or more members."""
     original: bool = False
     """Whether the study gives the file before protection."""
     checklist: dict | None = None
@@ -158,6 +160,9 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
     write_table(folder / "rates.csv", rates)
     write_table(folder / "clusters.csv", _clusters(shape, rates))
+    if shape.units:
+        for name, table in zip(("members", "sizes"), _units(shape, rates), strict=True):
+            write_table(folder / f"units/{name}.csv", table)
     if shape.original:
         write_table(folder / "protection/rates.csv", _protection(shape, manifest, rates))
     for metric in shape.metrics:
@@ -274,6 +279,7 @@ def _study(shape: Shape) -> dict:
             "iuf": {"path": "iuf.csv", "puf_id": ["pufid"], "eif_id": ["broker", "serial"], "unknown_links_at_most": 5},
         },
         "simulate": None if shape.files else {"kind": "household-survey", "seed": 1},
+        **({"units": {"puf": ["house"], "eif": ["household"]}} if shape.units else {}),
         "strata": []
         if shape.strata is None
         else [{"name": "region", "puf": "region", "eif": "REG", **own, "labels": shape.labels}],
@@ -442,6 +448,27 @@ def _clusters(shape: Shape, rates: pd.DataFrame) -> pd.DataFrame:
         suspected_rate=2 * rates["suspected_rate"],
         confirmed_rate=2 * rates["confirmed_rate"],
     )[TABLES["rate"][1].names]
+
+
+def _units(shape: Shape, rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the counts of members, two for each unit, and of units by size, half of them of one member."""
+    members = rates[["metric", "stratum"]].assign(
+        n_units=rates["n_puf"],
+        n_members=2 * rates["n_puf"],
+        n_suspected_members=2 * rates["n_suspected"],
+        n_confirmed_members=2 * rates["n_confirmed"],
+        n_linked_members=2 * rates["n_findable"],
+        n_named_members=rates["n_confirmed"],
+        suspected_member_rate=rates["suspected_rate"],
+        confirmed_member_rate=rates["confirmed_rate"],
+        named_member_rate=rates["confirmed_rate"] / 2,
+    )
+    lines = []
+    for line in rates[rates["stratum"] == "ALL"].itertuples():
+        for least, most, share in ((1, 1, 2), (2, 2, 4), (10, None, 4)):
+            counts = (line.n_puf, line.n_suspected, line.n_confirmed, line.n_findable, line.n_findable / 50)
+            lines.append((line.metric, least, most, *(int(n) // share for n in counts)))
+    return members, pd.DataFrame(lines, columns=TABLES["count_members"][1].names)
 
 
 def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -190,6 +190,30 @@ rule measure_thresholds:
         "../scripts/measure_thresholds.py"
 
 
+rule assess_units:
+    """Measure the risk of units, such as households, by the values of all their members."""
+    input:
+        unpack(PLAN.files("risk", "source_")),
+        file="results/{study}/filerisk/prepared/file.parquet",
+    output:
+        units="results/{study}/filerisk/units.csv",
+        ledger="results/{study}/ledger/assess_units.json",
+    log:
+        "results/{study}/logs/assess_units.log",
+    benchmark:
+        "results/{study}/benchmarks/assess_units.tsv"
+    conda:
+        "../../environment.yml"
+    threads: lambda wildcards, input: many_threads() if is_large(input.file) else 1
+    resources:
+        mem_mb=memory(40),
+        runtime=minutes,
+    params:
+        **PLAN.params("assess_units"),
+    script:
+        "../scripts/assess_units.py"
+
+
 rule sample_population:
     """Draw samples of the population and set their DIS and DIS-SUDA beside it."""
     input:

@@ -1,6 +1,6 @@
 """Whether files and links are described as they are (METHODS §1.1).
 
-Reads  results/{study}/prepared/, strata/, binned/
+Reads  the PUF and the EIF, results/{study}/prepared/, strata/, binned/
 Makes  plausibility.csv: what each check measured of a linking variable, of the links or of a file;
        description/exact.csv: people whom exact values of one variable, or of two, name without any metric;
        description/without.csv: what each metric finds without each linking variable
@@ -10,6 +10,8 @@ Makes  plausibility.csv: what each check measured of a linking variable, of the 
 rule check_description:
     """Compare the two records of true links with strangers, variable by variable and as a whole."""
     input:
+        source_puf=PLAN.source("puf"),
+        source_eif=PLAN.source("eif"),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -33,6 +35,7 @@ rule check_description:
         runtime=minutes,
     params:
         **PLAN.params("check_description"),
+        sources=PLAN.source_digests,
     script:
         "../scripts/check_description.py"
 

@@ -3,6 +3,7 @@
 Reads  results/{study}/confirmed/, prepared/, binned/, strata/
 Makes  rates.csv: one line per metric and stratum, and for the whole study;
        clusters.csv: the same of clusters, such as households;
+       units/{members,sizes}.csv: the members of suspected and confirmed units, and units by size, in a study of units;
        protection/rates.csv: the rates before and after protection;
        description/{variables,agreement,overlap}.csv: aggregates for the report
 """
@@ -51,6 +52,38 @@ rule rate:
         **PLAN.params("rate"),
     script:
         "../scripts/rate.py"
+
+
+rule count_members:
+    """Count the members of suspected and confirmed units, and the units by their size."""
+    input:
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        binned_puf=PLAN.result("bin", "binned/puf.parquet"),
+        binned_eif=PLAN.result("bin", "binned/eif.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
+        pairs=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
+    output:
+        members="results/{study}/units/members.csv",
+        sizes="results/{study}/units/sizes.csv",
+        ledger="results/{study}/ledger/count_members.json",
+    log:
+        "results/{study}/logs/count_members.log",
+    benchmark:
+        "results/{study}/benchmarks/count_members.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=memory(40),
+        runtime=minutes,
+    params:
+        **PLAN.params("count_members"),
+    script:
+        "../scripts/count_members.py"
 
 
 rule compare_protection:

@@ -209,26 +209,31 @@ def test_a_file_that_has_lost_the_name_of_a_column_is_refused(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("kind", STATISTICAL)
-def test_dates_are_the_same_text_in_every_format_and_times_are_refused(tmp_path, kind):
+def test_dates_and_points_in_time_are_the_same_text_in_every_format(tmp_path, kind):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     days = [date(1960, 1, 1), date(1900, 2, 28), date(2026, 3, 31)]
-    frame = pd.DataFrame({"a": days, "b": pd.to_datetime(days), "c": [1.0, 2.0, 3.0]})
+    moments = [pd.Timestamp(day) for day in days[:2]] + [pd.Timestamp(2026, 3, 31, 12, 30, 5)]
+    frame = pd.DataFrame({"a": days, "b": moments, "c": [1.0, 2.0, 3.0]})
     WRITERS[kind](frame, path)
     assert read(path, ["a"])["a"].to_pylist() == ["1960-01-01", "1900-02-28", "2026-03-31"]
+    moments = ["1960-01-01 00:00:00", "1900-02-28 00:00:00", "2026-03-31 12:30:05"]
+    assert read(path, ["c", "b"])["b"].to_pylist() == moments
     with pytest.raises(InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no unambiguous text"):
-        read(path, ["c", "b"])
+        read(path, ["b"], keys=["b"])
 
 
 DISPLAYS = [
     ("sas7bdat", "YYMMDD10", "day"), ("sas7bdat", "DATE9", "day"), ("sas7bdat", "E8601DA10.", "day"),
-    ("sas7bdat", "DATETIME20", "time"), ("xport", "MONYY7", "time"), ("xport", "YEAR4", "time"),
-    ("xport", "TIME8", "time"), ("sas7bdat", "E8601DT19", "time"), ("sas7bdat", "BEST12", "number"),
+    ("sas7bdat", "DATETIME20", "moment"), ("xport", "MONYY7", "time"), ("xport", "YEAR4", "time"),
+    ("xport", "TIME8", "time"), ("sas7bdat", "E8601DT19", "moment"), ("sas7bdat", "BEST12", "number"),
     ("sas7bdat", "12.2", "number"), ("sas7bdat", None, "number"), ("sas7bdat", "$8", "number"),
     ("sas7bdat", "REGION", "number"), ("stata", "%td", "day"), ("stata", "%tdDD/NN/CCYY", "day"),
-    ("stata", "%d", "day"), ("stata", "%-td", "day"), ("stata", "%tc", "time"), ("stata", "%tm", "time"),
+    ("stata", "%d", "day"), ("stata", "%-td", "day"), ("stata", "%tc", "moment"), ("stata", "%tC", "time"),
+    ("stata", "%tm", "time"),
     ("stata", "%ty", "number"), ("stata", "%9.0g", "number"), ("stata", "%-9s", "number"),
     ("spss", "EDATE10", "day"), ("spss", "SDATE10", "day"), ("spss", "MOYR8", "time"),
-    ("spss", "DATETIME20", "time"), ("spss", "F8.2", "number"), ("spss", "WKDAY3", "number"),
+    ("spss", "DATETIME20", "moment"), ("spss", "DTIME8", "time"), ("spss", "F8.2", "number"),
+    ("spss", "WKDAY3", "number"),
 ]  # fmt: skip
 
 

@@ -39,6 +39,7 @@ TYPES = [
     ("dates", pa.array([0, -1, None], pa.date32()), ["1970-01-01", "1969-12-31", ""]),
     ("dates in milliseconds", pa.array([86_400_000], pa.date64()), ["1970-01-02"]),
     ("categories of whole numbers", pa.array([7, None, 7]).dictionary_encode(), ["7", "", "7"]),
+    ("times", pa.array([0, None, -1_500], pa.timestamp("ms")), ["1970-01-01 00:00:00", "", "1969-12-31 23:59:58.5"]),
     ("nothing at all", pa.nulls(2), ["", ""]),
 ]  # fmt: skip
 
@@ -51,7 +52,7 @@ def test_parquet_columns_become_text(tmp_path, column, found):
 
 
 UNCERTAIN = [
-    ("time stamps", pa.array([1], pa.timestamp("s"))),
+    ("points in time with a zone", pa.array([1], pa.timestamp("s", "UTC"))),
     ("times of day", pa.array([1], pa.time32("s"))),
     ("lists", pa.array([[1]])),
     ("bytes", pa.array([b"x"])),

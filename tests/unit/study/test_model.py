@@ -268,6 +268,8 @@ TOUCHES = [
     ("the number of bins", {"binning": {"bins": "4"}}, {"bin", "leave_out"}),
     ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score", "leave_out"}),
     ("a strata variable", {"strata": ["s"]}, {"prepare", "stratify"}),
+    ("units", {"units": {"puf": "hh", "eif": "household"}},
+     {"prepare", "check_description", "leave_out", "score", "confirm"}),
     ("a tolerance for unknown links", {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
      {"prepare"}),
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from reident.intake.records import in_memory
 from reident.linkage import attack as stages
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
+from reident.linkage.members import MemberTables
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.settings import AGREEMENT
 from reident.pipeline import step_settings
@@ -47,6 +48,9 @@ class AttackTables:
         As `agreement/rates.csv`: the rates of pairs that at least k metrics suspect.
     warnings : pandas.DataFrame
         As `prepared/warnings.csv`: valid input that may be a mistake.
+    members, sizes : pandas.DataFrame or None
+        As `units/members.csv` and `units/sizes.csv`: members of suspected and confirmed units, and units by size; None
+        without units.
     """
 
     rates: pd.DataFrame
@@ -56,6 +60,8 @@ class AttackTables:
     surest_summary: pd.DataFrame
     agreement: pd.DataFrame
     warnings: pd.DataFrame
+    members: pd.DataFrame | None = None
+    sizes: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         n = len(self.warnings)
@@ -76,6 +82,7 @@ def attack(
     metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
     puf_id: str | Sequence[str] | None = None,
     eif_id: str | Sequence[str] | None = None,
+    units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
     rates: Mapping[str, Any] | None = None,
@@ -93,6 +100,7 @@ def attack(
     threads: int | None = None,
     puf_id: str | Sequence[str] | None = None,
     eif_id: str | Sequence[str] | None = None,
+    units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
     rates: Mapping[str, Any] | None = None,
@@ -116,6 +124,9 @@ def attack(
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
+    units : mapping, optional
+        The columns that identify a unit, such as a household, in both files: ``{"puf": "hh", "eif": "household"}``.
+        Rows with equal values are compared as one, and `links` may have the keys of rows or of units.
     binning, rank_filter, rates : mapping, optional
         These sections of a study file.
     threads : int, optional
@@ -164,7 +175,7 @@ def attack(
         "strata": [_with_missing(one, frames) for one in strata],
         "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
     }
-    others = {"binning": binning, "rank_filter": rank_filter, "rates": rates}
+    others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates}
     sections |= {name: section for name, section in others.items() if section is not None}
     return _attacked(of_frames(sections, frames), threads_or_all(threads))
 
@@ -223,7 +234,13 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         declared("surest/summary.csv", compared.summary),
         declared("agreement/rates.csv", compared.rates),
         declared("prepared/warnings.csv", typed.warnings),
+        *([] if made.members is None else _of_units(made.members)),
     )
+
+
+def _of_units(made: MemberTables) -> list[pd.DataFrame]:
+    """Return the counts of members, and of units by size."""
+    return [declared("units/members.csv", made.members), declared("units/sizes.csv", made.sizes)]
 
 
 def prepared(

@@ -163,7 +163,7 @@ def _codes(release: Release) -> dict[str, dict[str, int]] | None:
         name
         for where in LISTS
         for name, variable in release.variables(where).items()
-        if variable.get("type") == "numeric"
+        if variable.get("type") in ("numeric", "date")
     }
     lines = table[~table["variable"].isin(numeric) & ~table["missing"] & (table["n_file"] > 0)]
     records: dict[str, dict[str, int]] = {}

@@ -92,7 +92,7 @@ def prepare_files(
     for at, variable in enumerate(settings.variables):
         typed = {side: typed_key(variable, settings.files[side], text[variable.column]) for side, text in texts.items()}
         warnings += _missing_throughout(settings, variable, typed)
-        if isinstance(variable, Target) and variable.type == "numeric":
+        if isinstance(variable, Target) and variable.is_numeric:
             coded = typed
         else:
             decimal = settings.files[settings.original].decimal
@@ -148,7 +148,7 @@ def _compare_codes(
     settings: AttributionFileSettings, variable: KeyVariable, codes: Mapping[str, np.ndarray]
 ) -> Iterator[StudyWarning]:
     """Refuse a category without a code in common; warn where few are."""
-    if variable.type == "numeric":
+    if variable.is_numeric:
         return
     ours = np.unique(codes[settings.original][codes[settings.original] >= 0])
     for side in codes:

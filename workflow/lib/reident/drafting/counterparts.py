@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
-from reident.drafting import codes, names, types
+from reident.drafting import codes, dates, names, types
 from reident.drafting.links import Links
 from reident.drafting.profile import DraftColumn
 from reident.drafting.sheet import percent
@@ -151,6 +152,8 @@ def _evidence(first: DraftColumn, second: DraftColumn, cells: list[dict[str, np.
 
 
 def _as_numbers(first: DraftColumn, second: DraftColumn) -> bool:
+    if first.dates and second.dates:
+        return True
     if not (first.is_numeric and second.is_numeric):
         return False
     return types.kind([first, second]).kind == "numeric" or min(len(first.values) or 99, len(second.values) or 99) > 12
@@ -191,8 +194,9 @@ def _association(
         return None, n
     if numeric:
         sides = ((first, first_column), (second, second_column))
-        numbers = [_numbers(values[present], column) for values, column in sides]
-        return units.rank_correlation(*numbers), n
+        numbers = np.array([_numbers(values[present], column) for values, column in sides])
+        numbers = numbers[:, ~np.isnan(numbers).any(axis=0)]
+        return (units.rank_correlation(*numbers) if numbers.size else 0.0), n
     if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first_column, second_column)):
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
@@ -213,19 +217,39 @@ def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _numbers(values: np.ndarray, column: DraftColumn) -> np.ndarray:
-    """Return the numbers of texts; NaN for None."""
-    texts = (None if value is None else number(codes.with_point(value, column.decimal)) for value in values)
-    return np.array([np.nan if value is None else value for value in texts], float)
+    """Return the numbers of texts, those of days of a column of dates; NaN for None, and for what is none."""
+
+    def parsed(text: str) -> float | None:
+        return dates.number(text, column.dates[0]) if column.dates else number(codes.with_point(text, column.decimal))
+
+    found = (None if value is None else parsed(value) for value in values)
+    return np.array([np.nan if value is None else value for value in found], float)
 
 
 def unit(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
     """Return the conversion of numbers of the second file to those of the first, if they are in another unit."""
+    if pair.puf.dates and pair.eif.dates:
+        return _shift(pair, linked)
     if not (pair.puf.is_numeric and pair.eif.is_numeric):
         return None
     numbers = None
     if linked is not None:
         numbers = _numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)
     return units.unit(pair.puf.sample, pair.eif.sample, numbers)
+
+
+def _shift(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
+    """Return the number of days by which the dates of the second file differ in most links; None if they do not."""
+    if linked is None:
+        return None
+    puf, eif = _numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)
+    apart = np.floor(puf) - np.floor(eif)
+    apart = apart[~np.isnan(apart)]
+    if len(apart) < _MIN_LINKS:
+        return None
+    days = float(np.median(apart))
+    equal = days and (apart == days).mean() > 0.5
+    return units.Unit(Fraction(1), Fraction(days), len(apart)) if equal else None
 
 
 def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarray] | None:

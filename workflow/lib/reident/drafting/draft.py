@@ -11,18 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import codes, types
+from reident.drafting import codes, dates, types
 from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
-from reident.intake.severity import MATERIAL
-from reident.intake.undeclared import DISTORTS, NumberCounts
+from reident.intake.severity import MATERIAL, MIN_RECORDS
+from reident.intake.undeclared import DISTORTS, NumberCounts, look_missing_dates
 from reident.sections.codes import number as value_of_number
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
 
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
 
+LATEST_YEAR = "the latest year that two digits may mean"
 LIMIT = "the limit of the verdict is yours to decide; without it there is none"
 
 
@@ -95,6 +96,8 @@ def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: C
     if extra:
         certain += f" ({', '.join(map(_word, extra))}: without a counterpart)"
     what = [certain] if certain else []
+    if kind == "date":
+        return _missing_dates(column, certain_codes, what)
     numeric = kind == "numeric"
     points = {code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes}
     uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
@@ -111,6 +114,31 @@ def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: C
     if doubtful:
         what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
     return Missing(tuple(certain_codes), rows > MATERIAL * column.records or distorted, "; ".join(what))
+
+
+def _missing_dates(column: DraftColumn, certain: Mapping[str, int], what: list[str]) -> Missing:
+    """Return the missing codes of a column of dates: other texts, and days such as 9999-12-31, may mean missing."""
+    days = {code: dates.number(code, column.dates[0]) for code in column.values if code not in certain}
+    looks = look_missing_dates({day: column.values[code] for code, day in days.items() if day is not None})
+    doubtful = {code: column.values[code] for code, day in days.items() if day is None or day in looks}
+    rows = sum(doubtful.values())
+    if rows:
+        named = [code for code, n in doubtful.items() if n >= MIN_RECORDS or days[code] is not None]
+        names = f": {', '.join(named)}" if named else ""
+        what.append(f"{number(rows, 'value')} may mean missing, or {'is' if rows == 1 else 'are'} no valid date{names}")
+    wrong = any(day is None for day in days.values())
+    return Missing(tuple(certain), wrong or rows > MATERIAL * column.records, "; ".join(what))
+
+
+def date_format(formats: Sequence[str]) -> str:
+    """Return the format of a column of dates as YAML, or a TODO where several are possible."""
+    return scalar(formats[0]) if len(formats) == 1 else TODO
+
+
+def about_formats(*columns: Sequence[str]) -> str:
+    """Return what is to be decided of the formats of columns of dates; empty if nothing is."""
+    unsure = next((formats for formats in columns if len(formats) > 1), ())
+    return f"days and months may be exchanged: write {' or '.join(unsure)}" if unsure else ""
 
 
 def _distorted(points: Mapping[str, str], column: DraftColumn, doubtful: Collection[str]) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reident.drafting import draft, links, names, types
+from reident.drafting import dates, draft, links, names, types
 from reident.drafting.links import Key
 from reident.drafting.profile import DraftColumn, File, profile
 from reident.drafting.sheet import Sheet, scalar
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.errors import InputError
+from reident.sections.days import ISO
 from reident.sections.filerisk import MAX_KEY_VARIABLES
 from reident.sections.filerisk import RESERVED as RISK_NAMES
 from reident.study.reading import TODO
@@ -100,6 +101,11 @@ def _key_variables(sheet: Sheet, columns: list[DraftColumn], key: Key) -> None:
         if name != column.name:
             sheet.add(f"      column: {scalar(column.name)}")
         sheet.add(f"      type: {kind.kind}", kind.reason)
+        if kind.kind == "date":
+            if (form := draft.date_format(column.dates)) != ISO:
+                sheet.add(f"      format: {form}", draft.about_formats(column.dates))
+            if dates.has_short_year(column.dates):
+                sheet.add(f"      latest_year: {TODO}", draft.LATEST_YEAR)
         if missing.codes or missing.todo:
             certain = f" (certain: {draft.code_list(missing.codes)})" if missing.todo else ""
             sheet.add(f"      missing: {draft.value_of(missing)}", f"{missing.reason}{certain}")

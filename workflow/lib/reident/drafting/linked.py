@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import counterparts, draft, links, recodes, strata, types
+from reident.drafting import counterparts, dates, draft, grouping, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
@@ -21,6 +21,7 @@ from reident.errors import InputError
 from reident.intake.severity import MIN_RECORDS
 from reident.intake.units import Unit
 from reident.linkage.metrics.unicity import MAX_VARIABLES
+from reident.sections.days import ISO
 from reident.sections.exact import rational_text
 from reident.sections.linkage import MAX_LINKING_VARIABLES
 from reident.study.reading import TODO
@@ -72,8 +73,10 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     puf, eif = files[:2]
     links_ = links.find(puf, eif, files[2]) if len(files) > 2 else None
     keys = (links_.puf, links_.eif) if links_ else (links.alone(puf), links.alone(eif))
-    variables = _variables(puf, eif, keys, links_)
-    left = _left_over(puf, eif, keys, variables, links_)
+    units = grouping.find(puf, eif, keys, links_)
+    named = grouping.with_keys(units, keys)
+    variables = _variables(puf, eif, named, links_)
+    left = _left_over(puf, eif, named, variables, links_)
     if not variables and not left:
         raise InputError(
             f"{puf.name} and {eif.name}: no column of one file corresponds to a column of the other, by name, codes or "
@@ -93,11 +96,14 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     sheet = Sheet()
     draft.head(sheet, out, sources, "A study of two files")
     _files(sheet, puf, eif, keys, links_)
+    if units is not None:
+        grouping.lines(sheet, units)
     _strata(sheet, variables, effects, stratum, every)
     _linking(sheet, [variable for variable in variables if variable.name != stratum], left)
-    _rest(sheet, (puf, eif), keys, variables, left)
+    _rest(sheet, (puf, eif), named, variables, left)
     _closing(sheet, len(variables) - (stratum is not None))
-    return sheet.text(), _facts(files, keys, variables, stratum, links_, left)
+    facts = _facts(files, keys, variables, stratum, links_, left)
+    return sheet.text(), [*facts, *([] if units is None else [grouping.fact(units)])]
 
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
@@ -166,7 +172,10 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
         sheet.end_block()
         sheet.add(f"  {side}:")
         draft.file(sheet, "    ", file.source, file.records)
-        sheet.add(f"    id: {key_value(key.columns) if key.columns else TODO}", key.reason)
+        if key.repeats:
+            sheet.remark(f"`{key.columns[0]}` {key.reason}.", 4)
+        else:
+            sheet.add(f"    id: {key_value(key.columns) if key.columns else TODO}", key.reason)
     sheet.end_block()
     sheet.add("  iuf:")
     if links is None:
@@ -221,7 +230,7 @@ def _linking(sheet: Sheet, variables: list[Variable], left: list[LeftOver]) -> N
         sheet.add(f"  - name: {scalar(columns.puf)}", columns.why)
         if columns.eif != columns.puf:
             sheet.add(f"    eif: {scalar(columns.eif)}")
-        decide = "write `numeric` or `categorical` and what it needs, as missing codes, or remove the variable"
+        decide = "write `numeric`, `date` or `categorical` and what it needs, as missing codes, or remove the variable"
         sheet.add(f"    type: {TODO}", "; ".join(filter(None, (columns.obstacle, decide))))
         sheet.gap()
 
@@ -238,6 +247,8 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     if typed:
         reason = "; ".join(filter(None, (variable.kind.reason, recode.note, _doubt(variable))))
         sheet.add(f"    type: {variable.kind.kind}", reason)
+    if typed and variable.kind.kind == "date":
+        _dates(sheet, pair)
     if recode.integer_coded:
         sheet.add("    integer_coded: true", "" if recode.side else recode.reason)
     _missing(sheet, variable)
@@ -251,19 +262,35 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
         decide = '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
     if typed and variable.unit is not None:
-        sheet.add(f"    convert: {TODO}", _other_unit(variable.unit))
+        sheet.add(f"    convert: {TODO}", _other_unit(variable))
 
 
-def _other_unit(unit: Unit) -> str:
+def _dates(sheet: Sheet, pair: Pair) -> None:
+    """Add how both files write the dates, and what makes them equally coarse."""
+    forms = [column.dates for column in (pair.puf, pair.eif)]
+    written = [draft.date_format(form) for form in forms]
+    if set(written) != {ISO}:
+        value = written[0] if written[0] == written[1] else f"{{puf: {written[0]}, eif: {written[1]}}}"
+        sheet.add(f"    format: {value}", draft.about_formats(*forms))
+    if dates.has_short_year([form[0] for form in forms]):
+        sheet.add(f"    latest_year: {TODO}", draft.LATEST_YEAR)
+    if unit := dates.coarsest([form[0] for form in forms]):
+        sheet.add(f"    coarsen: {{to: {unit}}}", "one file has finer dates than the other")
+
+
+def _other_unit(variable: Variable) -> str:
     """Return the conversion that is proposed, with its evidence."""
+    unit = variable.unit
+    if unit is None:
+        return ""
     terms = [f"times: {rational_text(unit.times)}"] if unit.times != 1 else []
     terms += [f"plus: {rational_text(unit.plus)}"] if unit.plus else []
     about = f" (times about {float(unit.times):.6g})" if "/" in terms[0] else ""
+    what = "the numbers of the EIF are in another unit"
+    if variable.kind.kind == "date":
+        what = "the dates of most links differ by the same number of days"
     shown = f"in {unit.n:,} links" if unit.n else "by their distributions, which hardly overlap"
-    return (
-        f"the numbers of the EIF are in another unit {shown}: write {{eif: {{{', '.join(terms)}}}}}{about} if that is "
-        "so, or remove the line"
-    )
+    return f"{what} {shown}: write {{eif: {{{', '.join(terms)}}}}}{about} if that is so, or remove the line"
 
 
 def _doubt(variable: Variable) -> str:

@@ -31,12 +31,14 @@ MIN_OVERLAP = 0.5
 class Key(NamedTuple):
     """The key of a file, and the columns of the links that have it in the same order.
 
-    Without columns the key is still to be decided; without links no columns are linked.
+    Without columns the key is still to be decided; without links no columns are linked. A key that repeats is that of a
+    person or household with several rows.
     """
 
     columns: tuple[str, ...]
     linked: tuple[str, ...]
     reason: str
+    repeats: bool = False
 
 
 class Links(NamedTuple):
@@ -74,7 +76,9 @@ def alone(file: File) -> Key:
         return Key((), (), f"each of these columns is unique: {listed(unique)}; write the one that is the key")
     sets = keys.composite(file)
     if not sets:
-        raise no_key(file)
+        if (column := _named_key(file)) is None:
+            raise no_key(file)
+        return Key((column.name,), (), _repeats(column), repeats=True)
     return _composite(sets, file)
 
 
@@ -88,15 +92,27 @@ def _composite(sets: Sequence[tuple[str, ...]], file: File) -> Key:
 
 def no_key(file: File) -> InputError:
     """Return the error of a file without a key."""
-    named = [column for column in file.columns.values() if names.names_key(column.name) and column.levels]
-    about = ""
-    if named:
-        column = max(named, key=lambda column: (names.names_key(column.name), column.levels))
-        about = f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
+    column = _named_key(file)
+    about = "" if column is None else f" (column `{column.name}`: {_repeats(column)})"
     return InputError(
         f"{file.name}: the key repeats; no set of up to three columns identifies every record{about}. Remove the "
         "records that repeat, or add a column with a number for each record."
     )
+
+
+def _named_key(file: File) -> DraftColumn | None:
+    """Return the column whose name is most like that of a key, of those in which no value is missing."""
+    named = [
+        column
+        for column in file.columns.values()
+        if names.names_key(column.name) and column.levels and column.valid == column.records
+    ]
+    return max(named, key=lambda column: (names.names_key(column.name), column.levels), default=None)
+
+
+def _repeats(column: DraftColumn) -> str:
+    levels = "more values than are counted" if column.levels is None else f"{column.levels:,} distinct values"
+    return f"{levels} in {number(column.records, 'record')}"
 
 
 def find(puf: File, eif: File, iuf: File) -> Links:
@@ -162,6 +178,13 @@ def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[fl
         )
         sets = keys.composite(file, likely[:8])
         options = [option for key in sets for option in _assigned(file, key, overlaps, role)]
+    if not options:  # the links name persons or households, which have several rows
+        named = [name for name in likely if names.names_key(name)]
+        found = [option for name in named for option in _assigned(file, (name,), overlaps, role)]
+        options = [
+            (score, key._replace(reason=f"repeats: {_repeats(file.columns[key.columns[0]])}", repeats=True))
+            for score, key in found
+        ]
     return sorted(options, key=lambda option: -option[0])[:20]
 
 

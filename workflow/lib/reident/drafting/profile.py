@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.drafting import codes, scan
+from reident.drafting import codes, dates, scan
 from reident.drafting.source import Source
 from reident.plausibility.hashing import has_repeats, hashes
 from reident.reading.declared import NOTHING, Declared
@@ -27,13 +27,6 @@ MAX_LEVELS = 10_000
 _MAX_SAMPLE = 100_000
 _NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 _PADDED = re.compile(r"0\d+", re.ASCII)
-_DATES = [
-    (re.compile(r"\d{4}-\d\d-\d\d"), "YYYY-MM-DD"),
-    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "DD.MM.YYYY"),
-    (re.compile(r"\d{1,2}/\d{1,2}/\d{2,4}"), "with slashes"),
-    (re.compile(r"\d{4}/\d\d/\d\d"), "YYYY/MM/DD"),
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*"), "YYYY-MM-DD and a time"),
-]
 
 
 class DraftColumn:
@@ -51,7 +44,7 @@ class DraftColumn:
         self.padded = False  # whether a text has leading zeros
         self.unique = True  # whether no two records have the same text and none is empty
         self.width = (10**9, 0)  # of the shortest and the longest text
-        self.dates = ""  # the form of the dates, if the first texts are dates
+        self.dates: tuple[str, ...] = ()  # the formats that the first texts have, if they are dates
         self.declared = NOTHING  # what the file itself declares to be missing
         self.sample = np.empty(0)  # numbers, sorted, at most about 100,000 at equal distances in the file
         self._kept: list[np.ndarray] = []
@@ -155,6 +148,7 @@ class DraftColumn:
         values = self.values = {code: rows for code, rows in counts.items() if code not in self.missing}
         numbers = {code: _number(code, self.decimal) for code in values}
         self.not_numbers = sum(rows for code, rows in values.items() if numbers[code] is None)
+        numbers = {code: dates.number(code, self.dates[0]) for code in values} if self.dates else numbers
         parsed = {code: value for code, value in numbers.items() if value is not None}
         self.whole = all(value == int(value) for value in parsed.values())
         self.padded = any(_PADDED.match(code) for code in values)
@@ -176,10 +170,8 @@ class DraftColumn:
             self.missing = {}
 
     def _recognise_dates(self, text: pa.Array) -> None:
-        values = [clean(value) for value in text.slice(0, 1000).to_pylist() if clean(value)]
-        for form, name in _DATES:
-            if values and sum(bool(form.fullmatch(value)) for value in values) > 0.9 * len(values):
-                self.dates = name
+        values = [value for raw in text.slice(0, 1000).to_pylist() if (value := clean(raw))]
+        self.dates = dates.formats(values)
 
 
 def _number(text: str, decimal: str) -> float | None:

@@ -28,13 +28,10 @@ class Kind(NamedTuple):
 
 def kind(columns: Sequence[DraftColumn]) -> Kind:
     """Return the type of a variable that one or two files have."""
+    if all(column.dates for column in columns):
+        return Kind("date", "compared by the number of the day")
     if any(column.dates for column in columns):
-        form = " and ".join(sorted({column.dates or "no dates" for column in columns}))
-        return Kind(
-            TODO,
-            f"dates ({form}): as `categorical`, two dates are equal only if they are written in the same way; write "
-            "that, or remove the variable and compare a year or an age",
-        )
+        return Kind(TODO, "only one of the files has dates; remove the variable, or compare a year or an age")
     if not all(column.valid for column in columns):
         return Kind(TODO, "no record of one file has a value; remove the variable")
     if not all(column.is_numeric for column in columns):

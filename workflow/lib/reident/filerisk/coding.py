@@ -40,7 +40,7 @@ def coded(
             places[PLACE + variable.name] = _places(variable, typed[FILE], codes[FILE])
         with_missing = settings.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
-        if variable in settings.key or variable.type == "numeric":
+        if variable in settings.key or variable.is_numeric:
             counts = {"n_file": [codes[FILE]], "n_population": [codes[name] for name in codes if name == POPULATION]}
             counted = categories.counted(labels, counts, with_missing=with_missing)
             lines.append(pd.DataFrame({"variable": variable.name, **counted}))
@@ -58,7 +58,7 @@ def coded(
 def _places(variable: KeyVariable, values: pa.Array, codes: np.ndarray) -> pa.Array:
     """Return the place of each value in its order; each number has one, where codes are those of bins."""
     places = codes
-    if variable.type == "numeric":
+    if variable.is_numeric:
         numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
         places = np.unique(np.append(numbers, np.nan), return_inverse=True)[1][:-1]
         places = np.where(np.isnan(numbers), -1, places)
@@ -78,7 +78,7 @@ def _missing_throughout(
             severity, result = NOTABLE, "no_diversity"
         fields = {"file": file, "variable": variable.name, "result": result}
         warnings.append(StudyWarning(severity, "key_value_missing", fields, len(codes), 1.0))
-    if variable.type == "numeric" and set(labels) <= {keys.MISSING_LABEL}:
+    if variable.is_numeric and set(labels) <= {keys.MISSING_LABEL}:
         for name, text in texts.items():
             if name != FILE:
                 fields = {"file": text.source.file_name, "variable": variable.name, "other": file}
@@ -91,7 +91,7 @@ def _unknown_codes(
 ) -> list[StudyWarning]:
     """Refuse a category without a code in common with another file; warn of codes that are not in both."""
     warnings: list[StudyWarning] = []
-    if variable.type == "numeric":
+    if variable.is_numeric:
         return warnings
     file, ours = texts[FILE].source.file_name, np.unique(codes[FILE][codes[FILE] >= 0])
     for name in (POPULATION, ORIGINAL):

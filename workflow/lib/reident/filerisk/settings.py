@@ -193,3 +193,20 @@ class ThresholdSettings:
     sampling_fraction: float | None
     wildcard: bool
     risks: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ProfileSettings:
+    """The settings of the step `assess_units`.
+
+    Attributes
+    ----------
+    scenarios : the named intruders, each with the key variables that it knows
+    sets : every set of key variables that is measured
+    sampling_fraction : f, the share of the units in the file; None: 1 divided by the mean weight of units
+    """
+
+    key: tuple[str, ...]
+    scenarios: tuple[tuple[str, tuple[str, ...]], ...]
+    sets: tuple[tuple[str, ...], ...]
+    sampling_fraction: float | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,13 @@ from reident.sections.coarsening import Coarsening
 
 SLACK = 1e-9
 """A number is the beginning of an interval if it falls short of it by at most this share of a width (METHODS §1)."""
+
+
+_DAYS = {"day": 1, "week": 7}
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+"""The lengths of periods. Day 1, 0001-01-01, is a Monday."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def coarsen(column: pa.Array | pa.ChunkedArray, coarsening: Coarsening, *, integer_coded: bool = False) -> pa.Array:
@@ -35,11 +43,30 @@ def coarsen(column: pa.Array | pa.ChunkedArray, coarsening: Coarsening, *, integ
 
 
 def coarser_numbers(values: np.ndarray, coarsening: Coarsening) -> np.ndarray:
-    """Return numbers within `bottom` and `top`, each as the middle of its interval; float64 (n,)."""
+    """Return numbers within their ends, each as the middle of its interval; those of dates are of days; float64."""
     low, high = (None if end is None else float(end) for end in (coarsening.bottom, coarsening.top))
+    if "date" in coarsening.keys:
+        low, high = (
+            None if end is None else float(end.toordinal()) for end in (coarsening.earliest, coarsening.latest)
+        )
     if low is not None or high is not None:
         values = np.clip(values, low, high)
+    if coarsening.to is not None:
+        return _middles_of_periods(values, coarsening.to)
     return values if coarsening.width is None else _middles(values, coarsening.width)
+
+
+def _middles_of_periods(values: np.ndarray, period: str) -> np.ndarray:
+    """Return the middle of the period in which each day is: that of its first instant and of its successor's."""
+    days = np.floor(values).astype(np.int64)
+    if period in _DAYS:
+        length = _DAYS[period]
+        return (days - 1) // length * length + 1 + length / 2
+    dates = (days - _EPOCH).astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    first = dates // _MONTHS[period] * _MONTHS[period]
+    ends = [(first + months).astype("datetime64[M]").astype("datetime64[D]") for months in (0, _MONTHS[period])]
+    start, end = (one.astype(np.int64) + _EPOCH for one in ends)
+    return (start + end) / 2
 
 
 def _middles(values: np.ndarray, width: Fraction) -> np.ndarray:

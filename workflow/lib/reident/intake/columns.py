@@ -88,11 +88,11 @@ class ColumnReader:
 
     def __init__(self, column: StudyColumn, side: str, source: RecordFile) -> None:
         self._column, self._side, self._source = column, side, source
-        self._numeric = column.coding(side).kind == "numeric"
+        self._numeric, self._dates = column.is_numeric, column.date_of(side) is not None
         self.type = pa.float64() if self._numeric else pa.string()
         self.texts = CodeTexts(column, side, source)
         self.problem: InputError | None = None
-        self._codes, self._numbers = Counter[str | float](), NumberCounts()
+        self._codes, self._numbers = Counter[str | float](), NumberCounts(dates=self._dates)
         self._raw = pa.array([], pa.string())
         self._stated = self._values = pa.array([], self.type)  # before and after conversion and coarsening
         self._few = set[float]()  # two numbers as they are compared, or fewer
@@ -177,7 +177,7 @@ class ColumnReader:
             self._numbers.add(stated, rows)
             if len(self._few) < 2:
                 self._few |= set(pc.unique(pc.drop_null(values))[:2].to_pylist())
-            if self._changes and (codes := are_codes(stated) | self.declared.numbers(stated)).any():
+            if self._changes and (codes := are_codes(stated, dates=self._dates) | self.declared.numbers(stated)).any():
                 at = np.flatnonzero(codes[indices.to_numpy()])
                 self._rows_of_codes.append((at + before, stated[indices.to_numpy()[at]]))
         else:

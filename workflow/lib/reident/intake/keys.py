@@ -130,7 +130,8 @@ def described(names: Sequence[str], file: str, empty: tuple[int, int], repeats: 
     if n:
         yield (
             f"{file}, row {row}: the key ({', '.join(names)}) is not unique; an earlier row has it"
-            f"{_further(n)}. Keep one record per key, or name every column of the key."
+            f"{_further(n)}. Keep one record per key, name every column of the key, or, if "
+            "the rows of one person or household belong together, declare `units`."
         )
 
 

@@ -20,7 +20,9 @@ import pyarrow as pa
 from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
-from reident.intake.records import Clusters, Lookup, RecordReader, Sink, in_memory, require_records
+from reident.intake.grouping import SEVERAL, member_links
+from reident.intake.key_reader import Lookup
+from reident.intake.records import Clusters, RecordReader, Sink, in_memory, require_records
 from reident.intake.settings import PreparationSettings
 from reident.intake.sources import Source
 
@@ -110,7 +112,7 @@ def prepare_files(
         }
         files = records | others
         for file in files.values():
-            stack.callback(file.spool.close)
+            stack.callback(file.close)
         # If several files are invalid, the error for the first one is raised.
         each = stack.enter_context(ThreadPoolExecutor(threads)).map
         list(each(lambda side: files[side].read(sources[side]), files))
@@ -119,28 +121,44 @@ def prepare_files(
         lookups = _lookups(settings, others)
         for side, file in records.items():
             require_records(settings.file(side), file.n)
-            account.add(side, file.n)
-        searches = ([lookup for (holder, _), lookup in lookups.items() if holder == side] for side in records)
+        searches = (_searched(side, file, lookups) for side, file in records.items())
         grouped = (clusters if file.cluster else None for file in records.values())
         taken = (sinks[side] for side in records)
         orders = each(RecordReader.sort, records.values(), taken, searches, grouped, repeat(folder), repeat(guard))
         places = dict(zip(records, orders, strict=True))
+        for side, file in records.items():
+            others_of_units = {} if file.grouping is None else {"further row of a unit": file.n - file.n_units}
+            account.add(side, file.n, others_of_units)
         if "original" in others and records["puf"].keys.sound:
             with guard():
-                _check_original(settings, others["original"], records["puf"].n, lookups["puf", "original"])
+                _check_original(settings, others["original"], records["puf"].n_units, lookups["puf", "original"])
         lines = _text_warnings(settings, records, others["iuf"])
+        row_links = {
+            side: file.grouping.rows.find(lookups[side, "iuf"])
+            for side, file in records.items()
+            if file.grouping is not None and file.grouping.rows is not None
+        }
         rows = {side: lookups[side, "iuf"].position for side in SIDES}
-        links = _links(settings, rows, records["eif"].n, account, guard)
+        links = _links(settings, rows, records["eif"].n_units, account, guard)
         for side, file in records.items():
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
         lines += warnings.value_warnings(settings, records, len(links["puf"]), guard)
         if not len(links["puf"]):
             fields = {"file": settings.file_name("iuf")}
             lines.append(severity.StudyWarning(severity.INVALIDATES, "no_link", fields, 0))
-        sinks["iuf"](pa.table(links))
+        of_members = (
+            member_links(row_links, rows, links, records["eif"].n_units) if len(row_links) == len(SIDES) else {}
+        )
+        sinks["iuf"](pa.table({**links, **of_members}))
         number = clusters.numbers() if settings.cluster else np.empty(0, np.int64)
         sinks["clusters"](pa.table({"cluster": number}))
     return {"account": account.table(), "warnings": severity.table(lines)}
+
+
+def _searched(side: str, file: RecordReader, lookups: Mapping[tuple[str, str], Lookup]) -> list[Lookup]:
+    """Return the lookups among the keys of a file; those of the keys of its rows wait until it is sorted."""
+    by_row = file.grouping is not None and file.grouping.rows is not None
+    return [lookup for (holder, other), lookup in lookups.items() if holder == side and not (by_row and other == "iuf")]
 
 
 def _lookups(settings: PreparationSettings, others: Mapping[str, Source]) -> dict[tuple[str, str], Lookup]:
@@ -148,7 +166,7 @@ def _lookups(settings: PreparationSettings, others: Mapping[str, Source]) -> dic
     n, links = len(settings.files.iuf.puf_id), others["iuf"].spool
     lookups = {("puf", "iuf"): Lookup(links, range(n)), ("eif", "iuf"): Lookup(links, range(n, len(links.schema)))}
     if "original" in others:
-        lookups["puf", "original"] = Lookup(others["original"].spool, range(n))
+        lookups["puf", "original"] = Lookup(others["original"].spool, range(len(settings.keys_of("original"))))
     return lookups
 
 
@@ -168,10 +186,11 @@ def _text_warnings(
 
 
 def _check_original(settings: PreparationSettings, original: Source, n: int, lookup: Lookup) -> None:
-    """Refuse a file before protection that does not have the keys of the PUF, which has n records."""
-    original.order()
-    n_common = int((lookup.position >= 0).sum())
-    lacking, others = n - n_common, len(lookup.position) - n_common
+    """Refuse a file before protection that does not have the keys of the PUF, which has n records or units."""
+    common = lookup.position >= 0
+    if settings.units is None:
+        original.order()
+    lacking, others = n - len(np.unique(lookup.position[common])), int((~common).sum())
     if lacking or others:
         raise InputError(
             f"{settings.file_name('original')}: the file before protection must have the keys of "
@@ -185,6 +204,14 @@ def _links(
 ) -> dict[str, np.ndarray]:
     """Return the distinct links between known records; unknown ones only within the declared tolerance."""
     source, file = settings.files.iuf, settings.file_name("iuf")
+    several = (rows["puf"] == SEVERAL) | (rows["eif"] == SEVERAL)
+    if several.any():
+        with guard():
+            raise InputError(
+                f"{file}, row {int(several.argmax()) + source.first_row}: the link names a key that rows of several "
+                f"units have ({int(several.sum()):,} such links). Name every column of the key, or leave out `id` and "
+                "link units."
+            )
     unknown = (rows["puf"] < 0) | (rows["eif"] < 0)
     n_unknown = int(unknown.sum())
     if n_unknown > source.unknown_links_at_most:
@@ -197,8 +224,7 @@ def _links(
                 "allow them by `unknown_links_at_most`."
             )
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
-    repeats = len(unknown) - n_unknown - len(links)
-    account.add(
-        "iuf", len(unknown), {"link to an unknown record": n_unknown, "exact repeat of a link": repeats}, len(links)
-    )
+    repeat = "exact repeat of a link" if settings.units is None else "further link of the same units"
+    left = {"link to an unknown record": n_unknown, repeat: len(unknown) - n_unknown - len(links)}
+    account.add("iuf", len(unknown), left, len(links))
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reident.sections.files import LinkedFiles, SourceFile
+from reident.sections.files import LinkedFiles, SourceFile, table_keys
 from reident.sections.linkage import LinkingVariable, StrataVariable, StudyColumn
+from reident.sections.units import Units
 
 
 class Extract(NamedTuple):
@@ -33,12 +34,14 @@ class PreparationSettings:
     strata : the strata variables
     variables : the linking variables
     cluster : the columns of the PUF that identify a cluster
+    units : the columns that identify a unit, if rows are grouped into units
     """
 
     files: LinkedFiles
     strata: tuple[StrataVariable, ...]
     variables: tuple[LinkingVariable, ...]
     cluster: tuple[str, ...] = ()
+    units: Units | None = None
 
     @property
     def columns(self) -> tuple[StudyColumn, ...]:
@@ -59,10 +62,22 @@ class PreparationSettings:
         return self.file(side).file_name
 
     def keys_of(self, side: str) -> list[str]:
-        """Return the key columns of a source file, by the file's own names."""
+        """Return the columns of a source file that identify a record or a unit, by the file's own names."""
         if side == "iuf":
             return [*self.files.iuf.puf_id, *self.files.iuf.eif_id]
-        return list(self.files.puf.id if side == "original" else getattr(self.files, side).id)
+        side = "puf" if side == "original" else side
+        return list(getattr(self.files, side).id if self.units is None else getattr(self.units, side))
+
+    @property
+    def key_names(self) -> dict[str, tuple[str, ...]]:
+        """The key columns of ``puf`` and ``eif`` in the prepared tables."""
+        units = self.units
+        return self.files.keys if units is None else table_keys({"puf": units.puf, "eif": units.eif})
+
+    def row_key_of(self, side: str) -> tuple[str, ...]:
+        """Return the key columns of the rows of a file of units; empty where links name units."""
+        key = getattr(self.files, side).id
+        return () if self.units is None or key == getattr(self.units, side) else key
 
     @property
     def extracts(self) -> dict[str, Extract]:
@@ -73,7 +88,9 @@ class PreparationSettings:
         """Return the columns of a source file that the study needs beside the keys."""
         columns = self.columns if side in ("puf", "eif") else ()
         cluster = self.cluster if side == "puf" else ()
-        return [*(getattr(column, side) for column in columns), *cluster, *self.person_of(side)]
+        rows = self.row_key_of(side) if side in ("puf", "eif") else ()
+        others = [*(getattr(column, side) for column in columns), *cluster, *self.person_of(side), *rows]
+        return others if self.units is None else [name for name in others if name not in self.keys_of(side)]
 
     def columns_of(self, side: str) -> list[str]:
         """Return the columns of a source file that the study needs, keys first."""

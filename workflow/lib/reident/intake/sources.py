@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from reident import reading
 from reident.errors import Guard
 from reident.intake import keys
+from reident.intake.key_reader import KeyReader, Lookup
 from reident.intake.ordering import KeyedSpool, Ordered
-from reident.intake.records import KeyReader, Lookup, Sink, chunk
+from reident.intake.records import Sink, chunk
 from reident.intake.settings import Extract
 from reident.sections.files import SourceFile
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Set
+from datetime import date
 
 import numpy as np
 
@@ -36,6 +37,34 @@ _SPECIAL = np.unique(
 )
 """The sizes of the numbers that these patterns describe."""
 
+_DAYS = frozenset(
+    float(date.fromisoformat(day).toordinal())
+    for day in (
+        *(
+            "0001-01-01",
+            "1111-11-11",
+            "1582-10-14",
+            "1582-10-15",
+            "1753-01-01",
+            "1800-01-01",
+            "1899-12-30",
+            "1899-12-31",
+        ),
+        *(
+            "1900-01-01",
+            "1901-01-01",
+            "1904-01-01",
+            "1960-01-01",
+            "1970-01-01",
+            "2099-12-31",
+            "2100-01-01",
+            "2222-02-22",
+        ),
+        *("2999-12-31", "7777-07-07", "8888-08-08", "8888-12-31", "9999-01-01", "9999-09-09", "9999-12-31"),
+    )
+)
+"""Days that stand for a missing date: the first and last ones of programs, and those of equal digits."""
+
 _NEAR = 10
 """Other values on each side of a code that are looked at."""
 
@@ -59,15 +88,15 @@ class NumberCounts:
     the order of its records.
     """
 
-    def __init__(self, limit: int = _MAX_VALUES) -> None:
-        self._codes, self._limit = Counter[float](), limit
+    def __init__(self, limit: int = _MAX_VALUES, *, dates: bool = False) -> None:
+        self._codes, self._limit, self._dates = Counter[float](), limit, dates
         self.declared = NOTHING
         self._values, self._rows = np.empty(0), np.empty(0, np.int64)  # of the others
         self._moments = np.zeros(3)  # records, sum and sum of squares of the others
 
     def add(self, values: np.ndarray, rows: np.ndarray) -> None:
         """Count distinct numbers, float64 (k,), NaN where missing, with the records of each, int64 (k,)."""
-        special = are_codes(values) | self.declared.numbers(values)
+        special = are_codes(values, dates=self._dates) | self.declared.numbers(values)
         for value, n in zip(values[special].tolist(), rows[special].tolist(), strict=True):
             self._codes[value] += n
         others = ~special & ~np.isnan(values)
@@ -101,8 +130,10 @@ class NumberCounts:
         self._values, self._rows = self._values[kept], self._rows[kept]
 
 
-def are_codes(values: np.ndarray) -> np.ndarray:
-    """Return the numbers that may be missing codes; bool (n,)."""
+def are_codes(values: np.ndarray, *, dates: bool = False) -> np.ndarray:
+    """Return the numbers, of dates those of days, that may be missing codes; bool (n,)."""
+    if dates:
+        return np.isin(values, list(_DAYS))
     near = np.rint(values)
     close = np.isin(np.abs(near), _SPECIAL) & (np.abs(values - near) <= np.abs(near) * 1e-13)
     close[close] = [_is_code(value) for value in values[close].tolist()]
@@ -145,6 +176,32 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
         others = {0.0: 0}
     looks = words | _negative(negative, others) | _high({value: counts[value] for value in high}, others)
     return {value: counts[value] for value in counts if value in looks - declared}
+
+
+def look_missing_dates(counts: Counts, declared: Set[str | float | None] = frozenset()) -> dict[str | float, int]:
+    """Return the days that look like undeclared missing codes, with their records.
+
+    These are days such as 1900-01-01 or 9999-12-31 that are before or after all others, by more than :data:`_FAR` times
+    any gap between the next :data:`_NEAR` and a share of 1 in :data:`_WIDE` of their range; or that have
+    :data:`MIN_RECORDS` records and more than :data:`_HEAP` times as many as any other day.
+    """
+    others = {_amount(value): rows for value, rows in counts.items() if value not in _DAYS}
+    looks = {value: rows for value, rows in counts.items() if value in _DAYS - declared}
+    if len(others) < 2:
+        return {}
+    values, most = np.sort(list(others)), max(others.values())
+    sides = values, -values[::-1]
+
+    def is_apart(day: float) -> bool:
+        return any(
+            sign * day > side[-1] and _has_gap(sign * day, side) for sign, side in zip((1, -1), sides, strict=True)
+        )
+
+    return {
+        day: rows
+        for day, rows in looks.items()
+        if is_apart(_amount(day)) or (rows >= MIN_RECORDS and rows > _HEAP * most)
+    }
 
 
 def _negative(codes: Set[str | float], others: Mapping[float, int]) -> Set[str | float]:

@@ -28,6 +28,12 @@ _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
 """What would be a number in a file with a decimal comma."""
 
 
+_DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}", re.ASCII)
+_TIME = re.compile(rf"({_DATE.pattern})[T ]\d\d?:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
+_ZONE = re.compile(rf"({_TIME.pattern}) ?(Z|UTC|[+-]\d\d:?\d\d)", re.ASCII)
+"""What looks like a date, also with a time, and with a time zone."""
+
+
 class Place(NamedTuple):
     """The place of a column, for messages.
 
@@ -69,7 +75,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     Raises
     ------
     InputError
-        A value that is not a finite number, or not in the declared order, with file, row and column; a
+        A value that is not a finite number, a date, or in the declared order, with file, row and column; a
         recode table that names one code twice.
     """
     encoded = encode(text)
@@ -108,8 +114,8 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
             continue
         value, problem = recode(value), None
         if numeric:
-            out.append(number(value))
-            problem = None if out[-1] is not None else _not_a_number(raw, coding, place)
+            out.append(coding.number(value))
+            problem = None if out[-1] is not None else _unreadable(raw, coding, place)
         else:
             out.append(value)
             if categories is not None and value not in categories:
@@ -135,8 +141,20 @@ def converted(values: pa.Array, convert: Conversion, place: Place) -> pa.Array:
     return pa.array(numbers, pa.float64()).take(encoded.indices)
 
 
-def _not_a_number(text: str, coding: Coding, place: Place) -> str:
-    """Return the problem of a text that is not a number, and a remedy."""
+def _unreadable(text: str, coding: Coding, place: Place) -> str:
+    """Return the problem of a text that is not a number, or not a date, and a remedy."""
+    if coding.date is not None:
+        remedy = "Correct `format`, declare it as a missing code, recode it, or correct the file."
+        if coding.date.unit != "time" and _TIME.fullmatch(clean(text)):
+            remedy = "It has a time of day: add `hh:mm:ss` to `format`, or correct the file."
+        if _ZONE.fullmatch(clean(text)):
+            remedy = "It has a time zone: write the times of both files in one zone, without it."
+        return f"is not a valid date ({coding.date.format}). {remedy}"
+    if _DATE.fullmatch(clean(text)):
+        return (
+            "is not a number, because it is a date. Set `type: date` where variables "
+            "have a type; otherwise write the days of the file as numbers."
+        )
     if place.takes_decimal and grouped_form(",", ".").fullmatch(clean(text)) and coding.decimal == ".":
         return (
             'is not a number, because it has a comma. If the comma is the decimal separator, set `decimal: ","` for '
@@ -160,7 +178,7 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
     """
     if coding.kind != "numeric":
         return pa.nulls(len(texts), pa.string()), np.zeros(len(texts), bool)
-    if coding.recode or coding.decimal != ".":
+    if coding.recode or coding.decimal != "." or coding.date is not None:
         return pa.nulls(len(texts), pa.float64()), np.zeros(len(texts), bool)
     plain = pc.match_substring_regex(texts, _PLAIN)
     numbers = pc.if_else(plain, texts, pa.scalar(None, texts.type)).cast(pa.float64())

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from reident.errors import Guard, InputError
 from reident.intake.columns import CodeTexts
-from reident.intake.records import KeyCounts, RecordReader
+from reident.intake.key_reader import KeyCounts
+from reident.intake.records import RecordReader
 from reident.intake.settings import PreparationSettings
 from reident.intake.severity import (
     INVALIDATES,
@@ -23,9 +24,10 @@ from reident.intake.severity import (
     named_frequent,
     of_share,
 )
-from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing
+from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing, look_missing_dates
 from reident.language.messages import Fields
-from reident.sections.codes import normaliser, number
+from reident.sections.codes import normaliser
+from reident.sections.days import day_text
 from reident.sections.linkage import StudyColumn
 
 Texts = Mapping[tuple[str, str], CodeTexts]
@@ -148,7 +150,13 @@ class CodeGroup(NamedTuple):
     @property
     def names(self) -> str:
         """The codes in a list."""
-        return named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in self.codes))
+        return named(sorted(self.in_words(value) for value in self.codes))
+
+    def in_words(self, value: str | float) -> str:
+        """Return a code, a number or the day of a date as text."""
+        if isinstance(value, str):
+            return value
+        return day_text(value) if self.column.date_of(self.side) is not None else f"{value:.15g}"
 
     def warning(
         self, settings: PreparationSettings, code: str, fields: Fields, *, harmless: bool = False, grave: bool = False
@@ -173,7 +181,8 @@ def _code_warnings(
         codes, others = (records[name].counts(column.name) for name in (side, other))
         reader, values = records[side].columns[column.name], _declared(column, side)
         by_file = {code: n for code, n in codes.items() if reader.declared(code) and code not in values}
-        looks = by_file | look_missing(codes, values)
+        look = look_missing if column.date_of(side) is None else look_missing_dates
+        looks = by_file | look(codes, values)
         for code, found in (
             ("undeclared_by_study", by_file),
             ("undeclared_missing", {value: n for value, n in looks.items() if value not in by_file}),
@@ -200,7 +209,7 @@ def _declared(column: StudyColumn, side: str) -> set[str | float | None]:
     coding = column.coding(side)
     normal = normaliser(coding)
     texts = {normal(code) for code in (*(coding.order or ()), *coding.recode.values())}
-    return {number(text) for text in texts} if coding.kind == "numeric" else set(texts)
+    return {coding.number(text) for text in texts} if coding.kind == "numeric" else set(texts)
 
 
 def _undeclared(
@@ -214,9 +223,10 @@ def _undeclared(
     """
     categorical = group.column.coding(group.side).kind == "categorical"
     harmless = categorical and set(group.codes) <= set(others)
-    rows = {value if isinstance(value, str) else f"{value:.15g}": n for value, n in group.codes.items()}
+    rows = {group.in_words(value): n for value, n in group.codes.items()}
     # Other codes could be the value of a person.
-    usual = {text for text in rows if text.casefold() in MISSING_WORDS or text.startswith("-")}
+    is_date = group.column.date_of(group.side) is not None  # the day stands for no person's
+    usual = {text for text in rows if is_date or text.casefold() in MISSING_WORDS or text.startswith("-")}
     usual |= set(rows) if code == "undeclared_by_study" else set()
     fields = {"names": named_frequent(rows, usual)}
     return group.warning(settings, code, fields, harmless=harmless, grave=grave)

@@ -14,7 +14,18 @@ from reident.kernels import coding, search, strata
 from reident.kernels.adhoc_index import Index, order_of, plant
 from reident.kernels.adhoc_profiles import ABSENT, byte_of, profile_tables
 from reident.kernels.adhoc_query import Model, empty_query, load, variable_cost
-from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Definition, Exact, Flat, Rule, Table, flatten
+from reident.kernels.adhoc_rules import (
+    BANDS,
+    EXACT,
+    Bands,
+    Definition,
+    Exact,
+    Flat,
+    Rule,
+    Table,
+    flatten,
+    widths_of_strata,
+)
 from reident.kernels.adhoc_search import MAX_SUM, empty_buffers
 from reident.kernels.adhoc_search import search as search_trees
 from reident.kernels.buffers import SearchFiles, as_files
@@ -82,10 +93,7 @@ def nearest(
     _check(files, rules)
     total = int(flat.highest.sum())
     if starts is not None:
-        within = np.tile(flat.within, (len(starts.puf) - 1, 1))
-        for at, width in (widths or {}).items():
-            within[:, flat.start[at] : flat.start[at] + flat.width[at]] = width
-        metric = Definition(flat, within)
+        metric = Definition(flat, widths_of_strata(flat, len(starts.puf) - 1, widths or {}))
         pairs = strata.nearest(metric, files, starts, threshold=total - above, keep=keep, **workers)
     else:
         best = empty_best(len(puf_codes), min(keep, len(eif_codes)))

@@ -3,7 +3,7 @@
 Scores are integers, multiples of 1/scale, so that sums are exact and equal sums are ties.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -118,6 +118,14 @@ def flatten(rules: Sequence[Rule], scale: int) -> Flat:
             beyond[j] = highest[j] - rule.beyond
     fixed, part, cost = (np.concatenate(parts) for parts in (within, share, costs))
     return Flat(kind, start, width, table, fixed, part, cost, beyond, highest, scale)
+
+
+def widths_of_strata(flat: Flat, n_strata: int, widths: Mapping[int, np.ndarray]) -> np.ndarray:
+    """Return the ``within`` of all bands by stratum, float64 (n_strata, b); ``widths`` has that of some variables."""
+    within = np.tile(flat.within, (n_strata, 1))
+    for at, width in widths.items():
+        within[:, flat.start[at] : flat.start[at] + flat.width[at]] = width
+    return within
 
 
 class Definition(NamedTuple):

@@ -138,7 +138,7 @@ def _square(steps, t):
 
 
 @inner_jit
-def _score(steps, difference, spread):
+def number_score(steps, difference, spread):
     """Return the score of two different numbers by the definition; a spread of NaN counts as 6 deviations."""
     if steps is None:
         return math.tanh(min(6.0, difference / spread) / 2.0)  # in this order also 6 where the spread is NaN
@@ -173,7 +173,7 @@ def _level(metric, spread, squares, files, i, r):
             elif p == e:
                 s = 0.0
             else:
-                s = _score(metric.steps, abs(p - e), spread[j])
+                s = number_score(metric.steps, abs(p - e), spread[j])
         elif files.puf_codes[i, j] < 0 or files.eif_codes[r, j] < 0:
             s = metric.alpha
         else:

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage import agreement_of_metrics, bins, confirmation, ranking, rates, surest, weights
+from reident.linkage import agreement_of_metrics, bins, confirmation, members, ranking, rates, surest, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
+from reident.linkage.members import MemberTables
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, progress_of_share
 from reident.linkage.scoring import score_shard
@@ -71,11 +72,12 @@ class MetricTables(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """The tables of an attack: the tables of each metric by its name, and the rates of all."""
+    """The tables of an attack: the tables of each metric by its name, the rates of all, and the counts of members."""
 
     weights: Estimates | None
     metrics: dict[str, MetricTables]
     rates: pd.DataFrame
+    members: MemberTables | None
 
 
 class Claims(NamedTuple):
@@ -114,7 +116,12 @@ def attack(
         files.clusters,
         None if compared.weights is None else compared.weights.model,
     )
-    return Attack(compared.weights, metrics, lines)
+    of_members = None
+    if settings.members is not None:
+        pairs = {name: tables.positions for name, tables in metrics.items()}
+        truth = files.iuf, files.strata, files.manifest
+        of_members = members.count(settings.counting_members, compared.tables, *truth, pairs)
+    return Attack(compared.weights, metrics, lines, of_members)
 
 
 def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: float | None = None) -> Claims:

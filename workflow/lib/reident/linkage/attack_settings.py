@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import (
@@ -13,6 +13,7 @@ from reident.linkage.settings import (
     BinningSettings,
     ClaimSettings,
     ConfirmationSettings,
+    MemberSettings,
     OrderedVariable,
     RatingSettings,
     ScoringSettings,
@@ -37,6 +38,7 @@ class SearchSettings:
     metrics : by name, in the order of the registry, the options of each metric
     max_pairs : the rank limit
     keep : the largest rank limit to report on
+    members : of units, whether the intruder knows all members or some; None where records are compared
     """
 
     variables: tuple[OrderedVariable, ...]
@@ -44,6 +46,7 @@ class SearchSettings:
     metrics: Mapping[str, Section]
     max_pairs: int
     keep: int
+    members: Literal["all", "some"] | None = field(default=None, kw_only=True)
 
     @property
     def tables(self) -> dict[str, str]:
@@ -78,7 +81,12 @@ class SearchSettings:
     def scoring(self, metric: str) -> ScoringSettings:
         """Return the slice of scoring with a metric."""
         variables = self.variables if REGISTRY[metric].weighs else self._unordered
-        return ScoringSettings(variables, self.binning.scope, self.keep, self.metrics[metric])
+        return ScoringSettings(variables, self.binning.scope, self.keep, self.metrics[metric], self.members)
+
+    @property
+    def counting_members(self) -> MemberSettings:
+        """The slice of the counts of members of units."""
+        return MemberSettings({name: self.scoring(name) for name in self.metrics}, self.tables)
 
     def assigning(self, metric: str) -> AssignmentSettings | None:
         """Return the slice of ranking: none unless a metric's pairs are assigned one to one."""
@@ -106,7 +114,7 @@ class AttackSettings(SearchSettings):
     def search(self, metric: str) -> SearchSettings:
         """Return the settings of the search for the suspected pairs of one metric."""
         options = {metric: self.metrics[metric]}
-        return SearchSettings(self.variables, self.binning, options, self.max_pairs, self.keep)
+        return SearchSettings(self.variables, self.binning, options, self.max_pairs, self.keep, members=self.members)
 
     @property
     def confirming(self) -> ConfirmationSettings:

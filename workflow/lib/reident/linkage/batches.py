@@ -25,6 +25,11 @@ def size(source: Source) -> int:
     return source.num_rows if isinstance(source, pa.Table) else source.metadata.num_rows
 
 
+def schema(source: Source) -> pa.Schema:
+    """Return the columns of a table."""
+    return source.schema if isinstance(source, pa.Table) else source.schema_arrow
+
+
 def split(source: Source, rows: int | None = None, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """Yield a table, or some of its columns, in batches of at most `rows` rows, at least one batch."""
     rows = rows or ROWS

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from reident.linkage.batches import SortedRows, size, split
+from reident.intake.grouping import N_MEMBERS
+from reident.linkage.batches import SortedRows, schema, size, split
 from reident.linkage.quantiles import ascending, cut_points_of
 from reident.linkage.settings import WHOLE, BinningSettings
 from reident.linkage.strata import stratum_of_records
+from reident.linkage.unit_pairing import is_of_members, values_of
+from reident.sections.days import day_text
 from reident.sections.linkage import Binning
 
 if TYPE_CHECKING:
@@ -121,12 +125,17 @@ class Bins:
     def binned(self, side: str, source: Source, strata: Source) -> Iterator[pa.Table]:
         """Yield the linking variables of a file in batches, with bins in place of numbers, and count the bins."""
         names = [variable.name for variable in self._settings.variables]
+        names += [N_MEMBERS] if N_MEMBERS in schema(source).names else []
         for batch, scope in _with_scope(self._settings.binning, source, strata, names):
             bins = {name: self._bin(side, batch[name], scope, cuts) for name, cuts in self._cuts.items()}
             yield pa.table({name: bins.get(name, batch[name]) for name in names})
 
     def _bin(self, side: str, column: pa.ChunkedArray, scope: np.ndarray, cuts: list[_Cut]) -> pa.Array:
-        """Return the bins of some values, int32, and count them."""
+        """Return the bins of some values, int32, and count them; those of members as lists."""
+        if is_of_members(column):
+            sizes = pc.list_value_length(column).to_numpy()
+            bins = self._bin(side, values_of(column), np.repeat(scope, sizes), cuts)
+            return pa.ListArray.from_arrays(pa.array(np.append(0, np.cumsum(sizes)).astype(np.int32)), bins)
         values = _numbers(column)
         bins = np.where(np.isnan(values), -1, OUTSIDE)
         for cut in cuts:
@@ -156,13 +165,18 @@ def cut(
     """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does."""
     options = settings.binning
     scopes = [WHOLE] if options.scope == "study" else list(manifest["stratum"])
-    sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
-    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.type == "numeric"}
+    cuts: dict[str, list[_Cut]] = {variable.name: [] for variable in settings.variables if variable.is_numeric}
+    of_kind: dict[bool, dict[str, np.ndarray]] = {}
     for name, variable_cuts in cuts.items():
+        of_members = pa.types.is_list(schema(files["puf"]).field(name).type)
+        if of_members not in of_kind:
+            of_kind[of_members] = {
+                side: _sizes(options, files[side], strata[side], len(scopes), name) for side in files
+            }
         for cutter, sides in _cutters(options.cutpoints):
-            records = np.sum([sizes[side] for side in sides], axis=0)
+            records = np.sum([of_kind[of_members][side] for side in sides], axis=0)
             values = (
-                (_numbers(batch[name]), scope)
+                (_numbers(values_of(batch[name])), _scope_of_values(batch[name], scope))
                 for side in sides
                 for batch, scope in _with_scope(options, files[side], strata[side], [name])
             )
@@ -192,8 +206,19 @@ def _with_scope(
         start = stop
 
 
-def _sizes(options: Binning, source: Source, strata: Source, n_scopes: int) -> np.ndarray:
-    """Return the number of records of a file in each scope; int64 (n_scopes,)."""
+def _scope_of_values(column: pa.ChunkedArray, scope: np.ndarray) -> np.ndarray:
+    """Return the scope of each value of a column, of records or of the members of units."""
+    return np.repeat(scope, pc.list_value_length(column).to_numpy()) if is_of_members(column) else scope
+
+
+def _sizes(options: Binning, source: Source, strata: Source, n_scopes: int, name: str) -> np.ndarray:
+    """Return the number of values of a variable in each scope; int64 (n_scopes,)."""
+    if pa.types.is_list(schema(source).field(name).type):
+        sizes = np.zeros(n_scopes, np.int64)
+        for batch, scope in _with_scope(options, source, strata, [name]):
+            of_values = _scope_of_values(batch[name], scope)
+            sizes += np.bincount(of_values[of_values >= 0], minlength=n_scopes)
+        return sizes
     if options.scope == "study":
         return np.array([size(source)])
     sizes = np.zeros(n_scopes, np.int64)
@@ -248,11 +273,11 @@ def _bin_lines(
     )
 
 
-def bin_labels(cuts: np.ndarray) -> list[str]:
-    """Return bins in words; a bin holds the values above one cut point and up to the next."""
+def bin_labels(cuts: np.ndarray, *, dates: bool = False) -> list[str]:
+    """Return bins in words; a bin holds the values, or the days, above one cut point and up to the next."""
     if not len(cuts):
         return []
-    texts = [f"{cut:,.6g}" for cut in cuts.tolist()]
+    texts = [day_text(cut) if dates else f"{cut:,.6g}" for cut in cuts.tolist()]
     between = [f"above {low} to {high}" for low, high in pairwise(texts)]
     return [f"up to {texts[0]}", *between, f"above {texts[-1]}"]
 

@@ -44,12 +44,12 @@ def coded(
         By file; from 0, in the declared order, otherwise by code point; -1 where missing.
     labels : list of str
     """
-    if variable.type == "numeric":
+    if variable.is_numeric:
         values = {name: column.to_numpy(zero_copy_only=False).astype(np.float64) for name, column in columns.items()}
         cuts = cut_points(values[first], bins, ranks)
         binned = (bin_values(column, cuts) for column in values.values())
         codes = [np.where(column < 0, -1, column - 1) for column in binned]
-        labels = bin_labels(cuts)
+        labels = bin_labels(cuts, dates=variable.date is not None)
     else:
         codes, texts = keys.text_codes(list(columns.values()))
         labels = [str(label) for label in texts.to_pylist()]

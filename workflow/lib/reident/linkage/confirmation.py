@@ -91,6 +91,8 @@ def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Ta
     for name in ("score", "order", "rank", "confirmed"):
         if name in pairs.column_names:
             columns[name] = pairs[name].cast(pa.int64()) if name in ("order", "rank") else pairs[name]
+    if "own_score" in pairs.column_names:
+        columns["score"] = pairs["own_score"]
     return pa.table(columns)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from reident.intake.coarsening import coarsen
+from reident.intake.grouping import N_MEMBERS
 from reident.linkage.attack import AttackFiles, compare, suspect
 from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.bins import bin_files
@@ -58,8 +59,9 @@ def recode(settings: SettingsT, files: AttackFiles, changes: Changes) -> tuple[S
         changed = tuple(variable for variable in variables if variable.name in changes)
         anew = bin_files(BinningSettings(changed, settings.binning), prepared, files.strata, files.manifest).files
         binned = {
-            side: pa.table({name: (anew[side] if name in changes else table)[name] for name in names})
+            side: pa.table({name: (anew[side] if name in changes else table)[name] for name in [*names, *sizes]})
             for side, table in files.binned.items()
+            for sizes in [{N_MEMBERS} & set(table.column_names)]
         }
         recoded = recoded._replace(binned=binned)
     return dataclasses.replace(settings, variables=variables, metrics=metrics), recoded

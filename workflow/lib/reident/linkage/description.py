@@ -15,6 +15,7 @@ from reident.linkage import batches
 from reident.linkage.pairing import coded
 from reident.linkage.settings import DescriptionSettings, Variable
 from reident.linkage.strata import links_inside, stratum_of_records
+from reident.linkage.unit_pairing import is_of_members, profile_codes, values_of
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -69,7 +70,8 @@ def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dic
     """Return the codes of the binned records, equal across the files, -1 for missing; int16 or int32 (v, n)."""
     codes: dict[str, np.ndarray] = {}
     for at, variable in enumerate(variables):
-        columns, _ = coded([batches.column(binned[side], variable.name) for side in ("puf", "eif")])
+        values = [batches.column(binned[side], variable.name) for side in ("puf", "eif")]
+        columns, _ = profile_codes(values) if is_of_members(values[0]) else coded(values)
         for side, column in zip(("puf", "eif"), columns, strict=True):
             if at == 0:
                 codes[side] = np.full((len(variables), len(column)), -1, np.int16)
@@ -109,7 +111,7 @@ def _variables(settings: DescriptionSettings, prepared: Mapping[str, Source], ag
     lines = []
     truth = agreement[agreement["pairs"] == "true"].set_index("variable")
     for variable, source in zip(settings.variables, settings.columns, strict=True):
-        columns = {side: batches.column(prepared[side], variable.name) for side in ("puf", "eif")}
+        columns = {side: values_of(batches.column(prepared[side], variable.name)) for side in ("puf", "eif")}
         codes = {side: pc.unique(column).drop_null() for side, column in columns.items()}
         common = int(pc.sum(pc.is_in(codes["puf"], codes["eif"])).as_py() or 0)
         lines.append(
@@ -120,7 +122,7 @@ def _variables(settings: DescriptionSettings, prepared: Mapping[str, Source], ag
                 "eif_column": source[1],
                 **{f"{side}_missing": column.null_count for side, column in columns.items()},
                 **{f"{side}_distinct": len(distinct) for side, distinct in codes.items()},
-                "common_codes": common if variable.type == "categorical" else None,
+                "common_codes": None if variable.is_numeric else common,
                 "links": int(truth.at[variable.name, "n"]),
                 **{f"links_{what}": int(truth.at[variable.name, what]) for what in ("agree", "differ", "missing")},
             }

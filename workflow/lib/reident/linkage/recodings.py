@@ -25,6 +25,9 @@ NEIGHBOURS = "pairs of neighbours"
 MULTIPLES = (2, 5, 10)
 """The usual widths of intervals, in round units."""
 
+PERIODS = ("month", "quarter", "year")
+"""The usual periods of dates."""
+
 STEPS = 50
 """The round unit is the power of ten at or below this part of the distance of the outer tenths."""
 
@@ -71,7 +74,11 @@ def changes(
 
 
 def _usual(variable: OrderedVariable, puf: pa.Table) -> Iterator[Change]:
-    if variable.type == "numeric":
+    if variable.type == "date":
+        for period in PERIODS:
+            coarsening = Coarsening.model_validate({"to": period})
+            yield Change(variable.name, coarsening.label, coarsening)
+    elif variable.is_numeric:
         for coarsening in _of_numbers(puf[variable.name].drop_null().to_numpy()):
             yield Change(variable.name, coarsening.label, coarsening)
     elif len(variable.order) > 2:

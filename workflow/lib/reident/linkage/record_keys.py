@@ -44,7 +44,7 @@ def keys_of(
         (keys,) = _ranges(source, columns)
         yield lambda records: keys.take(pa.array(records))
         return
-    schema = source.schema if isinstance(source, pa.Table) else source.schema_arrow
+    schema = batches.schema(source)
     with (
         Spool(pa.schema([("record", pa.int32())]), folder) as records,
         Spool(pa.schema([schema.field(name) for name in columns]), folder) as fetched,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.intake.grouping import N_MEMBERS
 from reident.linkage.batches import ROWS, Source, split
 from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import ScoringSettings
 from reident.linkage.strata import stratum_of_records
+from reident.linkage.unit_pairing import UnitComparison, values_of
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink
@@ -54,6 +56,10 @@ def score_shard(
         The PUF records whose pairs are needed; those of others may be among them.
     """
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
+    if settings.members is not None:
+        kept = _score_units(settings, metric, files, strata, line, blocks, len(manifest), context)
+        _write(kept, metric, pairs, of_units=metric.ranked)
+        return
     loaded = _load(settings, files, strata, line, len(manifest))
     comparison, located = loaded.comparison, loaded.located
     total = max(int(blocks["pairs"].sum()), 1)
@@ -81,6 +87,41 @@ def score_shard(
     _write(kept, metric, pairs)
 
 
+def _score_units(
+    settings: ScoringSettings,
+    metric: Metric,
+    files: Mapping[str, Source],
+    strata: Mapping[str, pa.Table],
+    line: np.ndarray,
+    blocks: pd.DataFrame,
+    n_strata: int,
+    context: ScoringContext,
+) -> list[_Pairs]:
+    """Return the pairs of the units of a shard, all of its blocks at once."""
+    if metric.score_units is None:
+        raise ValueError(f"{metric.name} compares single records")
+    read = _read(settings, files, strata, line, n_strata, [N_MEMBERS])
+    comparison = UnitComparison(settings.variables, read.records, read.strata, n_strata, settings.scope)
+    chosen = [_records(block, splits=metric.splits) for block in blocks.itertuples()]
+    puf = [comparison.rows("puf", at)[block] for at, block in zip(line.tolist(), chosen, strict=True)]
+    pairing = comparison.pairing(line, puf, whole=settings.members == "all")
+    context = context._replace(keep=settings.keep, any_missing=read.any_missing)
+    scored = metric.score_units(pairing, settings.options, context)
+    rows = [
+        np.concatenate([np.empty(0, np.int64), *parts]) for parts in (puf, [comparison.rows("eif", at) for at in line])
+    ]
+    return [_located(read.rows, *rows, scored)]
+
+
+class _Read(NamedTuple):
+    """The records of some strata."""
+
+    records: dict[str, pa.Table]
+    strata: dict[str, pa.Table]
+    rows: dict[str, np.ndarray]  # by file, the row of each of its records in the whole file; int64 (n,)
+    any_missing: bool  # whether a linking variable is missing anywhere in the whole files
+
+
 class _Loaded(NamedTuple):
     """The records that a shard compares."""
 
@@ -90,14 +131,20 @@ class _Loaded(NamedTuple):
 
     def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
         """Return the pairs of a pairing whose records have these positions among the loaded ones."""
-        puf, eif = self.rows["puf"][puf], self.rows["eif"][eif]
-        ambiguous = np.flatnonzero(scored.ambiguous)
-        return _Pairs(
-            puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
-            np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
-            np.append(scored.score, np.full(len(ambiguous), np.nan)),
-            np.empty(0, np.uint64) if scored.variables is None else scored.variables,
-        )
+        return _located(self.rows, puf, eif, scored)
+
+
+def _located(rows: Mapping[str, np.ndarray], puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
+    """Return the pairs of a pairing whose records have these positions among those with these rows."""
+    puf, eif = rows["puf"][puf], rows["eif"][eif]
+    ambiguous = np.flatnonzero(scored.ambiguous)
+    return _Pairs(
+        puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
+        np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
+        np.append(scored.score, np.full(len(ambiguous), np.nan)),
+        np.empty(0, np.uint64) if scored.variables is None else scored.variables,
+        np.empty(0) if scored.own_score is None else np.append(scored.own_score, np.full(len(ambiguous), np.nan)),
+    )
 
 
 def _load(
@@ -107,8 +154,22 @@ def _load(
     line: np.ndarray,
     n_strata: int,
 ) -> _Loaded:
+    """Return the records of some strata as they are compared."""
+    read = _read(settings, files, strata, line, n_strata)
+    comparison = Comparison(settings.variables, read.records, read.strata, n_strata, settings.scope)
+    return _Loaded(comparison, read.rows, read.any_missing)
+
+
+def _read(
+    settings: ScoringSettings,
+    files: Mapping[str, Source],
+    strata: Mapping[str, pa.Table],
+    line: np.ndarray,
+    n_strata: int,
+    further: Sequence[str] = (),
+) -> _Read:
     """Return the records of some strata; all records where a score depends on those of other strata too."""
-    names = [variable.name for variable in settings.variables]
+    names = [*(variable.name for variable in settings.variables), *further]
     chosen = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
     chosen[line] = True
     chosen |= settings.scope == "study"
@@ -118,12 +179,11 @@ def _load(
         for batch in split(source, columns=names):
             mask = keep[start : start + batch.num_rows]
             start += batch.num_rows
-            any_missing |= any(column.null_count for column in batch.columns)
+            any_missing |= any(values_of(column).null_count for column in batch.columns)
             batches.append(batch if mask.all() else batch.filter(pa.array(mask)))
         rows[side], records[side] = np.flatnonzero(keep), pa.concat_tables(batches)
     loaded_strata = {side: strata[side].take(pa.array(places)) for side, places in rows.items()}
-    comparison = Comparison(settings.variables, records, loaded_strata, n_strata, settings.scope)
-    return _Loaded(comparison, rows, any_missing)
+    return _Read(records, loaded_strata, rows, any_missing)
 
 
 def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:
@@ -164,20 +224,23 @@ class _Pairs(NamedTuple):
     eif: np.ndarray  # int32 (m,)
     score: np.ndarray  # float64 (m,)
     variables: np.ndarray  # uint64 (m,) for unicity, otherwise empty
+    own_score: np.ndarray  # float64 (m,) for ranked pairs of units, otherwise empty
 
 
-_NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.uint64)))
+_NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.uint64, np.float64)))
 
 
-def _write(kept: list[_Pairs], metric: Metric, pairs: Sink) -> None:
+def _write(kept: list[_Pairs], metric: Metric, pairs: Sink, *, of_units: bool = False) -> None:
     """Write the pairs of all blocks in the order of PUF records, batch by batch."""
-    puf, eif, score, variables = _joined(kept)
+    puf, eif, score, variables, own_score = _joined(kept)
     order = np.argsort(puf, kind="stable")
     for start in range(0, max(len(order), 1), ROWS):
         rows = order[start : start + ROWS]
         columns = {"puf": puf[rows], "eif": pa.array(eif[rows], mask=eif[rows] < 0)}
         if metric.ranked:
             columns["score"] = pa.array(score[rows], mask=eif[rows] < 0)
+            if of_units:
+                columns["own_score"] = pa.array(own_score[rows], mask=eif[rows] < 0)
         else:
             columns |= {"order": score[rows].astype(np.int32), "variables": variables[rows]}
         pairs(pa.table(columns))

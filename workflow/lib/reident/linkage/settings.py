@@ -35,8 +35,13 @@ class Variable:
     """A linking variable as the metrics know it: its values are typed, its codes are the study's."""
 
     name: str
-    type: Literal["numeric", "categorical"]
+    type: Literal["numeric", "categorical", "date"]
     integer_coded: bool = False
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers; those of dates are the numbers of days."""
+        return self.type != "categorical"
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,14 @@ class ScoringSettings:
     ----------
     scope : where standard deviations are taken
     keep : the best ranks with at most this many pairs are kept for each record
+    members : of units, whether the intruder knows all members or some; None where records are compared
     """
 
     variables: tuple[Variable, ...]
     scope: Literal["stratum", "study"]
     keep: int
     options: Section
+    members: Literal["all", "some"] | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +149,20 @@ class RatingSettings:
     variables: tuple[str, ...]
     max_pairs: int
     rates: Rates
+
+
+@dataclass(frozen=True)
+class MemberSettings:
+    """The settings of the step `count_members`.
+
+    Attributes
+    ----------
+    scoring : by metric, those of scoring
+    tables : by metric, the table that it compares
+    """
+
+    scoring: Mapping[str, ScoringSettings]
+    tables: Mapping[str, str]
 
 
 @dataclass(frozen=True)

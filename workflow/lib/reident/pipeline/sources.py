@@ -6,14 +6,14 @@ import pandas as pd
 
 from reident import simulation
 from reident.sections.microaggregation import ORIGINAL
-from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
+from reident.sections.simulation import Linked, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study.model import Study
 
 
 def drawn_files(study: Study) -> dict[str, pd.DataFrame]:
     """Return the files that the section `simulate` of a study draws, by side, every cell as text."""
     spec = study.simulate
-    if isinstance(spec, HouseholdSurvey):
+    if isinstance(spec, Linked):
         return simulation.simulate(spec)
     if isinstance(spec, LocalAuthorities):
         return simulation.populate(spec)

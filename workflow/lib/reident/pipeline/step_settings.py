@@ -17,6 +17,7 @@ from reident.filerisk.settings import (
     AssessmentSettings,
     Coarsening,
     ModellingSettings,
+    ProfileSettings,
     RiskFileSettings,
     SamplingSettings,
     ScenarioSettings,
@@ -35,6 +36,7 @@ from reident.linkage.settings import (
     ConfirmationSettings,
     DescriptionSettings,
     JoiningSettings,
+    MemberSettings,
     MetricComparisonSettings,
     OrderedVariable,
     RateStepSettings,
@@ -96,7 +98,7 @@ def masking(study: Study) -> MaskingSettings:
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or ())
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), study.units)
 
 
 def stratifying(study: Study) -> StratificationSettings:
@@ -108,15 +110,14 @@ def stratifying(study: Study) -> StratificationSettings:
 
 def checking(study: Study) -> DescriptionCheckSettings:
     """Return the settings of the step `check_description`."""
-    return DescriptionCheckSettings(variables(study), study.keys)
+    return DescriptionCheckSettings(variables(study), study.keys, preparing(study))
 
 
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
-    limits = study.rank_filter
-    return AttackSettings(
-        ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep, study.keys, study.rates
-    )
+    limits, members = study.rank_filter, study.units.members if study.units is not None else None
+    searched = ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep
+    return AttackSettings(*searched, study.keys, study.rates, members=members)
 
 
 def cutting(study: Study) -> BinningSettings:
@@ -219,6 +220,11 @@ def _depends_on_size(options: Any) -> bool:
         or getattr(options, "max_order", None) is not None
         or isinstance(getattr(options, "agreement", None), Nearest)
     )
+
+
+def counting_members(study: Study) -> MemberSettings:
+    """Return the settings of the step `count_members`."""
+    return attacking(study).counting_members
 
 
 def describing(study: Study) -> DescriptionSettings:
@@ -338,7 +344,7 @@ def risk_files(study: Study) -> RiskFileSettings:
         sources.get(UNPERTURBED),
         (options.original.id or study.risk_id) if options.original else (),
         study.binning.ranks,
-        (options.population_models.household or ()) if options.population_models else (),
+        options.units or (options.population_models.household if options.population_models else None) or (),
         _unlabelled(study.risk_sensitive),
         _ordered(options),
     )
@@ -362,6 +368,13 @@ def intruder_rules(study: Study) -> ScenarioSettings:
         options.population_models is not None and options.population_models.household is not None,
         _ordered(options),
     )
+
+
+def profiling(study: Study) -> ProfileSettings:
+    """Return the settings of the step `assess_units`."""
+    options, rules = study.risk, intruder_rules(study)
+    key = tuple(variable.name for variable in study.risk_key)
+    return ProfileSettings(key, rules.scenarios, rules.sets, options.sampling_fraction)
 
 
 def modelling(study: Study) -> ModellingSettings:
@@ -504,6 +517,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "join_files": joining,
     "extrapolate": extrapolating,
     "rate": rated,
+    "count_members": counting_members,
     "compare_metrics": comparing_metrics,
     "agreements": counting,
     "measure_utility": measuring,
@@ -514,6 +528,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "measure_distances": closest_rules,
     "prepare_filerisk": risk_files,
     "assess_scenarios": intruder_rules,
+    "assess_units": profiling,
     "model_population": modelling,
     "assess_file": assessment,
     "measure_thresholds": comparing_risks,

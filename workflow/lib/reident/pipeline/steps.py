@@ -93,6 +93,10 @@ def _has_distances(study: Study) -> bool:
     return study.matching is not None and study.matching.closest is not None
 
 
+def _has_units_of_file(study: Study) -> bool:
+    return study.file_risk is not None and study.file_risk.units is not None
+
+
 def _has_scenarios(study: Study) -> bool:
     risk = study.file_risk
     return risk is not None and bool(risk.scenarios or risk.key_sets)
@@ -111,7 +115,8 @@ _TABLE = (
     # rule, label, modules that it runs, who wants it, steps whose results it reads; compiled, gathers, shared
     ("resolve", "Filling in the study", "study.model study.reading pipeline.family", _always, "", ""),
     ("checklist", "Reading the checklist", "study.checklists study.reading", _has("checklist"), "", ""),
-    ("simulate", "Simulating the survey", "simulation.survey", _simulated("HouseholdSurvey"), "", "shared"),
+    ("simulate", "Simulating the survey", "simulation.survey simulation.households simulation.visits",
+     lambda study: hasattr(study.simulate, "files"), "", "shared"),
     ("synthesize", "Simulating the synthetic files", "simulation.synthesis", _simulated("SyntheticSurvey"),
      "", "shared"),
     ("simulate_amounts", "Simulating the file of amounts", "simulation.skewed", _simulated("SkewedAmounts"),
@@ -121,7 +126,8 @@ _TABLE = (
      "simulate_amounts", "shared"),
     ("prepare", "Reading the files", "intake.prepare", _linked, "simulate microaggregate", "shared"),
     ("stratify", "Forming the strata", "linkage.strata", _linked, "prepare", "shared"),
-    ("check_description", "Checking the description", "plausibility.check", _linked, "prepare stratify", "shared"),
+    ("check_description", "Checking the description", "plausibility.check", _linked,
+     "simulate microaggregate prepare stratify", "shared"),
     ("bin", "Cutting variables into categories", "linkage.bins", _linked, "prepare stratify", "shared"),
     ("leave_out", "Leaving variables out", "plausibility.without linkage.metrics", _linked,
      "prepare stratify bin", "compiled shared"),
@@ -135,6 +141,8 @@ _TABLE = (
      "confirm", ""),
     ("rate", "Computing the rates", "linkage.rates linkage.clusters linkage.description", _linked,
      "prepare stratify bin weigh confirm", ""),
+    ("count_members", "Counting the members of units", "linkage.members", _has("units"),
+     "prepare stratify bin confirm", "compiled"),
     ("order_claims", "Ordering the claims", "linkage.surest", _linked, "prepare rank", "shared"),
     ("compare_metrics", "Comparing the metrics", "linkage.agreement_of_metrics linkage.surest", _linked,
      "prepare stratify confirm order_claims", ""),
@@ -161,6 +169,8 @@ _TABLE = (
     ("assess_scenarios", "Measuring several keys at once", "filerisk.scenarios", _has_scenarios,
      "prepare_filerisk", "compiled"),
     ("measure_thresholds", "Comparing risks with thresholds", "filerisk.thresholds", _has("file_risk"),
+      "prepare_filerisk", "compiled"),
+    ("assess_units", "Measuring the units of the file", "filerisk.profiles", _has_units_of_file,
      "prepare_filerisk", "compiled"),
     ("sample_population", "Sampling the population", "filerisk.numerical_study", _sampled,
      "prepare_filerisk", "compiled"),
@@ -173,9 +183,9 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify check_description leave_out rate compare_metrics calibrate join_files match measure_distances"
-      " assess_file model_population assess_scenarios measure_thresholds assess_attribution prepare_matching"
-      " prepare_filerisk prepare_attribution"), ""),
+     ("prepare stratify check_description leave_out rate count_members compare_metrics calibrate join_files match"
+      " measure_distances assess_file model_population assess_scenarios measure_thresholds assess_attribution"
+      " prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
      "rate compare_metrics agreements match assess_file measure_utility judge", "gathers"),
     ("compare_protection", "Comparing before and after protection", "linkage.protection", _compared_with_original,

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.intake.severity import NOTABLE
-from reident.plausibility import categories, exact, files, links, numbers
+from reident.plausibility import categories, exact, files, grouping, links, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding, table
 from reident.plausibility.records import Records, read
 from reident.plausibility.settings import DescriptionCheckSettings
@@ -28,6 +28,7 @@ def check(
     iuf: pa.Table,
     strata: Mapping[str, pa.Table],
     account: pd.DataFrame,
+    texts: Mapping[str, pa.Table] | None = None,
 ) -> Checked:
     """Check the description of a study by its links and files.
 
@@ -41,6 +42,8 @@ def check(
         The stratum of each record, by side.
     account : pandas.DataFrame
         The row accounts of typing and of the strata, one after the other.
+    texts : mapping of pyarrow.Table, optional
+        The text of the keys of both files, and of the columns that may group rows.
 
     Returns
     -------
@@ -49,7 +52,11 @@ def check(
         records, and on nothing else.
     """
     records = read(settings, prepared, iuf, strata)
-    return Checked(table(findings(records, account)), exact.people(records))
+    found = list(findings(records, account))
+    if texts and settings.files is not None:
+        wanted = grouping.candidates(settings.files, {side: text.column_names for side, text in texts.items()})
+        found += grouping.check(records, grouping.coded(settings.files, wanted, texts))
+    return Checked(table(found), exact.people(records))
 
 
 def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
@@ -59,6 +66,8 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
     yield from links.account(account)
     if records.links.n < MIN_LINKS:
         yield Finding("iuf", "few_links", records.links.n, n=records.links.n, severity=NOTABLE)
+    if records.profiles:  # units are compared as wholes; what follows compares records, value by value
+        return
     agreement = links.evidence(records)
     if agreement is not None:
         yield from links.partners(agreement)
@@ -74,4 +83,4 @@ def _variable(records: Records, name: str) -> Iterator[Finding]:
     if values.numbers is None:
         return categories.check(name, *codes, pairs.half, chance)
     linked = values.numbers["puf"][pairs.puf], values.numbers["eif"][pairs.eif]
-    return numbers.check(name, *linked, pairs.half, codes, chance)
+    return numbers.check(name, *linked, pairs.half, codes, chance, dates=values.is_date)

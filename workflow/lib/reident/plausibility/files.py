@@ -45,20 +45,20 @@ def _twins(hashed: np.ndarray) -> np.ndarray:
 
 
 def _codes(records: Records, side: str) -> np.ndarray:
-    return _joined(records, side, [values.codes for values in records.variables.values()])
+    return joined(records, side, [values.codes for values in records.variables.values()])[records.strata[side] >= 0]
 
 
 def _exact(records: Records, side: str) -> np.ndarray:
     columns = [values.numbers or values.codes for values in records.variables.values()]
-    return _joined(records, side, columns)
+    return joined(records, side, columns)[records.strata[side] >= 0]
 
 
-def _joined(records: Records, side: str, columns: list[Sides]) -> np.ndarray:
-    """Return a hash of some columns and the stratum of each record of a file that is in a stratum."""
-    hashed = mixed(records.strata[side].astype(np.int64).astype(np.uint64))
+def joined(records: Records, side: str, columns: list[Sides]) -> np.ndarray:
+    """Return a hash of some columns and the stratum of each record of a file; uint64 (n,)."""
+    hashed = mixed(bits(records.strata[side]))  # twice: a stratum and a code that change places make another sum
     for column in columns:
         hashed = mixed(hashed + bits(column[side]))
-    return hashed[records.strata[side] >= 0]
+    return hashed
 
 
 def bits(column: np.ndarray) -> np.ndarray:

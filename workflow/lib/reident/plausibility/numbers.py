@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -81,12 +81,13 @@ CONVERSIONS: dict[str, Callable[[np.ndarray, np.ndarray], Conversion | None]] = 
 
 def check(
     name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, fifths: tuple[np.ndarray, np.ndarray],
-    chance: np.ndarray,
+    chance: np.ndarray, *, dates: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
     """Yield the findings from the numbers of linked records; NaN is missing.
 
     `fifths` are the classes of the numbers of both records as the PUF cuts them, `chance` is for each link the share of
-    strangers in the same fifth; `half` tells the links from which a conversion is learnt.
+    strangers in the same fifth; `half` tells the links from which a conversion is learnt. `dates` have no conversion
+    but a shift, since nothing is a multiple of a day's number.
     """
     present = ~np.isnan(puf) & ~np.isnan(eif)
     x, y, half, chance = puf[present], eif[present], half[present], chance[present]
@@ -101,21 +102,22 @@ def check(
     ranks = rankdata(x) / n, rankdata(y) / n
     rho = float(np.corrcoef(*ranks)[0, 1])
     yield Finding(name, "rank_correlation", rho, 0.0, n)
-    converted = best_conversion(x, y, half)
+    converted = best_conversion(x, y, half, ["offset"] if dates else CONVERSIONS)
     if converted is not None:
         code, conversion, gain = converted
         severity = UNDERSTATES if gain >= MIN_GAIN else NOTABLE
-        yield Finding(name, code, gain, 0.0, n, severity, conversion.words)
+        words = f"plus: {conversion.plus:.0f}" if dates else conversion.words
+        yield Finding(name, code, gain, 0.0, n, severity, words)
     elif closeness(x, y, _spread(x)).mean() < MAX_CLOSENESS and (gain := monotone_gain(x, y, half)) >= 0.15:
         yield Finding(name, "monotone", gain, 0.0, n, UNDERSTATES)
-    elif rho < -2.6 / np.sqrt(n - 1):
+    elif rho < -2.6 / np.sqrt(n - 1) and not dates:
         yield Finding(name, "reversed", rho, 0.0, n, UNDERSTATES, _reversed(x, y).words)
     elif rho < 0.15 and rho < 2.6 / np.sqrt(n - 1):
         yield Finding(name, "no_better_than_chance", rho, 0.0, n, UNDERSTATES)
         return
     elif (share := one_sided(x, y)) is not None:
         yield Finding(name, "one_sided", share, 0.5, n, NOTABLE)
-    if (scale := second_scale(x, y)) is not None:
+    if not dates and (scale := second_scale(x, y)) is not None:
         yield Finding(name, "second_scale", scale[0], 0.0, n, UNDERSTATES, f"times: {scale[1]:.4g}")
     for side, (own, other) in (("puf", ranks), ("eif", ranks[::-1])):
         if share := spread_values(own, other):
@@ -134,16 +136,19 @@ def closeness(x: np.ndarray, y: np.ndarray, spread: float) -> np.ndarray:
     return np.maximum(1 - np.abs(x - y) / spread, 0)
 
 
-def best_conversion(x: np.ndarray, y: np.ndarray, half: np.ndarray) -> tuple[str, Conversion, float] | None:
+def best_conversion(
+    x: np.ndarray, y: np.ndarray, half: np.ndarray, codes: Iterable[str] = CONVERSIONS
+) -> tuple[str, Conversion, float] | None:
     """Return the conversion that, learnt on one half of the links, brings numbers nearest on the other.
 
-    With it come its code and the gain in closeness; None if none gains anything. A simpler one is preferred to one that
-    gains little more.
+    Those with some codes are tried. With it come its code and the gain in closeness; None if none gains anything. A
+    simpler one is preferred to one that gains little more.
     """
     spread = _spread(x)
     before = closeness(x, y, spread)
     best = None
-    for code, learn in CONVERSIONS.items():
+    for code in codes:
+        learn = CONVERSIONS[code]
         gains = np.zeros(len(x))
         for learnt in (half, ~half):
             tried = ~learnt

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from reident.intake import keys
 from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.tally import Groups, grouped
+from reident.linkage.unit_pairing import is_of_members, profile_codes
 from reident.plausibility.hashing import hashes, mixed
 from reident.plausibility.settings import DescriptionCheckSettings
 
@@ -35,12 +36,14 @@ class Values(NamedTuple):
     places : float32 (n,), the share of the numbers of both files that are smaller, NaN where missing; None of a
         categorical variable
     n_codes : the number of codes
+    is_date : whether the numbers are those of days
     """
 
     numbers: Sides | None
     codes: Sides
     places: Sides | None
     n_codes: int
+    is_date: bool = False
 
 
 class Links(NamedTuple):
@@ -66,6 +69,7 @@ class Records(NamedTuple):
     ----------
     variables : the values of each linking variable
     strata : the stratum of each record, -1 for none
+    profiles : of units, the values of their members by variable, each multiset of exact values one category
     groups : the records of each stratum
     links : a sample of the links inside the strata
     every_link : the row numbers of all links
@@ -73,6 +77,7 @@ class Records(NamedTuple):
     """
 
     variables: Mapping[str, Values]
+    profiles: Mapping[str, Values]
     strata: Sides
     groups: Mapping[str, Groups]
     links: Links
@@ -96,10 +101,16 @@ def read(
     """Return the input of the checks: the prepared files, their links and the strata of their records."""
     stratum = {side: stratum_of_records(table) for side, table in strata.items()}
     n_strata = 1 + int(max(column.max(initial=-1) for column in stratum.values()))
-    values = {
-        variable.name: _values([prepared[side][variable.name] for side in ("puf", "eif")])
-        for variable in settings.variables
+    columns = {
+        variable.name: [prepared[side][variable.name] for side in ("puf", "eif")] for variable in settings.variables
     }
+    dates = {variable.name: variable.type == "date" for variable in settings.variables}
+    values = {
+        name: _values(both)._replace(is_date=dates[name])
+        for name, both in columns.items()
+        if not is_of_members(both[0])
+    }
+    profiles = {name: _profiles(both) for name, both in columns.items() if is_of_members(both[0])}
     inside = links_inside(iuf, stratum["puf"], stratum["eif"])
     rows = {side: iuf[side].to_numpy() for side in ("puf", "eif")}
     linked = {side: column[inside] for side, column in rows.items()}
@@ -114,7 +125,7 @@ def read(
             within = within[smallest(_hashes(prepared[side], settings.keys[side], within), MAX_LINKS)]
         queries[side] = within
     groups = {side: grouped(column, n_strata) for side, column in stratum.items()}
-    return Records(values, stratum, groups, links, rows, queries)
+    return Records(values, profiles, stratum, groups, links, rows, queries)
 
 
 def smallest(hashed: np.ndarray, most: int) -> np.ndarray:
@@ -144,6 +155,11 @@ def _values(columns: list[pa.ChunkedArray]) -> Values:
         for column in numbers
     )
     return Values(_sides(*numbers), _sides(*fifths), _sides(*places), FIFTHS)
+
+
+def _profiles(columns: list[pa.ChunkedArray]) -> Values:
+    codes, n = profile_codes(columns)
+    return Values(None, _sides(*(column.astype(np.int32) for column in codes)), None, n)
 
 
 def _sides(puf: np.ndarray, eif: np.ndarray) -> dict[str, np.ndarray]:

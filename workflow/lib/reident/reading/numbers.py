@@ -7,7 +7,7 @@ written as a floating point number, and cannot be a key.
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -81,6 +81,23 @@ def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
     texts = pa.array([_day(value, epoch) for value in bits.dictionary.to_numpy().view(np.float64).tolist()], TEXT)
     text = texts.take(bits.indices)
     return text, pc.index(text.is_null(), True).as_py() if text.null_count else None
+
+
+def moment_text(units: np.ndarray, epoch: date, per_second: int) -> tuple[pa.Array, int | None]:
+    """Return points in time as YYYY-MM-DD hh:mm:ss, to the microsecond; see :func:`date_text`."""
+    encoded = pa.array(units, pa.float64(), mask=np.isnan(units)).dictionary_encode()
+    texts = pa.array([_moment(value, epoch, per_second) for value in encoded.dictionary.to_pylist()], TEXT)
+    wrong = pc.fill_null(pc.is_null(texts).take(encoded.indices), False)
+    text = pc.fill_null(texts.take(encoded.indices), "")
+    return text, pc.index(wrong, True).as_py() if wrong.true_count else None
+
+
+def _moment(value: float, epoch: date, per_second: int) -> str | None:
+    try:
+        moment = datetime.combine(epoch, time()) + timedelta(microseconds=round(value * 10**6 / per_second))
+    except OverflowError:
+        return None
+    return moment.isoformat(" ").rstrip("0") if moment.microsecond else moment.isoformat(" ")
 
 
 def _day(value: float, epoch: date) -> str | None:

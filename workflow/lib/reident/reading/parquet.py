@@ -79,20 +79,27 @@ def _check_type(path: Path, name: str, kind: pa.DataType, *, key: bool) -> None:
         pa.types.is_date,
         pa.types.is_null,
     )
-    if not any(test(kind) for test in certain):
+    moment = pa.types.is_timestamp(kind) and kind.tz is None and not key
+    if not (moment or any(test(kind) for test in certain)):
         raise InputError(
             f"{path.name}, column `{name}`: the type {kind} has no unambiguous text. Store the column as text."
         )
 
 
 def _text(column: pa.Array) -> pa.Array:
-    """Return a column as text: integers and decimals exactly, dates as YYYY-MM-DD, null as empty text."""
+    """Return a column as text: integers and decimals exactly, dates as YYYY-MM-DD, null as empty text.
+
+    A point in time without a zone is YYYY-MM-DD hh:mm:ss, to the microsecond.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         return double_text(column.to_numpy(zero_copy_only=False))
     if pa.types.is_decimal(column.type):
         column = pa.array([None if x is None else f"{x:f}" for x in column.to_pylist()], TEXT)
+    if pa.types.is_timestamp(column.type):
+        whole = pc.strftime(pc.cast(column, pa.timestamp("us"), safe=False), "%Y-%m-%d %H:%M:%S")
+        column = pc.replace_substring_regex(pc.replace_substring_regex(whole, r"\.0+$", ""), r"(\.\d*[1-9])0+$", r"\1")
     if pa.types.is_date64(column.type):
         column = column.cast(pa.date32())
     return pc.fill_null(column.cast(TEXT), "")

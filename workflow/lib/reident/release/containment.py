@@ -135,7 +135,7 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
     """Return how an attack is certainly contained in another one; None where it need not be."""
     same_strata = one.attack.strata == other.attack.strata
     same_variables = one.attack.variables == other.attack.variables
-    numeric = any(x.type == "numeric" for x in (*one.attack.variables, *other.attack.variables))
+    numeric = any(x.is_numeric for x in (*one.attack.variables, *other.attack.variables))
     if not same_strata:
         if numeric or not all(variable in one.attack.strata for variable in other.attack.strata):
             return None
@@ -196,7 +196,7 @@ def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tup
     """Yield the states in which a variable can be in two attacks at once."""
     if not (one.complete and other.complete) and _can_be_missing(variable):
         yield MISSING, MISSING
-    if variable.type == "categorical":
+    if not variable.is_numeric:
         yield from ((AGREE, AGREE), (APART, APART))
         return
     first, second = one.attack.binning, other.attack.binning

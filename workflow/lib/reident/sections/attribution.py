@@ -44,16 +44,18 @@ class Target(KeyVariable):
     """A variable that an intruder wants to know."""
 
     within: Radius | None = None
-    """Numeric targets: the largest difference at which an inference counts as correct, `{relative: r}` or `{absolute:
-    d}`. Required for them. Source: METHODS §12."""
+    """Numeric targets and dates: the largest difference at which an inference counts as correct, `{relative: r}` or
+    `{absolute: d}`, of dates in days. Required for them. Source: METHODS §12."""
 
     @model_validator(mode="after")
     def _within_for_numbers(self) -> Target:
-        if (self.type == "numeric") != (self.within is not None):
+        if self.is_numeric != (self.within is not None):
             raise ValueError(
-                "must have `within` if it has `type: numeric`, and only then. Add for example `within: {relative: "
-                "0.1}`, or remove it."
+                "must have `within` if it has `type: numeric` or `type: date`, and only then. Add for example `within: "
+                "{relative: 0.1}`, or `{absolute: 30}` for 30 days, or remove it."
             )
+        if self.type == "date" and self.within is not None and self.within.relative is not None:
+            raise ValueError("`.within` of a date must be `absolute`, a number of days. Write `{absolute: 30}`.")
         return self
 
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import AliasChoices, BeforeValidator, Field
 
+from reident.sections.days import DateForm
+
 
 def both_spellings(schema: dict[str, Any]) -> None:
     """Add the spelling with a hyphen to the schema of a section that has :data:`IntegerCoded`."""
@@ -85,6 +87,8 @@ class Coding(NamedTuple):
         The separator of thousands in the numbers of the file: a key of :data:`THOUSANDS`, or empty for none.
     convert : Conversion or None
         From the numbers of the file, after recoding, to those of the study.
+    date : DateForm or None
+        How the file writes dates, whose numbers are those of their days; None if it has no dates.
     """
 
     kind: Literal["categorical", "numeric"]
@@ -95,6 +99,11 @@ class Coding(NamedTuple):
     decimal: str = "."
     thousands: str = ""
     convert: Conversion | None = None
+    date: DateForm | None = None
+
+    def number(self, text: str) -> float | None:
+        """Return the number of a normalised text; None if it has none."""
+        return number(text) if self.date is None else self.date.number(text)
 
 
 class Conversion(NamedTuple):
@@ -119,7 +128,7 @@ def clean(text: str) -> str:
 
 
 def normaliser(coding: Coding, *, stored: bool = False) -> Callable[[str], str]:
-    """Return a function that trims a text and composes it (NFC); it also gives each number one spelling.
+    """Return a function that trims a text and composes it (NFC); it also gives each number and date one spelling.
 
     Parameters
     ----------
@@ -128,6 +137,8 @@ def normaliser(coding: Coding, *, stored: bool = False) -> Callable[[str], str]:
         Whether the texts come from a file, which has one decimal separator. Codes in the study file may be
         written with either separator.
     """
+    if (form := coding.date) is not None:
+        return lambda text: form.iso(clean(text))
     ways = [_unchanged] if coding.decimal == "." else [_swapped] if stored else [_unchanged, _swapped]
     if coding.kind == "numeric" and coding.thousands:
         grouped = partial(_ungrouped, thousands=coding.thousands, decimal=coding.decimal)
@@ -192,10 +203,10 @@ def underflows(text: str) -> bool:
 
 
 def check_order(kind: str, order: tuple[str, ...] | None, *, integer_coded: bool) -> None:
-    """Refuse categories of a numeric variable, and a category that is given twice."""
-    if kind == "numeric" and (order is not None or integer_coded):
+    """Refuse categories of a variable that has none, and a category that is given twice."""
+    if kind != "categorical" and (order is not None or integer_coded):
         raise ValueError(
-            "must not have `order` or `integer_coded` with `type: numeric`. Remove them, or set `type: categorical`."
+            f"must not have `order` or `integer_coded` with `type: {kind}`. Remove them, or set `type: categorical`."
         )
     if len(set(order or ())) < len(order or ()):
         raise ValueError("`.order` must not contain a category twice. Remove one of the two.")

@@ -50,6 +50,9 @@ class Conversions(Section):
 
 
 def check_convert(kind: str, convert: Convert | Conversions | None) -> None:
-    """Refuse a conversion of codes."""
-    if kind != "numeric" and convert is not None:
+    """Refuse a conversion of codes, and any of dates but a shift."""
+    if kind == "categorical" and convert is not None:
         raise ValueError("`.convert` must not be given without `type: numeric`. Remove it, or set `type: numeric`.")
+    sides = [convert.puf, convert.eif] if isinstance(convert, Conversions) else [convert]
+    if kind == "date" and any(side is not None and side.times != 1 for side in sides):
+        raise ValueError("`.convert` of a date must have `plus` alone, a number of days. Remove `times`.")

@@ -153,6 +153,11 @@ class FileRisk(Section):
     every scenario and set without it. The name of a key variable is sufficient, with `puf` or `eif` also that of a
     linking variable. Source: METHODS §7.5."""
 
+    units: Names | None = Field(None, exclude_if=operator.not_)
+    """The columns of the file that identify a unit, such as a household or a person with several records. Uniques,
+    k-anonymity and DIS are then also those of units by the values of all their members; records with an empty value are
+    units of their own. If absent: not computed. Source: METHODS §7.7."""
+
     @property
     def side(self) -> str:
         """The side of the file in the study; ``survey`` for a file that only this section reads."""
@@ -258,7 +263,7 @@ class FileRisk(Section):
     def check_targets(self, linking: Sequence[LinkingVariable]) -> None:
         """Refuse a distance by the order of values that have no order."""
         for at, variable in enumerate(self.targets(linking), start=1):
-            if variable.distance == "ordered" and variable.type != "numeric" and variable.order is None:
+            if variable.distance == "ordered" and not variable.is_numeric and variable.order is None:
                 raise ValueError(
                     f"`.file_risk.sensitive[{at}].distance` must not be `ordered`, because `{variable.name}` is "
                     "categorical and has no `order`. Declare its `order`, or remove `distance`."
@@ -292,6 +297,24 @@ class FileRisk(Section):
                     f"`.sensitive[{at}]` must be a name alone, or one with `distance`, because `{variable.name}` is a "
                     "key variable, which is declared there. Remove everything else."
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _units_fit(self) -> FileRisk:
+        if self.units is None:
+            return self
+        refuse_repeats(self.units, "file_risk.units")
+        household = self.population_models.household if self.population_models else None
+        if household is not None and household != self.units:
+            raise ValueError(
+                "`.population_models.household` must have the columns of `units`, because a record belongs to one "
+                "household. Correct one of the two."
+            )
+        if self.missing == "wildcard":
+            raise ValueError(
+                "`.units` must not be given with `missing: wildcard`, because units are compared in cells. Remove it, "
+                "or choose another `missing`."
+            )
         return self
 
     @model_validator(mode="after")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import operator
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -218,6 +219,17 @@ class LinkFile(SourceFile):
     """The largest number of links to records that are in neither file; the actual number is reported."""
 
 
+def table_keys(columns: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return the key columns of ``puf`` and ``eif`` as the tables of the study name them.
+
+    A name that both files use gets the prefix ``puf_`` or ``eif_``.
+    """
+    shared = set(columns["puf"]) & set(columns["eif"])
+    return {
+        side: tuple(f"{side}_{name}" if name in shared else name for name in names) for side, names in columns.items()
+    }
+
+
 class LinkedFiles(Section):
     """The three files of a study, and the public use file before protection."""
 
@@ -234,16 +246,8 @@ class LinkedFiles(Section):
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of ``puf`` and ``eif`` as the tables of the study name them.
-
-        A name that both files use gets the prefix ``puf_`` or ``eif_``.
-        """
-        columns = {"puf": self.puf.id, "eif": self.eif.id}
-        shared = set(self.puf.id) & set(self.eif.id)
-        return {
-            side: tuple(f"{side}_{name}" if name in shared else name for name in names)
-            for side, names in columns.items()
-        }
+        """The key columns of ``puf`` and ``eif``, see :func:`table_keys`."""
+        return table_keys({"puf": self.puf.id, "eif": self.eif.id})
 
     @model_validator(mode="after")
     def _key_widths(self) -> LinkedFiles:

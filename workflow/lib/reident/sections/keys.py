@@ -13,6 +13,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from reident.sections.base import Section, name_alone
 from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order
 from reident.sections.conversion import Convert, check_convert
+from reident.sections.dates import DateFormat, LatestYear, check_date, date_form
+from reident.sections.days import DateForm
 from reident.sections.files import Name
 from reident.sections.recodes import check_recodes, check_spans
 
@@ -33,9 +35,14 @@ class KeyVariable(Section):
     """The name of the variable in the study."""
     column: Name = Field("", validate_default=False)
     """The column of the file, and of the population. If absent: the name of the variable."""
-    type: Literal["categorical", "numeric"] = "categorical"
+    type: Literal["categorical", "numeric", "date"] = "categorical"
     """How values are read. Values of a categorical variable are compared as codes. A numeric variable is cut at the
-    quantiles of the whole file, and its bins are compared; `binning` has their number. Source: METHODS §3, §7."""
+    quantiles of the whole file, and its bins are compared; `binning` has their number. So is a date, which is the
+    number of its day. Source: METHODS §1, §3, §7."""
+    format: DateFormat | None = Field(None, exclude_if=operator.not_)
+    """Dates: how they are written, as `format` of a linking variable. If absent: `YYYY-MM-DD`."""
+    latest_year: LatestYear | None = Field(None, exclude_if=operator.not_)
+    """Dates with `YY`: the latest year that two digits may mean."""
     missing: Codes = ()
     """The codes that mean missing; `""` is an empty cell. No other code is missing. Missing codes are looked up before
     recoding. Source: METHODS §1."""
@@ -62,6 +69,7 @@ class KeyVariable(Section):
     def _type_fits(self) -> KeyVariable:
         check_order(self.type, self.order, integer_coded=self.integer_coded)
         check_convert(self.type, self.convert)
+        check_date(self.type, self.format, self.latest_year, [form] if (form := self.date) is not None else [])
         return self
 
     @model_validator(mode="after")
@@ -72,7 +80,19 @@ class KeyVariable(Section):
     def coding(self, decimal: str = ".", thousands: str = "") -> Coding:
         """Return how its values are read, in a file with these separators."""
         convert = None if self.convert is None else self.convert.conversion
-        return Coding(self.type, self.missing, self.recode, self.order, self.integer_coded, decimal, thousands, convert)
+        kind: Literal["categorical", "numeric"] = "numeric" if self.is_numeric else "categorical"
+        separators = decimal, thousands
+        return Coding(kind, self.missing, self.recode, self.order, self.integer_coded, *separators, convert, self.date)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers, or dates, which are read as numbers."""
+        return self.type != "categorical"
+
+    @property
+    def date(self) -> DateForm | None:
+        """How the file writes dates; None if the variable has none."""
+        return date_form(self.type, self.format, self.latest_year)
 
 
 KeyVariables = tuple[
@@ -139,6 +159,8 @@ def of_linking(variable: LinkingVariable, side: str) -> KeyVariable:
         order=variable.order,
         integer_coded=variable.integer_coded,
         labels=variable.labels,
+        format=None if variable.format is None else getattr(variable.format, side),
+        latest_year=variable.latest_year,
     )
 
 

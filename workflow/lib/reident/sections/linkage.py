@@ -14,6 +14,8 @@ from reident.sections.base import Section, name_alone, refuse_repeats
 from reident.sections.coarsening import Coarsening
 from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order, listed
 from reident.sections.conversion import Conversions, Convert, check_convert
+from reident.sections.dates import Formats, LatestYear, check_date, check_units, date_form
+from reident.sections.days import DateForm
 from reident.sections.files import Name, Names
 from reident.sections.recodes import check_recodes
 
@@ -78,7 +80,7 @@ class StudyColumn(Section):
         """Return how one file's texts of this variable are read; a strata variable is categorical."""
         convert = self.convert_of(side)
         return Coding(
-            getattr(self, "type", "categorical"),
+            "numeric" if self.is_numeric else "categorical",
             getattr(self.missing, side),
             getattr(self.recode, side),
             getattr(self, "order", None),
@@ -86,7 +88,17 @@ class StudyColumn(Section):
             decimal,
             thousands,
             None if convert is None else convert.conversion,
+            self.date_of(side),
         )
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers, or dates, which are read as numbers."""
+        return getattr(self, "type", "categorical") != "categorical"
+
+    def date_of(self, side: str) -> DateForm | None:  # noqa: ARG002 - a strata variable has none
+        """Return how one file writes dates; None if the variable has none."""
+        return None
 
     def convert_of(self, side: str) -> Convert | None:  # noqa: ARG002 - a strata variable has none
         """Return the conversion of the numbers of one file to those of the study."""
@@ -111,17 +123,27 @@ Strata = tuple[
 class LinkingVariable(StudyColumn):
     """A variable that the intruder compares."""
 
-    type: Literal["numeric", "categorical"]
-    """How values are read. An ordinal variable is categorical with a declared `order`."""
+    type: Literal["numeric", "categorical", "date"]
+    """How values are read. An ordinal variable is categorical with a declared `order`. A date is the number of its day
+    and compared as a number. Source: METHODS §1."""
+    format: Formats | None = Field(None, exclude_if=operator.not_)
+    """Dates: how they are written, for both files or as `{puf: …, eif: …}`: `YYYY` or `YY`, `MM` or `MMM` (jan …),
+    `DD`, `hh`, `mm` and `ss`, with characters between them, such as `DD.MM.YYYY`. If absent: `YYYY-MM-DD`. Source:
+    METHODS §1."""
+    latest_year: LatestYear | None = Field(None, exclude_if=operator.not_)
+    """Dates with `YY`: the latest year that two digits may mean; with 2026, 26 is 2026 and 27 is 1927."""
     order: tuple[str, ...] | None = Field(None, min_length=2)
     """Categorical: all categories after recoding, from lowest to highest."""
     convert: Conversions | None = Field(None, exclude_if=operator.not_)
     """Numeric: the mappings from the numbers of a file to those of the study, for each file: `{eif: {times: 1000}}` if
-    the file has thousands. Exact as decimals; after `missing` and `recode`, which are in the unit of the file, and
-    before `coarsen`. Source: METHODS §1."""
+    the file has thousands; of dates a shift in days, `{eif: {plus: 1}}`. Exact as decimals; after `missing` and
+    `recode`, which are in the unit of the file, and before `coarsen`. Source: METHODS §1."""
     coarsen: Coarsening | None = Field(None, exclude_if=operator.not_)
     """Coarser values of the variable in the attack, the same in both files, after `recode`. They are part of the
     protection: the file before protection does not have them. Source: METHODS §1."""
+    level: Literal["member", "unit"] = Field("member", exclude_if=lambda level: level == "member")
+    """With `units`: `unit` for a variable that is the same for all members of a unit, such as the tenure of a
+    household; where it is missing in some rows of a unit, it has the value of the others. Source: METHODS §4.7."""
 
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:
@@ -129,7 +151,15 @@ class LinkingVariable(StudyColumn):
         check_convert(self.type, self.convert)
         if self.coarsen is not None:
             self.coarsen.check(self.type, ".coarsen")
+        forms = [form for side in ("puf", "eif") if (form := self.date_of(side)) is not None]
+        check_date(self.type, self.format, self.latest_year, forms)
+        check_units(forms, self.coarsen)
         return self
+
+    def date_of(self, side: str) -> DateForm | None:
+        """Return how one file writes dates; None if the variable has none."""
+        form = "" if self.format is None else getattr(self.format, side)
+        return date_form(self.type, form, self.latest_year)
 
     def convert_of(self, side: str) -> Convert | None:
         """Return the conversion of the numbers of one file to those of the study."""

@@ -110,6 +110,11 @@ class Microaggregate(SourceFile):
                 )
         for variable, side in itertools.product(variables, ("puf", "eif")):
             if getattr(variable, side) in self.variables:
+                if variable.date_of(side) is not None:
+                    raise ValueError(
+                        f"`.microaggregate.variables` must not have `{getattr(variable, side)}`, which is a date: the "
+                        "mean of days is written as a number. Remove it, and give the variable `coarsen`."
+                    )
                 self._check_missing(variable, side)
 
     def _check_missing(self, variable: StudyColumn, side: str) -> None:

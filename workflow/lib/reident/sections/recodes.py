@@ -70,7 +70,8 @@ class Recoding:
         self.otherwise = table.pop(OTHERWISE, None)
         self.codes = {normal(code): target for code, target in table.items()}
         self.repeated = len(self.codes) < len(table)
-        self.spans = [(interval, to) for code, to in table.items() if (interval := span(code)) is not None]
+        ranges = {} if coding.date else table  # 2024-03 is a month
+        self.spans = [(interval, to) for code, to in ranges.items() if (interval := span(code)) is not None]
 
     def names(self, code: str) -> bool:
         """Return whether a normalised code has an entry of its own: itself, or a range."""
@@ -121,7 +122,7 @@ def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
     key, missing : str
         The keys of the recode table and of the missing codes, for the message.
     """
-    check_spans(coding.recode, key)
+    check_spans({} if coding.date else coding.recode, key)
     normal, recoding = normaliser(coding), Recoding(coding)
     codes = {normal(code) for code in coding.missing}
     for code, target in coding.recode.items():

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from reident.sections.base import Section
-from reident.sections.files import SIMULATED, ExternalFile, LinkedFiles, LinkFile
+from reident.sections.files import SIMULATED, ExternalFile, LinkedFiles, LinkFile, RecordFile
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Numeric = Literal["age", "hours", "income", "housing_cost"]
@@ -103,7 +103,16 @@ class LastYear(Section):
     housing costs were lower; other variables did not change."""
 
 
-class HouseholdSurvey(Section):
+class Linked(Section):
+    """A simulation of a public use file, an external intruder file and the true links between them."""
+
+    @property
+    def files(self) -> LinkedFiles:
+        """The descriptions of the files that are drawn."""
+        return SIMULATED
+
+
+class HouseholdSurvey(Linked):
     """The public use file of a household survey, a file of data brokers, and the true links."""
 
     kind: Literal["household-survey"] = "household-survey"
@@ -142,6 +151,79 @@ class HouseholdSurvey(Section):
         if self.brokers.person:
             return SIMULATED.model_copy(update={"eif": SIMULATED.eif.model_copy(update={"person": "person"})})
         return SIMULATED
+
+
+class Households(Linked):
+    """A public use file of whole households, a broker's file of addresses with most of their members, and the links."""
+
+    kind: Literal["households"]
+    """The kind of simulation."""
+    seed: int = Field(2026, ge=0)
+    """The seed of all random draws."""
+    households: int = Field(6_000, ge=1)
+    """The number of households in the population, with about 2.2 persons each."""
+    puf_households: int = Field(1_000, ge=1)
+    """The number of households in the public use file, with all their members."""
+    eif_households: int = Field(2_000, ge=1)
+    """The number of addresses in the external intruder file."""
+    known: Share = 0.6
+    """The share of the households of the public use file whose address the broker has."""
+    lacking: Share = 0.06
+    """The share of members whom the broker does not know."""
+    wrong: Share = 0.03
+    """The share of members in whose place the broker has another person."""
+    moved: Share = 0.02
+    """The share of households with the region of a former address."""
+    errors: Share = 0.08
+    """The share of households with another tenure; a quarter of it is the share of members with another age."""
+    age_noise: Share = 0.2
+    """The share of members whose released age is a year off."""
+    top_age: int = Field(90, ge=1)
+    """The age that replaces higher ones in the public use file."""
+    missing: Share = 0.02
+    """The share of released members without a marital status."""
+
+    @property
+    def files(self) -> LinkedFiles:
+        """The descriptions of the files that are drawn."""
+        return _of_units("household", "address")
+
+
+class Visits(Linked):
+    """A public use file of hospital visits, an insurer's file of some of them, and the links between their patients."""
+
+    kind: Literal["visits"]
+    """The kind of simulation."""
+    seed: int = Field(2026, ge=0)
+    """The seed of all random draws."""
+    persons: int = Field(3_000, ge=1)
+    """The number of households from which patients are drawn, with about 2.2 persons each."""
+    puf_patients: int = Field(1_000, ge=1)
+    """The number of patients in the public use file, with all their visits in a year."""
+    eif_patients: int = Field(2_000, ge=1)
+    """The number of persons in the external intruder file."""
+    known: Share = 0.5
+    """The share of the patients of the public use file whom the insurer insures."""
+    lacking: Share = 0.3
+    """The share of visits that the insurer does not know."""
+    moved: int = Field(3, ge=0, le=180)
+    """The largest number of days by which a released date is moved, back or forth."""
+    errors: Share = 0.08
+    """The share of visits with another reason, of those without one, and of those with a later date."""
+
+    @property
+    def files(self) -> LinkedFiles:
+        """The descriptions of the files that are drawn."""
+        return _of_units("patient", "member")
+
+
+def _of_units(puf: str, eif: str) -> LinkedFiles:
+    """Return the descriptions of files whose rows are members of units, which the links name."""
+    return LinkedFiles(
+        puf=RecordFile(path="puf.csv", id=(puf,)),
+        eif=ExternalFile(path="eif.csv", id=(eif,)),
+        iuf=LinkFile(path="iuf.csv", puf_id=(puf,), eif_id=(eif,)),
+    )
 
 
 class SyntheticSurvey(Section):
@@ -207,12 +289,14 @@ Simulation = Annotated[
     Annotated[HouseholdSurvey, Tag("household-survey")]
     | Annotated[SyntheticSurvey, Tag("synthetic-survey")]
     | Annotated[LocalAuthorities, Tag("local-authorities")]
+    | Annotated[Households, Tag("households")]
+    | Annotated[Visits, Tag("visits")]
     | Annotated[SkewedAmounts, Tag("skewed-amounts")],
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message="must have as `kind` one of `household-survey`, `synthetic-survey`, `local-authorities` "
-        "and `skewed-amounts`. Correct the `kind`.",
+        custom_error_message="must have as `kind` one of `household-survey`, `households`, `visits`, "
+        "`synthetic-survey`, `local-authorities` and `skewed-amounts`. Correct the `kind`.",
     ),
 ]
 """The section `simulate` of a study: one of these sections, distinguished by its `kind`."""

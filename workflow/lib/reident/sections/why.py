@@ -15,9 +15,9 @@ class Why(Section):
 
     recodings: tuple[NamedCoarsening, ...] | None = Field(None, max_length=200)
     """The coarser values of linking variables that are tried, besides leaving out each variable: `{variable: age,
-    width: 10}`, `{variable: age, top: 85}` or `{variable: region, name: …, recode: {…}}`. If absent: intervals of 2,
-    5 and 10 round units and a top code for numeric variables, and pairs of neighbours for categories with an
-    `order`. Source: METHODS §6.3."""
+    width: 10}`, `{variable: age, top: 85}`, `{variable: birth, to: month}` or `{variable: region, name: …, recode:
+    {…}}`. If absent: intervals of 2, 5 and 10 round units and a top code for numeric variables, months, quarters and
+    years for dates, and pairs of neighbours for categories with an `order`. Source: METHODS §6.3."""
     max_size: int = Field(4, ge=1, le=64)
     """The largest set of linking variables that is searched for what makes a confirmed pair unique in the external
     intruder file. Source: METHODS §6.3."""

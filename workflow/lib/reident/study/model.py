@@ -20,7 +20,7 @@ from reident.sections.base import Day, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
-from reident.sections.files import SIMULATED, LinkedFiles, Name, SourceFile
+from reident.sections.files import SIMULATED, LinkedFiles, Name, SourceFile, table_keys
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.larger import LargerIntruder
@@ -29,13 +29,21 @@ from reident.sections.matching import HOLDOUT, ConfidentialFile, Matching, Synth
 from reident.sections.microaggregation import ORIGINAL, Microaggregate
 from reident.sections.release import Release
 from reident.sections.seal import Seal
-from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, Simulation, SkewedAmounts, SyntheticSurvey
+from reident.sections.simulation import (
+    HouseholdSurvey,
+    Linked,
+    LocalAuthorities,
+    Simulation,
+    SkewedAmounts,
+    SyntheticSurvey,
+)
+from reident.sections.units import Units, with_keys
 from reident.sections.utility import Utility
 from reident.sections.variants import MAX_VARIANTS, Varied, split
 from reident.sections.variants import check as check_variants
 from reident.sections.variants import names as variant_names
 from reident.sections.why import Why
-from reident.study import names, padding
+from reident.study import names, padding, units
 from reident.study import reading as studyfile
 from reident.study.metrics import ChosenMetrics
 
@@ -74,6 +82,10 @@ class Study(Section):
     """Instead of `files`: a file that is micro-aggregated and compared with the original. Source: METHODS §9."""
     simulate: Simulation | None = None
     """Simulated files, instead of `files` or the files of `matching`, `file_risk` or `microaggregate`."""
+    units: Units | None = Field(None, exclude_if=operator.not_)
+    """The units that are compared, if they are not single rows: households, or persons with several rows. The key of a
+    row (`id`) may then repeat or be absent, and the internal use file may have the keys of rows or of units. If absent:
+    each row is a record of its own. Source: METHODS §4.7."""
     strata: Strata = ()
     """The variables that define the strata: records are compared only if they are equal on all of these. Each is the
     name of a column of both files, or a section if the files differ. Source: METHODS §2."""
@@ -131,15 +143,16 @@ class Study(Section):
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of ``puf`` and ``eif``, see :attr:`LinkedFiles.keys`."""
-        return self.linked_files.keys
+        """The columns that identify a record of ``puf`` and of ``eif``, or a unit, see :func:`table_keys`."""
+        units = self.units
+        return self.linked_files.keys if units is None else table_keys({"puf": units.puf, "eif": units.eif})
 
     @property
     def linked_files(self) -> LinkedFiles:
         """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
-        return self.files or (self.simulate.files if isinstance(self.simulate, HouseholdSurvey) else SIMULATED)
+        return self.files or (self.simulate.files if isinstance(self.simulate, Linked) else SIMULATED)
 
     @property
     def intruders(self) -> Varied:
@@ -208,7 +221,8 @@ class Study(Section):
         """The columns that identify a record of the file of `file_risk`; empty if the row number does."""
         side = self.risk.side
         if side in ("puf", "eif"):
-            return tuple(getattr(self.linked_files, side).id)
+            key = tuple(getattr(self.linked_files, side).id)
+            return () if self.units is not None and key == getattr(self.units, side) else key
         if side == SURVEY:
             return self.risk.described_file.id or ()
         return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)
@@ -256,7 +270,7 @@ class Study(Section):
     @property
     def simulated(self) -> frozenset[str]:
         """The sides that `simulate` draws."""
-        if isinstance(self.simulate, HouseholdSurvey):
+        if isinstance(self.simulate, Linked):
             return frozenset(self.linked_sources)
         if isinstance(self.simulate, LocalAuthorities):
             return frozenset({SURVEY, POPULATION} & set(self.risk_sources))
@@ -271,10 +285,17 @@ class Study(Section):
         masked = {} if self.microaggregate is None else dict.fromkeys(self.linked_sources, "microaggregation")
         return masked | dict.fromkeys(self.simulated, "simulated")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _units_are_keys(cls, content: Any) -> Any:
+        return with_keys(content)
+
     @model_validator(mode="after")
     def _has_results(self) -> Study:
         if self.metrics is None:
-            for name in ("files", "microaggregate", "linking_variables", "strata", "larger_intruder", "together"):
+            for name in (
+                "files", "units", "microaggregate", "linking_variables", "strata", "larger_intruder", "together"
+            ):  # fmt: skip
                 if getattr(self, name):
                     raise ValueError(
                         f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
@@ -290,13 +311,13 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _one_source(self) -> Study:
-        households = isinstance(self.simulate, HouseholdSurvey)
+        households = isinstance(self.simulate, Linked)
         if self.metrics is None and households:
             raise _without_use(self.simulate, "metrics")
         if self.metrics is not None and sum([bool(self.files), bool(self.microaggregate), households]) != 1:
             raise ValueError(
                 "`.metrics` must have exactly one source of records: `files`, `microaggregate`, or `simulate` with the "
-                "kind `household-survey`. Remove the others, or add one."
+                "kind `household-survey`, `households` or `visits`. Remove the others, or add one."
             )
         amounts = isinstance(self.simulate, SkewedAmounts)
         if amounts != (self.microaggregate is not None and not self.microaggregate.path):
@@ -420,6 +441,11 @@ class Study(Section):
             raise ValueError("`.metrics` must have at least one metric. Add one, for example `taxicab: {}`.")
         for name, options in self.chosen.items():
             REGISTRY[name].check(options, self.linking_variables)
+        return self
+
+    @model_validator(mode="after")
+    def _units_fit(self) -> Study:
+        units.check(self)
         return self
 
     @model_validator(mode="after")

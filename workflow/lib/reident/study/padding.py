@@ -135,7 +135,7 @@ def _assessed(study: Any) -> Iterator[_File]:
     named = "file_risk.file" if options.side == SURVEY else _named(options.side)
     weight = [options.weight] if options.weight else []
     models = options.population_models
-    household = (models.household or ()) if models else ()
+    household = options.units or (models.household if models else None) or ()
     targets = _of_keys(study.risk_sensitive)
     yield _File(named, sources[options.side], [*variables, *targets], [*study.risk_id, *weight, *household])
     if options.original is not None:

@@ -34,7 +34,7 @@ class Both(NamedTuple):
     @property
     def numeric(self) -> bool:
         """Whether the variable is numeric."""
-        return self.variable.type == "numeric"
+        return self.variable.is_numeric
 
     @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
@@ -62,7 +62,7 @@ def join(settings: UtilitySettings, original: pa.Table, released: pa.Table) -> J
 
 
 def _both(variable: Variable, original: pa.ChunkedArray, released: pa.ChunkedArray) -> Both:
-    if variable.type == "numeric":
+    if variable.is_numeric:
         before, after = (column.to_numpy().astype(np.float64) for column in (original, released))
         return Both(variable, before, after, [])
     (before, after), labels = keys.text_codes([original, released])

@@ -48,7 +48,7 @@ def _sound_keys(
             for side, source in sources.items()
             if side in texts
         ]
-        compares = variable.type == "categorical" and reference in texts
+        compares = not variable.is_numeric and reference in texts
         return codes.check(variable.name, columns, findings, categorical=compares)
 
     return tuple(filter(is_sound, variables))

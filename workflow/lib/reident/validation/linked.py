@@ -52,7 +52,7 @@ def check(settings: PreparationSettings, texts: Mapping[str, pa.Table | None], f
         prepared = intake.prepare(checked, **tables, guard=findings.noting)
         findings.warn_all(prepared.warnings if whole else prepared.warnings[prepared.warnings["code"] != _NO_LINK])
         if len(settings.strata) == len(checked.strata):
-            _check_strata(settings, prepared, findings)
+            _check_strata(settings, prepared, records if whole else {}, findings)
 
 
 def _is_sound(
@@ -87,13 +87,15 @@ def _checkable(settings: PreparationSettings, texts: Mapping[str, pa.Table]) -> 
     return tables, whole
 
 
-def _check_strata(settings: PreparationSettings, prepared: intake.PreparedFiles, findings: Findings) -> None:
+def _check_strata(
+    settings: PreparationSettings, prepared: intake.PreparedFiles, texts: Mapping[str, pa.Table], findings: Findings
+) -> None:
     """Note strata of one file only; refuse files without a stratum in common."""
     names = settings.file_name("puf"), settings.file_name("eif")
     section = StratificationSettings(tuple(column.name for column in settings.strata), names)
     with findings.noting():
         stratified = strata.stratify(section, prepared.puf, prepared.eif, prepared.iuf)
-        _check_description(settings, prepared, stratified, findings)
+        _check_description(settings, prepared, stratified, texts, findings)
         manifest = stratified.manifest
         for side, other, (file, lacking) in (("n_puf", "n_eif", names), ("n_eif", "n_puf", names[::-1])):
             alone = manifest[(manifest[side] > 0) & (manifest[other] == 0)]
@@ -107,7 +109,11 @@ def _check_strata(settings: PreparationSettings, prepared: intake.PreparedFiles,
 
 
 def _check_description(
-    settings: PreparationSettings, prepared: intake.PreparedFiles, stratified: strata.Strata, findings: Findings
+    settings: PreparationSettings,
+    prepared: intake.PreparedFiles,
+    stratified: strata.Strata,
+    texts: Mapping[str, pa.Table],
+    findings: Findings,
 ) -> None:
     """Note the findings of links and files on their description, as the step and the verdict do (METHODS §1.1)."""
     if not len(prepared.iuf):
@@ -120,7 +126,8 @@ def _check_description(
     keys = {side: tuple(settings.keys_of(side)) for side in SIDES}
     tables, strata_ = ({side: getattr(made, side) for side in SIDES} for made in (prepared, stratified))
     account = pd.concat([prepared.account, stratified.account])
-    checked = check_description(DescriptionCheckSettings(variables, keys), tables, prepared.iuf, strata_, account)
+    checking = DescriptionCheckSettings(variables, keys, settings)
+    checked = check_description(checking, tables, prepared.iuf, strata_, account, texts)
     for warning in table(descriptions({"strata/account.csv": stratified.account, "plausibility.csv": checked.checks}))[
         "warning"
     ]:

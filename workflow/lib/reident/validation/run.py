@@ -13,6 +13,7 @@ from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.filerisk.settings import FILE, POPULATION, RiskFileSettings
 from reident.filerisk.settings import ORIGINAL as ORIGINAL_RECORDS
+from reident.intake.settings import PreparationSettings
 from reident.matching.settings import CONFIDENTIAL
 from reident.microaggregation import masking
 from reident.microaggregation.settings import MaskingSettings
@@ -20,6 +21,7 @@ from reident.pipeline import family
 from reident.pipeline.family import Family
 from reident.pipeline.sources import drawn_files
 from reident.pipeline.steps import STEPS
+from reident.plausibility import grouping
 from reident.sections.matching import HOLDOUT
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import checklists, named_files, rounding, variants
@@ -166,7 +168,21 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
     # What is wrong with the synthetic files is told before what is wrong with the confidential one.
     names = sorted(settings.extracts, key=lambda name: (name == HOLDOUT, name == CONFIDENTIAL))
     extracts = ((name, settings.extracts[name]) for name in names)
-    return {name: want(sides.get(name, name), extract.source, extract.names, extract.key) for name, extract in extracts}
+    files = {
+        name: want(sides.get(name, name), extract.source, extract.names, extract.key) for name, extract in extracts
+    }
+    return _with_groups(settings, files) if isinstance(settings, PreparationSettings) else files
+
+
+def _with_groups(settings: PreparationSettings, files: dict[str, Wanted]) -> dict[str, Wanted]:
+    """Return the files of an attack with the further columns that may group rows."""
+    records = {side: files[side] for side in linked.SIDES}
+    paths = {side: file.path for side, file in records.items() if not file.is_made}
+    made = {side: list(file.made) for side, file in records.items() if file.made is not None}
+    columns = grouping.further(settings, paths, made)
+    return files | {
+        side: file._replace(columns=[*file.columns, *columns.get(side, ())]) for side, file in records.items()
+    }
 
 
 class _Made:

@@ -17,6 +17,7 @@ TABLES = (
     "description/without.csv",
     "rates.csv",
     "description/overlap.csv",
+    "units/sizes.csv",
     "agreement/rates.csv",
     "surest/summary.csv",
     "weights/model.csv",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, table
+from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, of_share, table
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
@@ -59,6 +59,7 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
         [
             *descriptions(tables),
             *_ambiguous(tables),
+            *_sizes(tables),
             *_thresholds(settings, tables),
             *_convergence(tables),
             *_probabilities(tables),
@@ -95,6 +96,20 @@ def _ambiguous(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
         if n > max(row.n_suspected, MIN_AMBIGUOUS * total):
             fields: Fields = {"metric": in_words(row.metric), "n": n, "total": total}
             warnings.append(StudyWarning(UNDERSTATES, "ambiguous_many", fields, n, n / total))
+    return warnings
+
+
+def _sizes(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Warn of units that no metric can find, however well their members agree, because members are missing."""
+    if "units/sizes.csv" not in tables:
+        return []
+    counts = tables["units/sizes.csv"].groupby("metric", sort=False)[["n_linked", "n_out_of_reach"]].sum()
+    total = int(counts["n_linked"].max())
+    warnings = []
+    for metric, lost in counts["n_out_of_reach"].items():
+        if lost:
+            fields: Fields = {"metric": in_words(str(metric)), "n": int(lost), "total": total, "share": lost / total}
+            warnings.append(StudyWarning(of_share(lost / total), "out_of_reach", fields, int(lost), lost / total))
     return warnings
 
 

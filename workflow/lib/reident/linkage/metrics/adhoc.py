@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
 from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.unit_pairs import Measure, nearest
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing, Records
     from reident.linkage.settings import Variable
+    from reident.linkage.unit_pairing import UnitPairing
     from reident.sections.linkage import LinkingVariable
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
@@ -59,8 +61,8 @@ class VariableScore(Section):
     bands: tuple[Band, ...] | None = Field(
         None,
         min_length=1,
-        description="Numeric variables: bands of differences; the narrowest band that contains a difference gives its "
-        "score.",
+        description="Numeric variables and dates: bands of differences, of dates in days; the narrowest band that "
+        "contains a difference gives its score.",
     )
     beyond: Score = Field(Decimal(0), description="The score of a difference outside every band.")
     table: tuple[Cell, ...] | None = Field(
@@ -142,15 +144,20 @@ def check(options: Options, variables: Variables) -> None:
             raise ValueError(
                 f"`.metrics.adhoc.scores.{name}` is not the score of a linking variable. Correct the name."
             )
-        if rule.bands is not None and types[name] != "numeric":
+        if rule.bands is not None and types[name] == "categorical":
             raise ValueError(
                 f"`.metrics.adhoc.scores.{name}` must not have `bands`, because the variable is categorical. Use "
                 "`exact` or `table`."
             )
         if rule.table is not None and types[name] != "categorical":
             raise ValueError(
-                f"`.metrics.adhoc.scores.{name}` must not have a `table`, because the variable is numeric. Use "
+                f"`.metrics.adhoc.scores.{name}` must not have a `table`, because the variable is {types[name]}. Use "
                 "`exact` or `bands`."
+            )
+        if types[name] == "date" and any(band.relative for band in rule.bands or ()):
+            raise ValueError(
+                f"`.metrics.adhoc.scores.{name}.bands` of a date must not be relative, because `within` is a number of "
+                "days. Remove `relative`."
             )
     if options.threshold is None and tolerance(options, variables, False) < 0:
         largest = sum(extremes(options, variable.name)[1] for variable in variables)
@@ -194,7 +201,7 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
             agree = -Fraction(min(rule.bands, key=lambda band: band.within).score)
         elif rule is None or rule.exact:
             agree = -highest
-            apart = (-highest, 0) if rule is None and variable.type == "numeric" else 0
+            apart = (-highest, 0) if rule is None and variable.is_numeric else 0
         by_variable[variable.name] = per_state(agree, apart, 0)
     limit = -Fraction(threshold(options, variables))
     best = {x.name: frozenset({AGREE}) for x in variables if _agreement_is_best(options.scores.get(x.name), x)}
@@ -314,7 +321,7 @@ def _nearest(pairing: Pairing, rules: list[Rule], options: Options, context: Sco
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
-def _above(options: Options, pairing: Pairing) -> int:
+def _above(options: Options, pairing: Pairing | UnitPairing) -> int:
     """Return the threshold at the scale of the kernels."""
     return math.floor(threshold(options, pairing.variables) * SCALE)
 
@@ -389,11 +396,19 @@ def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
 
 def score_small(pairings: Pairing, options: Options, context: ScoringContext) -> Scored | None:
     """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
-    from reident.kernels.adhoc import Bands
-
     declared = [options.scores.get(variable.name) for variable in pairings.variables]
     if any(rule is not None and rule.function is not None for rule in declared):
         return None
+    rules, widths = _rules_of_strata(pairings, declared)
+    return _nearest(pairings, rules, options, context, widths=widths)
+
+
+def _rules_of_strata(
+    pairings: Pairing | UnitPairing, declared: Sequence[VariableScore | None]
+) -> tuple[list[Rule], dict[int, np.ndarray]]:
+    """Return the rule of each variable in several strata, and the widths of default bands, which depend on these."""
+    from reident.kernels.adhoc import Bands
+
     rules, widths = [], {}
     for at, rule in enumerate(declared):
         if rule is None and pairings.labels[at] is None:
@@ -401,7 +416,39 @@ def score_small(pairings: Pairing, options: Options, context: ScoringContext) ->
             widths[at] = np.stack(_widths(pairings.spread[:, at]), axis=1)
         else:
             rules.append(_rule(pairings, at, rule))
-    return _nearest(pairings, rules, options, context, widths=widths)
+    return rules, widths
+
+
+def measure(pairing: UnitPairing, options: Options) -> Measure:
+    """Return how units are compared: by the points that a pair lacks, in the largest unit that all of them share."""
+    from reident.kernels.adhoc_rules import flatten, widths_of_strata
+    from reident.kernels.unit_costs import of_scores
+    from reident.kernels.units import LINEAR
+
+    rules, widths = _rules_of_strata(pairing, [options.scores.get(variable.name) for variable in pairing.variables])
+    flat = [flatten([rules[at] for at in places], SCALE) for places in (pairing.own, pairing.of_members)]
+    above, total = _above(options, pairing), sum(int(one.highest.sum()) for one in flat)
+    costs = [column for one in flat for column in (one.table, one.cost, one.beyond, one.highest)]
+    unit = int(np.gcd.reduce([above, SCALE, *(int(np.gcd.reduce(column, initial=0)) for column in costs)]))
+    own, of_members = (
+        of_scores(
+            one,
+            widths_of_strata(one, pairing.n_strata, {k: widths[at] for k, at in enumerate(places) if at in widths}),
+            unit,
+        )
+        for one, places in zip(flat, (pairing.own, pairing.of_members), strict=True)
+    )
+    charge = int(flat[1].highest.sum()) // unit
+    return Measure(own, of_members, LINEAR, unit, total - above, charge)
+
+
+def score_units(pairing: UnitPairing, options: Options, context: ScoringContext) -> Scored:
+    """Suspected pairs of prepared units; scores are rounded to twelve decimals, and ranks are exact."""
+    compared = measure(pairing, options)
+    pairs = nearest(pairing, compared, context)
+    total = compared.threshold + _above(options, pairing)
+    own_score = (2 * (total * pairs.members - pairs.total) + pairs.members) // (2 * pairs.members) / SCALE
+    return Scored(pairs.puf, pairs.eif, (total - pairs.level) / SCALE, pairs.ambiguous, own_score=own_score)
 
 
 def _widths(spread: np.ndarray) -> list[np.ndarray]:
@@ -416,7 +463,7 @@ def _scaled(value: Decimal | int) -> int:
     return int(Decimal(value) * SCALE)
 
 
-def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
+def _rule(pairing: Pairing | UnitPairing, at: int, declared: VariableScore | None) -> Rule:
     """The kernel's form of a variable's scores: declared, or the default of its type."""
     from reident.kernels.adhoc import Bands, Exact, Table
 
@@ -484,5 +531,7 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     score_small=score_small,
+    score_units=score_units,
+    measure=measure,
     losses=losses,
 )

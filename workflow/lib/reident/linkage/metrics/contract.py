@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from reident.linkage.metrics.unit_pairs import Measure
     from reident.linkage.pairing import Pairing
     from reident.linkage.settings import Variable
+    from reident.linkage.unit_pairing import UnitPairing
     from reident.sections.linkage import LinkingVariable
 
     Variables = Sequence[Variable | LinkingVariable]
@@ -60,6 +62,8 @@ class Scored(NamedTuple):
         Records whose best score is shared by more than ``keep`` pairs; none of their pairs are kept.
     variables : uint64 (m,) or None
         Unicity only: the linking variables of the first smallest interaction, bit j for variable j.
+    own_score : float64 (m,) or None
+        Of units, their score; they are ranked by `score`, that of records with as much evidence (METHODS §4.7).
     """
 
     puf: np.ndarray
@@ -67,6 +71,7 @@ class Scored(NamedTuple):
     score: np.ndarray
     ambiguous: np.ndarray
     variables: np.ndarray | None = None
+    own_score: np.ndarray | None = None
 
 
 class Estimates(NamedTuple):
@@ -217,6 +222,11 @@ class Metric(NamedTuple, Generic[OptionsT]):
     low_is_best : callable
         ``low_is_best(options)`` tells whether a lower score is the better one, as the order of pairs says too: an
         intruder with several files compares the best scores of each (METHODS §6.6).
+    score_units : callable or None
+        ``score_units(pairing, options, context) -> Scored``: the pairs of units, positions in the pairing; None for a
+        metric that compares single records only.
+    measure : callable or None
+        ``measure(pairing, options) -> Measure``: how members of units are compared; None for a metric without ranks.
     losses : callable or None
         ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
         metric of which the audit of an edition then knows no relation to others.
@@ -235,6 +245,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
     splits: bool = True
     weighs: bool = False
     score_small: Callable[[Pairing, OptionsT, ScoringContext], Scored | None] | None = None
+    score_units: Callable[[UnitPairing, OptionsT, ScoringContext], Scored] | None = None
+    measure: Callable[[UnitPairing, OptionsT], Measure] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     losses: Callable[[OptionsT, Variables, bool], Losses] | None = None
     by_value: Callable[[OptionsT], bool] = lambda _: False

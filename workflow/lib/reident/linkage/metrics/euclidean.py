@@ -10,12 +10,14 @@ import numpy as np
 from pydantic import Field
 
 from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.unit_pairs import Measure, nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
+    from reident.linkage.unit_pairing import UnitPairing
 
 
 class Options(Section):
@@ -59,7 +61,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
         pairing.puf.values,
         pairing.eif.values,
         pairing.spread,
-        numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
+        numeric=np.array([variable.is_numeric for variable in pairing.variables], bool),
         alpha=float(options.alpha),
         norm=options.norm,
         threshold=round(threshold(options) * SCALE),
@@ -71,10 +73,35 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     return Scored(puf, eif, level / SCALE, ambiguous)
 
 
+def measure(pairing: UnitPairing, options: Options) -> Measure:
+    """Return how units are compared."""
+    from reident.kernels.euclidean_costs import step_squares
+    from reident.kernels.unit_costs import of_deviations
+    from reident.kernels.units import PRIMER, RMS
+
+    alpha = float(options.alpha)
+    numeric = np.array([variable.is_numeric for variable in pairing.variables], bool)
+    steps = step_squares() if options.whole_steps else None
+    own, of_members = (
+        of_deviations(numeric[list(places)], pairing.spread[:, list(places)], 1.0, alpha * alpha, steps)
+        for places in (pairing.own, pairing.of_members)
+    )
+    norm = PRIMER if options.norm == "primer" else RMS
+    charge = alpha * alpha * len(pairing.of_members)
+    return Measure(own, of_members, norm, float(SCALE), round(threshold(options) * SCALE), charge)
+
+
+def score_units(pairing: UnitPairing, options: Options, context: ScoringContext) -> Scored:
+    """Suspected pairs of prepared units; scores are rounded to twelve decimals."""
+    pairs = nearest(pairing, measure(pairing, options), context)
+    own_score = pairs.total // pairs.members / SCALE
+    return Scored(pairs.puf, pairs.eif, pairs.level / SCALE, pairs.ambiguous, own_score=own_score)
+
+
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
     """Return the number of variables that may differ completely; numeric ones first, whose score is at most tanh 3."""
     v = len(variables)
-    squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)
+    squares = sorted(FARTHEST**2 if variable.is_numeric else 1.0 for variable in variables)
     divisor = v * v if options.norm == "primer" else v
     return (
         sum(
@@ -88,10 +115,10 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
 def losses(options: Options, variables: Variables, complete: bool) -> Losses:
     """Return the squared scores of each variable."""
     v, alpha, farthest = len(variables), options.alpha, Fraction(FARTHEST**2)
-    by_type = {"numeric": per_state(0, (0, farthest), alpha**2), "categorical": per_state(0, 1, alpha**2)}
+    numbers, codes = per_state(0, (0, farthest), alpha**2), per_state(0, 1, alpha**2)
     divisor = v * v if options.norm == "primer" else v
     return Losses(
-        {variable.name: by_type[variable.type] for variable in variables},
+        {variable.name: numbers if variable.is_numeric else codes for variable in variables},
         round(threshold(options) * SCALE),
         level=lambda total: round(math.sqrt(total / divisor) * SCALE),
         order=(None if complete else alpha, options.whole_steps),
@@ -110,6 +137,8 @@ METRIC = Metric(
     score=score,
     tolerance=tolerance,
     score_small=score,
+    score_units=score_units,
+    measure=measure,
     low_is_best=lambda _: True,
     losses=losses,
 )

@@ -124,7 +124,7 @@ def check(options: Options, variables: Variables) -> None:
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, which is not a linking variable. Correct "
                 "the name."
             )
-        if by_name[name].type == "categorical" and not getattr(by_name[name], "order", ()):
+        if not by_name[name].is_numeric and not getattr(by_name[name], "order", ()):
             raise ValueError(
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, whose categories have no order. Declare "
                 "its `order`, or remove it."
@@ -132,7 +132,7 @@ def check(options: Options, variables: Variables) -> None:
     if options.bands and options.levels == "bins":
         raise ValueError("`.metrics.fellegi_sunter` must not have `bands` with `levels: bins`. Remove one of the two.")
     for name, limits in options.bands.items():
-        if name not in by_name or by_name[name].type != "numeric":
+        if name not in by_name or not by_name[name].is_numeric:
             raise ValueError(
                 f"`.metrics.fellegi_sunter.bands` must not have `{name}`, which is not a numeric linking variable. "
                 "Correct the name, or remove it."

@@ -160,7 +160,7 @@ class Rules(NamedTuple):
 
     def by_difference(self, variable: Variable) -> bool:
         """Return whether a variable is compared by the difference of its numbers."""
-        return self.differences and variable.type == "numeric"
+        return self.differences and variable.is_numeric
 
 
 def _cuts(differences: Differences) -> list[int]:

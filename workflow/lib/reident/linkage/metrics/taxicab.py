@@ -18,12 +18,14 @@ from reident.linkage.metrics.contract import (
     job_arguments,
     per_state,
 )
+from reident.linkage.metrics.unit_pairs import Measure, nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
+    from reident.linkage.unit_pairing import UnitPairing
 
 
 class Options(Section):
@@ -61,6 +63,28 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), ambiguous)
 
 
+def measure(pairing: UnitPairing, options: Options) -> Measure:
+    """Return how units are compared: levels are those of records, doubled, so that half of α is whole."""
+    from reident.kernels.unit_costs import of_categories
+    from reident.kernels.units import LINEAR
+
+    alpha, v_m = options.alpha, len(pairing.of_members)
+    own, of_members = (
+        of_categories(len(places), pairing.n_strata, alpha.denominator, alpha.numerator)
+        for places in (pairing.own, pairing.of_members)
+    )
+    return Measure(own, of_members, LINEAR, 2, alpha.numerator * len(pairing.variables), alpha.numerator * v_m)
+
+
+def score_units(pairing: UnitPairing, options: Options, context: ScoringContext) -> Scored:
+    """Suspected pairs of binned units, in exact integers."""
+    pairs = nearest(pairing, measure(pairing, options), context)
+    one = 2 * options.alpha.denominator * len(pairing.variables)
+    return Scored(
+        pairs.puf, pairs.eif, pairs.level / one, pairs.ambiguous, own_score=pairs.total / (one * pairs.members)
+    )
+
+
 def _levels(options: Options, v: int) -> dict[str, Any]:
     """Return the costs of a different and a missing value, and the largest level of a suspected pair."""
     alpha = options.alpha
@@ -91,6 +115,8 @@ METRIC = Metric(
     score=score,
     tolerance=tolerance,
     score_small=score,
+    score_units=score_units,
+    measure=measure,
     low_is_best=lambda _: True,
     losses=losses,
 )

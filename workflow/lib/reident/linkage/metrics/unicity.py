@@ -9,12 +9,14 @@ from pydantic import Field, model_validator
 
 from reident.errors import InputError
 from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.unit_pairs import Measure, sides
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
     from reident.kernels.unicity import Sets
     from reident.linkage.metrics.contract import Variables
     from reident.linkage.pairing import Pairing
+    from reident.linkage.unit_pairing import UnitPairing
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MAX_VARIABLES = 23
@@ -87,6 +89,32 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
 
+def measure(pairing: UnitPairing, _: Options) -> Measure:
+    """Return how members of units are told apart: by the number of variables on which they are not equal."""
+    from reident.kernels.unit_costs import of_categories
+    from reident.kernels.units import LINEAR
+
+    own, of_members = (
+        of_categories(len(places), pairing.n_strata, 1, 1) for places in (pairing.own, pairing.of_members)
+    )
+    return Measure(own, of_members, LINEAR, 1, len(pairing.variables), len(pairing.of_members))
+
+
+def score_units(pairing: UnitPairing, options: Options, context: ScoringContext) -> Scored:
+    """Pairs of binned units that alone have a profile in both files; the score is the smallest order."""
+    from reident.kernels.profiles import shared_units
+
+    v = len(pairing.variables)
+    orders = range(1, min(options.max_order or v, v) + 1)
+    if sets_in_force(options, context.any_missing) != "all":
+        orders = range(v, v + 1)
+    puf, eif, order, variables = shared_units(
+        *sides(pairing), pairing.own, orders, threads=context.threads, progress=context.progress
+    )
+    nothing = np.zeros(len(pairing.puf.start) - 1, bool)
+    return Scored(puf, eif, order.astype(np.float64), nothing, variables)
+
+
 def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
     from reident.kernels.unicity import max_records
 
@@ -123,5 +151,6 @@ def losses(options: Options, variables: Variables, complete: bool) -> Losses:
 
 METRIC = Metric(
     "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
-    splits=False, score_small=score, low_is_best=lambda _: True, losses=losses,
+    splits=False, score_small=score, score_units=score_units, measure=measure, low_is_best=lambda _: True,
+    losses=losses,
 )  # fmt: skip

@@ -158,7 +158,7 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     For `closest`, all but the categories that must be equal, since every number has a rank distance.
     """
     if isinstance(options.agreement, Closest):
-        numeric = sum(variable.type == "numeric" for variable in variables)
+        numeric = sum(variable.is_numeric for variable in variables)
         return len(variables) - max(options.agreement.closest - numeric, 0)
     return len(variables) - options.min_agree
 
@@ -174,15 +174,15 @@ def losses(options: Options, variables: Variables, _: bool) -> Losses:
     """Return each agreement as a negative loss; for `closest`, each rank distance."""
     is_closest = isinstance(options.agreement, Closest)
     least = options.agreement.closest if isinstance(options.agreement, Closest) else options.min_agree
-    by_type = {"numeric": per_state(-1, -1 if is_closest else (-1, 0), 0), "categorical": per_state(-1, 0, 0)}
+    numbers, codes = per_state(-1, -1 if is_closest else (-1, 0), 0), per_state(-1, 0, 0)
     return Losses(
-        {variable.name: by_type[variable.type] for variable in variables},
+        {variable.name: numbers if variable.is_numeric else codes for variable in variables},
         1 - least,
         # Of categories alone, every pair that `closest` compares has the rank distance 1.
         level=(lambda total: max(total, -least)) if is_closest else (lambda total: total),
         order=(options.agreement,),
         reach=-least,
-        ranks=not is_closest or all(variable.type == "categorical" for variable in variables),
+        ranks=not is_closest or not any(variable.is_numeric for variable in variables),
         measure=_measure(options.agreement),
         step=0 if is_closest else 1,
         best={variable.name: frozenset({AGREE}) for variable in variables},

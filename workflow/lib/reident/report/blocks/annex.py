@@ -9,13 +9,13 @@ import pandas as pd
 
 from reident.ledger.withheld import withheld, without_digest
 from reident.pipeline import release
-from reident.report.blocks.common import file_in_words, in_order, row_account
+from reident.report.blocks.common import file_in_words, in_order, number_or_day, row_account
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
-from reident.report.wording import UNDEFINED, code, count, defined, escape, label_cells, listed, number
+from reident.report.wording import UNDEFINED, code, count, defined, escape, label_cells, listed
 
 TEXT = Sentences("annex")
 GLOSSARY = Sentences("glossary")
@@ -34,7 +34,7 @@ def cut_points(results: Results) -> str | None:
     if empty:
         text = f"{text} {TEXT('cut_points.empty', n=empty, bins=len(bins))}"
     n_lines = len(bins[["scope", "variable", "file"]].drop_duplicates())
-    return paragraphs(text, _each_cut(results, bins) if n_lines <= MAX_CUT_LINES else _cut_ranges(bins))
+    return paragraphs(text, _each_cut(results, bins) if n_lines <= MAX_CUT_LINES else _cut_ranges(results, bins))
 
 
 def _each_cut(results: Results, bins: pd.DataFrame) -> str:
@@ -45,7 +45,7 @@ def _each_cut(results: Results, bins: pd.DataFrame) -> str:
             "variable": variable,
             "label": labels.get(scope, TEXT("cut_points.whole_study")),
             "cut_by": _file_name(file),
-            "cut_points": _joined(rows["up_to"], number),
+            "cut_points": _joined(rows["up_to"], number_or_day(results, str(variable))),
             "puf_by_bin": _joined(rows["n_puf"], count),
             "eif_by_bin": _joined(rows["n_eif"], count),
         }
@@ -71,12 +71,13 @@ def _file_name(file: str) -> str:
     return TEXT.group("cut_points.files").get(file, file)
 
 
-def _cut_ranges(bins: pd.DataFrame) -> str:
+def _cut_ranges(results: Results, bins: pd.DataFrame) -> str:
     rows = []
     for variable in bins["variable"].unique():
         for file, group in bins[bins["variable"] == variable].groupby("file", sort=False):
             ends = group.dropna(subset="up_to").groupby("bin")["up_to"].agg(["min", "max"])
-            ranges = " · ".join(f"{number(line.min)} – {number(line.max)}" for line in ends.itertuples())
+            show = number_or_day(results, variable)
+            ranges = " · ".join(f"{show(line.min)} – {show(line.max)}" for line in ends.itertuples())
             rows.append((variable, _file_name(str(file)), ranges or UNDEFINED, (group["n_puf"] == 0).sum()))
     lines = pd.DataFrame(rows, columns=["variable", "cut_by", "cut_ranges", "empty_bins"])
     return table(

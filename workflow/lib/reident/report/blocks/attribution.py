@@ -136,7 +136,7 @@ def attribution_findings(results: Results) -> str:
     """Say on the front page how much a set of keys discloses of each target at most, and a guess without any key."""
     types = results.table(TARGETS).set_index("target")["type"]
     texts = (
-        _finding(results, str(target), line, numeric=types[target] == "numeric")
+        _finding(results, str(target), line, numeric=types[target] != "categorical")
         for target, line in worst(results).iterrows()
     )
     return box("findings", items(texts))
@@ -262,7 +262,7 @@ def attribution_choices(results: Results) -> str:
         "unmatched": ("zero", UNDEFINED),
         "baseline": (baseline_of(results) or "none", "`holdout`"),
     }
-    if (results.table(TARGETS)["type"] == "numeric").any():
+    if (results.table(TARGETS)["type"] != "categorical").any():
         chosen["numeric"] = ("within", "`within`")
     if n_files(results) > 1:
         chosen["files"] = ("mean", UNDEFINED)

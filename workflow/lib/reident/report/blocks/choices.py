@@ -68,7 +68,7 @@ def _missing(results: Results) -> list[Choice]:
 
 
 def _binning(results: Results) -> list[Choice]:
-    numeric = any(variable["type"] == "numeric" for variable in results.study["linking_variables"])
+    numeric = any(variable["type"] != "categorical" for variable in results.study["linking_variables"])
     if not numeric or not {"unicity", "taxicab", "fellegi_sunter"} & set(results.metrics):
         return []
     cutters, scopes = TEXT.group("cut_points.in_force"), TEXT.group("scope.in_force")

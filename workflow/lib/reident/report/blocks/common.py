@@ -15,6 +15,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
+from reident.sections.days import day_text
 from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, undecided
 
 ANNEX = Sentences("annex")
@@ -161,3 +162,9 @@ def limit_line(axes: Axes, limit: float | None, *, at_top: bool = True) -> None:
     look |= {"xycoords": ("data", "axes fraction"), "xytext": (2 * side, 2), "textcoords": "offset points"}
     name = RATES("by_metric.figure.line", limit=declared(limit))
     axes.annotate(name, (limit, 1 if at_top else 0), **look)
+
+
+def number_or_day(results: Results, variable: str, show: Callable[[float], str] = number) -> Callable[[float], str]:
+    """Return the function that shows values of a linking variable: numbers, or the days of a date."""
+    dates = {one["name"] for one in results.study["linking_variables"] if one["type"] == "date"}
+    return day_text if variable in dates else show

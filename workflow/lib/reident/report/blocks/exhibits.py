@@ -224,8 +224,8 @@ EXHIBITS = {
     for name, answer, *reads in (
         ("agency", _agency, RESOLVED),
         ("date", _date, RESOLVED),
-        ("linking_variables", lambda study: _linking(study, "numeric", "categorical"), RESOLVED),
-        ("numeric_variables", lambda study: _linking(study, "numeric"), RESOLVED),
+        ("linking_variables", lambda study: _linking(study, "numeric", "date", "categorical"), RESOLVED),
+        ("numeric_variables", lambda study: _linking(study, "numeric", "date"), RESOLVED),
         ("strata_variables", lambda study: _listed("names", study.strata_names), RESOLVED),
         ("key_variables", lambda study: _listed("names", study.table(VARIABLES)["variable"]), VARIABLES),
         ("sampling_fraction", _sampling_fraction, RESOLVED),

@@ -297,9 +297,11 @@ def risk_levels(results: Results) -> str | None:
 def numeric_variables(results: Results) -> set[str]:
     """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
     risk = results.model.risk
-    names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
+    names = {variable.name for variable in risk.key_variables if variable.is_numeric}
     if risk.side in ("puf", "eif"):
-        names |= {variable["name"] for variable in results.study["linking_variables"] if variable["type"] == "numeric"}
+        names |= {
+            variable["name"] for variable in results.study["linking_variables"] if variable["type"] != "categorical"
+        }
     return names
 
 

@@ -222,7 +222,7 @@ def risk_account(results: Results) -> str:
 def risk_bins(results: Results) -> str | None:
     """Show the bins of numeric key variables, or nothing without one."""
     categories = results.table(CATEGORIES)
-    sensitive = {variable.name for variable in results.model.risk.sensitive if variable.type == "numeric"}
+    sensitive = {variable.name for variable in results.model.risk.sensitive if variable.is_numeric}
     is_numeric = categories["variable"].isin(numeric_variables(results) | sensitive)
     groups = categories[is_numeric].groupby("variable", sort=False)
     if not len(groups):

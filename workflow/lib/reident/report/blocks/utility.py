@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.linkage.metrics import REGISTRY
 from reident.report import style
-from reident.report.blocks.common import DASHED, top_of
+from reident.report.blocks.common import DASHED, number_or_day, top_of
 from reident.report.blocks.variants import (
     MAX_VARIANTS,
     RATES,
@@ -138,7 +138,10 @@ def utility_estimates(results: Results) -> str | None:
         for line in lines.itertuples()
     ]
     cells = {
-        side: [_estimate(*line) for line in lines[[side, f"{side}_low", f"{side}_high"]].to_numpy()]
+        side: [
+            _estimate(results, *line)
+            for line in lines[["variable", "estimate", side, f"{side}_low", f"{side}_high"]].itertuples(index=False)
+        ]
         for side in ("original", "released")
     }
     lines = lines.assign(estimate=names, **cells)
@@ -157,10 +160,12 @@ def _term(results: Results, variable: str, level: str) -> str:
     return TEXT("estimates.level", variable=escape(variable), level=escape(results.label(variable, level)))
 
 
-def _estimate(value: float, low: float, high: float) -> str:
+def _estimate(results: Results, variable: str, estimate: str, value: float, low: float, high: float) -> str:
+    """Return an estimate with its interval; the mean of a date is a day."""
+    show = number_or_day(results, variable, _digits) if estimate == "mean" else _digits
     if not defined(low):
-        return _digits(value)
-    return TEXT("estimates.interval", value=_digits(value), low=_digits(low), high=_digits(high))
+        return show(value)
+    return TEXT("estimates.interval", value=show(value), low=show(low), high=show(high))
 
 
 def _digits(value: float) -> str:

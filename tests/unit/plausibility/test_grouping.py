@@ -1,0 +1,118 @@
+"""Columns that group rows in a study of single rows, and columns that merely repeat (METHODS §1.1)."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making import grouped
+from making.examples import cases, examples
+from making.studies import study
+from reident.pipeline import step_settings
+from reident.plausibility import grouping
+
+VARIABLES = ["age", "sex", "tenure"]
+
+
+def unique_groups(frame, column, variables):
+    """The groups that are alone with the multiset of their members' values, none of which is missing."""
+    profiles = {}
+    for group, members in frame[frame[column] != -1].groupby(column):
+        values = members[["region", *variables]].to_numpy(float)
+        if not np.isnan(values).any():
+            profiles[group] = tuple(sorted(map(tuple, values.tolist())))
+    counts = Counter(profiles.values())
+    return {profile: group for group, profile in profiles.items() if counts[profile] == 1}
+
+
+@examples(40)
+@given(seed=st.integers(0, 10**6), households=st.integers(12, 120), known=st.sampled_from([0.5, 1.0]),
+       missing=st.sampled_from([0.0, 0.1]))  # fmt: skip
+def test_the_number_of_groups_that_are_unique_in_both_files(seed, households, known, missing):
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, households, known)
+    puf, eif = (file.astype({"age": float}) for file in (puf, eif))
+    for file in (puf, eif):
+        file["age"] = (file["age"] // 10).where(rng.random(len(file)) >= missing)
+    lines = grouped.found(puf, eif, links, "hh", VARIABLES, declared=True)
+    ours, theirs = (unique_groups(file, "hh", VARIABLES) for file in (puf, eif))
+    both = ours.keys() & theirs.keys()
+    several = any(len(profile) > 1 for profile in both)
+    right = sum(ours[profile] == theirs[profile] for profile in both)
+    if not several or 2 * right < len(both):
+        assert not lines
+    elif lines:  # households of one alone do not show that the files group rows alike
+        (line,) = lines
+        assert (line.n, line.chance) == (len(both), puf["hh"].nunique())
+        assert line.statistic == len(both) / puf["hh"].nunique()
+        assert line.severity == ("understates" if line.statistic > 0.01 else "notable")
+        assert line.proposal == "units: {puf: hh, eif: hh}"
+    else:
+        grouped_rows = [file["hh"].map(file["hh"].value_counts()).gt(1).mean() for file in (puf, eif)]
+        assert min(grouped_rows) < grouping.MIN_GROUPED
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("column", grouped.CODES)
+def test_columns_that_merely_repeat_are_no_units(column, seed):
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, int(rng.integers(200, 1500)), 1.0, off=0.0)
+    assert not grouped.found(puf, eif, links, column, VARIABLES)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["hh", "household", "HHID", "x1"])
+def test_households_are_seen_by_their_name_or_by_what_their_members_share(name, seed):
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, 400, 0.6)
+    (line,) = grouped.found(puf, eif, links, "hh", VARIABLES, name=name)
+    assert line.check == "groups"
+    assert line.severity == "understates"
+
+
+def test_households_of_other_people_are_no_evidence():
+    rng = np.random.default_rng(1)
+    puf, eif, links = grouped.two_files(rng, 300)
+    eif["hh"] = rng.permutation(eif["hh"])
+    assert not grouped.found(puf, eif, links, "hh", VARIABLES, declared=True)
+
+
+CANDIDATES = [
+    ("clusters by another name", {"rates": {"cluster": "hh"}}, ["xhh", "phone"], [("hh", "xhh"), ("hh", "phone")]),
+    ("clusters by the same name", {"rates": {"cluster": "hh"}}, ["hh", "phone"], [("hh", "hh")]),
+    ("the same name", {}, ["HH", "phone"], [("hh", "HH")]),
+    ("nothing in common", {}, ["phone"], []),
+]
+
+
+@pytest.mark.parametrize(("fields", "columns", "pairs"), cases(CANDIDATES))
+def test_columns_that_are_looked_at(fields, columns, pairs):
+    model = study(linking_variables=[{"name": "age", "type": "numeric"}], **fields)
+    settings = step_settings.preparing(model)
+    found = grouping.candidates(
+        settings, {"puf": [*settings.columns_of("puf"), "hh"], "eif": [*settings.columns_of("eif"), *columns]}
+    )
+    assert [(one.puf[0], one.eif[0]) for one in found] == pairs
+
+
+def test_parts_of_composite_keys_are_looked_at_and_units_are_not():
+    files = {"puf": {"path": "p.csv", "id": ["hh", "person"]}, "eif": {"path": "e.csv", "id": ["home", "nr"]},
+             "iuf": {"path": "i.csv", "puf_id": ["hh", "person"], "eif_id": ["home", "nr"]}}  # fmt: skip
+    variables = [{"name": "age", "type": "numeric"}]
+    columns = {"puf": ["hh", "person", "age"], "eif": ["home", "nr", "age"]}
+    settings = step_settings.preparing(study(files=files, linking_variables=variables))
+    assert [(one.puf, one.eif) for one in grouping.candidates(settings, columns)] == [
+        (("hh",), ("home",)), (("person",), ("nr",)),
+    ]  # fmt: skip
+    units = study(files=files, linking_variables=variables, units={"puf": "hh", "eif": "home"})
+    assert grouping.candidates(step_settings.preparing(units), columns) == []
+
+
+def test_agreement_of_groups_is_a_share_of_pairs():
+    puf = np.array([0, 0, 0, 1, 1, -1])
+    eif = np.array([5, 5, 6, 7, 7, 7])
+    pairs = [(i, j) for i in range(5) for j in range(i)]
+    ours, theirs = ({(i, j) for i, j in pairs if side[i] == side[j]} for side in (puf, eif))
+    assert grouping.agreement(puf, eif) == len(ours & theirs) / len(ours | theirs)
+    assert grouping.agreement(np.array([1, 2]), np.array([1, 2])) == 0.0

@@ -1,0 +1,269 @@
+"""Columns that group rows, such as the number of a household, in a study that compares single rows (METHODS §1.1).
+
+A group is unique by its members if no other group of its file has members with the same values of all linking
+variables. An intruder who sees the groups in both files names it, whatever is said of its rows one by one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident import reading
+from reident.errors import InputError
+from reident.intake import keys
+from reident.intake.settings import PreparationSettings
+from reident.intake.severity import of_share
+from reident.plausibility.files import joined
+from reident.plausibility.findings import MIN_LINKS, Finding
+from reident.plausibility.hashing import mixed
+from reident.plausibility.records import Records, Sides
+from reident.sections.files import SourceFile
+
+MIN_GROUPED = 0.2
+"""The smallest share of the rows of either file that have another row in their group."""
+
+MIN_PAIRS = 5
+"""The fewest pairs of linked rows in one group that show whether groups of both files correspond."""
+
+MIN_AGREEMENT = 0.5
+"""The smallest share of the pairs of linked rows in one group of either file that are in one group of both."""
+
+MAX_MEAN, MAX_RATIO = 10, 12
+"""Codes that merely repeat, such as those of occupations or places, have more rows on average, or one has many times as
+many as others, than the groups of a column whose name does not say what it is."""
+
+MIN_CONSTANT, MAX_USUAL = 0.95, 0.9
+"""A variable is one of groups if this share of the pairs of rows of a group agree on it, and fewer of all pairs do."""
+
+NAME = re.compile(
+    r"(^|[^a-z])x?(hh|hid|house|haushalt|menage|foyer|huishouden|hogar|famil|dwelling|serial|person|patient|case|pid)",
+    re.IGNORECASE,
+)
+"""Names of columns that identify households, people or cases."""
+
+
+class Candidate(NamedTuple):
+    """Columns of both files that may group rows, and whether the study itself takes them for more than a variable."""
+
+    puf: tuple[str, ...]
+    eif: tuple[str, ...]
+    declared: bool
+
+    @property
+    def option(self) -> str:
+        """The option that attacks the groups."""
+        sides = (names[0] if len(names) == 1 else f"[{', '.join(names)}]" for names in (self.puf, self.eif))
+        return "units: {{puf: {}, eif: {}}}".format(*sides)
+
+
+class Groups(NamedTuple):
+    """Columns that group the rows of both files: the group of each row from 0, -1 for none; int64, by side."""
+
+    candidate: Candidate
+    codes: Sides
+
+
+def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str]]) -> list[Candidate]:
+    """Return the columns that may group rows, by the names of all columns of both files.
+
+    They are the columns of `rates.cluster` with those of their names in the EIF, or each that the study does not
+    declare; the parts of composite keys; and columns of one name that the study does not declare.
+    """
+    if settings.units is not None:
+        return []
+    free = {side: [name for name in columns[side] if name not in settings.columns_of(side)] for side in columns}
+    found = []
+    if settings.cluster:
+        named = set(settings.cluster) <= set(columns["eif"])
+        theirs = [settings.cluster] if named else [(name,) for name in free["eif"]]
+        found += [Candidate(settings.cluster, names, declared=True) for names in theirs]
+    parts = [settings.keys_of(side) for side in ("puf", "eif")]
+    if min(map(len, parts)) > 1:
+        found += [Candidate((puf,), (eif,), declared=True) for puf, eif in zip(*parts, strict=False)]
+    folded = {name.casefold(): name for name in free["eif"]}
+    for name in free["puf"]:
+        if other := folded.get(name.casefold()):
+            found.append(Candidate((name,), (other,), declared=False))
+    return found
+
+
+def further(
+    settings: PreparationSettings, paths: Mapping[str, Path], made: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> dict[str, list[str]]:
+    """Return the columns of both files that may group rows, beside those that the study declares, by side.
+
+    `made` has the columns of files that are in memory. A file that cannot be read has none here.
+    """
+    if settings.units is not None:
+        return {}
+    columns = dict(made)
+    with contextlib.suppress(InputError, OSError):
+        for side, path in paths.items():
+            source = settings.file(side)
+            fixed = source.kind == "fixed-width"
+            columns[side] = list(source.layout) if fixed else reading.column_names(path, source)
+    if len(columns) < 2:
+        return {}
+    found = {}
+    for side in columns:
+        names = dict.fromkeys(name for one in candidates(settings, columns) for name in getattr(one, side))
+        others = [name for name in names if name not in settings.columns_of(side)]
+        found[side] = [name for name in others if side in made or _is_readable(settings.file(side), paths[side], name)]
+    return found
+
+
+def _is_readable(source: SourceFile, path: Path, name: str) -> bool:
+    """Return whether a column has a text: one that the study does not name may have any type."""
+    with contextlib.suppress(InputError):
+        next(iter(reading.batches(path, source, [name])), None)
+        return True
+    return False
+
+
+def texts(settings: PreparationSettings, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
+    """Return the text of both files, as far as their columns may group rows, with their keys; empty if none may."""
+    columns = further(settings, paths)
+    known = {"puf": settings.cluster, "eif": ()}
+    if not any(columns.values()) and min(len(settings.keys_of(side)) for side in paths) < 2:
+        return {}
+    read = {}
+    for side, path in paths.items():
+        key = settings.keys_of(side)
+        names = list(dict.fromkeys([*key, *known[side], *columns.get(side, [])]))
+        read[side] = reading.read(path, settings.file(side), names, key)
+    return read
+
+
+def coded(
+    settings: PreparationSettings, wanted: Sequence[Candidate], texts: Mapping[str, pa.Table]
+) -> Iterator[Groups]:
+    """Yield the groups of candidates from the text of both files, in the order of the prepared tables."""
+    order = {
+        side: np.argsort(keys.codes([text], [settings.keys_of(side)])[0], kind="stable") for side, text in texts.items()
+    }
+    for candidate in wanted:
+        names = candidate.puf, candidate.eif
+        codes = {}
+        for side, columns in zip(("puf", "eif"), names, strict=True):
+            empty = np.any([pc.equal(texts[side][name], "").to_numpy() for name in columns], axis=0)
+            code = keys.codes([texts[side]], [columns])[0]
+            codes[side] = np.where(empty, -1, code)[order[side]]
+        yield Groups(candidate, codes)
+
+
+def check(records: Records, groups: Iterator[Groups]) -> Iterator[Finding]:
+    """Yield the columns whose groups most people are unique by, if they group rows in both files."""
+    found = [finding for one in groups if (finding := _measured(records, one)) is not None]
+    yield from sorted(found, key=lambda finding: -finding.n)[:1]
+
+
+def _measured(records: Records, groups: Groups) -> Finding | None:
+    candidate, codes = groups
+    if not _corresponds(records, codes) or not (candidate.declared or _is_unit(records, candidate, codes)):
+        return None
+    n_groups, names = len(np.unique(codes["puf"][codes["puf"] >= 0])), "+".join(candidate.puf)
+    puf, eif = (_profiles(records, side, codes[side]) for side in ("puf", "eif"))
+    _, at, other = np.intersect1d(puf.profile, eif.profile, assume_unique=True, return_indices=True)
+    n_theirs = int(codes["eif"].max(initial=0)) + 1
+    linked = _number(*(codes[side][records.every_link[side]] for side in ("puf", "eif")), n_theirs)
+    true = np.isin(_number(puf.group[at], eif.group[other], n_theirs), linked)
+    if not (puf.size[at] > 1).any() or (records.links.n and 2 * true.sum() < len(at)):
+        return None
+    share = len(at) / n_groups
+    return Finding(names, "groups", share, float(n_groups), len(at), of_share(share), candidate.option)
+
+
+def _number(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
+    """Return a number for each pair of codes, of which the second are below the width; -1 if one is missing."""
+    return np.where((first < 0) | (second < 0), -1, first * width + second)
+
+
+def _corresponds(records: Records, codes: Sides) -> bool:
+    """Return whether columns group the rows of both files, and as far as links tell the same ones."""
+    for code in codes.values():
+        sizes = np.bincount(code[code >= 0])
+        if len(code) == 0 or sizes[sizes > 1].sum() < MIN_GROUPED * len(code):
+            return False
+    puf, eif = (codes[side][records.every_link[side]] for side in ("puf", "eif"))
+    if len(puf) < MIN_LINKS or min(_pairs(one[one >= 0]) for one in (puf, eif)) < MIN_PAIRS:
+        return records.links.n < MIN_LINKS
+    return agreement(puf, eif) >= MIN_AGREEMENT
+
+
+def agreement(puf: np.ndarray, eif: np.ndarray) -> float:
+    """Return how far groups of linked rows are the same: of the pairs of rows in one group, the share of both files.
+
+    Rows without a group, -1, do not count; 0 if no group has two rows.
+    """
+    both = (puf >= 0) & (eif >= 0)
+    puf, eif = puf[both], eif[both]
+    common = np.unique(np.column_stack([puf, eif]), axis=0, return_inverse=True)[1]
+    either = _pairs(puf) + _pairs(eif) - _pairs(common)
+    return _pairs(common) / either if either else 0.0
+
+
+def _pairs(codes: np.ndarray) -> int:
+    """Return the number of pairs of equal codes."""
+    _, sizes = np.unique(codes, return_counts=True)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _is_unit(records: Records, candidate: Candidate, codes: Sides) -> bool:
+    """Return whether a column of both files looks like that of units, and not like one that merely repeats.
+
+    Its name says so; or a variable is the same in its groups, which are small and alike in size, as those of a
+    household are, or most variables are, as those of a person with several rows.
+    """
+    if any(NAME.search(names[0]) for names in (candidate.puf, candidate.eif)):
+        return True
+    constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*records.variables, ""]]
+    sizes = np.bincount(codes["puf"][codes["puf"] >= 0])
+    sizes = sizes[sizes > 0]
+    alike = sizes.mean() <= MAX_MEAN and sizes.max() <= MAX_RATIO * sizes.mean()
+    return sizes.mean() <= MAX_MEAN and (2 * sum(constant) > len(constant) or (any(constant) and alike))
+
+
+def _is_constant(records: Records, name: str, codes: np.ndarray, side: str) -> bool:
+    """Return whether the rows of a group agree on a variable, or on the stratum, and others do not."""
+    values = records.variables[name].codes[side] if name else records.strata[side]
+    present = (codes >= 0) & (values >= 0)
+    values, groups = values[present], codes[present]
+    n, inside = len(values), _pairs(groups)
+    if not inside or _pairs(values) > MAX_USUAL * n * (n - 1) / 2:
+        return False
+    return _pairs(_number(groups, values.astype(np.int64), int(values.max()) + 1)) >= MIN_CONSTANT * inside
+
+
+class _Profiles(NamedTuple):
+    """The groups that are unique in their file by their members: their profiles, numbers and sizes."""
+
+    profile: np.ndarray
+    group: np.ndarray
+    size: np.ndarray
+
+
+def _profiles(records: Records, side: str, codes: np.ndarray) -> _Profiles:
+    """Return the unique groups of a file, by the multiset of their members' codes and strata, all of them present."""
+    columns = [values.codes for values in records.variables.values()]
+    complete = np.all([records.strata[side] >= 0, *(column[side] >= 0 for column in columns)], axis=0)
+    member = joined(records, side, columns)
+    rows = np.flatnonzero(codes >= 0)
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    group, starts, size = np.unique(codes[rows], return_index=True, return_counts=True)
+    if not len(rows):
+        return _Profiles(np.empty(0, np.uint64), group, size)
+    whole = np.logical_and.reduceat(complete[rows], starts)
+    profile = mixed(np.add.reduceat(mixed(member[rows]), starts) + mixed(size.astype(np.uint64)))
+    profile, group, size = profile[whole], group[whole], size[whole]
+    _, first, times = np.unique(profile, return_index=True, return_counts=True)
+    single = first[times == 1]
+    return _Profiles(profile[single], group[single], size[single])
