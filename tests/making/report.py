@@ -118,6 +118,7 @@ class Shape:
     calibration: tuple[tuple[int, int, float], ...] = ((80, 39, 0.55), (60, 50, 0.82), (40, 38, 0.97))
     """Suspected pairs, confirmed pairs and mean probability, by class of match probability."""
     converged: bool = True
+    left_out: float = 0.0
     """Whether the EM algorithm has converged."""
     at_bound: bool = False
     """Whether the prior is at its bound."""
@@ -464,7 +465,7 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
     ]
     informed = shape.options.get("fellegi_sunter", {}).get("m") == "informed"
     bound = None if informed else prior if shape.at_bound else 2 * prior
-    model = n, prior, bound, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
+    model = n, prior, bound, shape.left_out, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
     return {
         name: pd.DataFrame(rows, columns=table.names)
         for (name, rows), table in zip(
