@@ -118,8 +118,9 @@ class Shape:
     calibration: tuple[tuple[int, int, float], ...] = ((80, 39, 0.55), (60, 50, 0.82), (40, 38, 0.97))
     """Suspected pairs, confirmed pairs and mean probability, by class of match probability."""
     converged: bool = True
-    left_out: float = 0.0
     """Whether the EM algorithm has converged."""
+    left_out: float = 0.0
+    """The bound on the links among pairs that are no candidates."""
     at_bound: bool = False
     """Whether the prior is at its bound."""
     lost: bool = True
