@@ -37,4 +37,4 @@ def test_a_threshold_that_no_pair_reaches_gives_no_verdict(results):
 
 def test_the_links_that_candidates_may_leave_out_are_bounded_in_a_sentence(results):
     assert "At most 13 of the expected links" in fellegi_sunter.weights_premise(results(left_out=12.4))
-    assert "other pairs" not in fellegi_sunter.weights_premise(results())
+    assert "best candidates" not in fellegi_sunter.weights_premise(results())
