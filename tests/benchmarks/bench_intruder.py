@@ -226,12 +226,13 @@ def main() -> None:
     """Print a line for each study."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("studies", nargs="*", type=Path)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--held", type=int, default=600)
     parser.add_argument("--dependent", action="store_true")
     parser.add_argument("--certainty", action="store_true", help="how sure the intruder is, in place of what he finds")
     options = parser.parse_args()
     studies = {path.stem: of_file(path) for path in options.studies} or {
-        way: simulated(way, seed, options.held, repeated=options.dependent) for seed, way in enumerate(WAYS, start=100)
+        way: simulated(way, 100 + WAYS.index(way), options.held, repeated=options.dependent) for way in options.ways
     }
     for title, source in studies.items():
         if options.certainty:

@@ -121,6 +121,8 @@ class Shape:
     """Suspected pairs, confirmed pairs and mean probability, by class of match probability."""
     converged: bool = True
     """Whether the EM algorithm has converged."""
+    left_out: float = 0.0
+    """The bound on the links among pairs that are no candidates."""
     at_bound: bool = False
     """Whether the prior is at its bound."""
     lost: bool = True
@@ -491,7 +493,7 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
     ]
     informed = shape.options.get("fellegi_sunter", {}).get("m") == "informed"
     bound = None if informed else prior if shape.at_bound else 2 * prior
-    model = n, prior, bound, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
+    model = n, prior, bound, shape.left_out, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
     return {
         name: pd.DataFrame(rows, columns=table.names)
         for (name, rows), table in zip(

@@ -33,3 +33,8 @@ def test_a_threshold_that_no_pair_reaches_gives_no_verdict(results):
     (warning,) = [text for text in study.table("verdict/warnings.csv")["warning"] if "no pair can be" in text]
     assert warning.startswith("Fellegi–Sunter: no pair can be suspected.")
     assert "Lower its `threshold`." in warning
+
+
+def test_the_links_that_candidates_may_leave_out_are_bounded_in_a_sentence(results):
+    assert "At most 13 of the expected links" in fellegi_sunter.weights_premise(results(left_out=12.4))
+    assert "best candidates" not in fellegi_sunter.weights_premise(results())
