@@ -58,7 +58,7 @@ def frame(variables, units, key, shuffle):
         for at, member in enumerate(unit.members):
             own = [x if at == 0 or (len(unit.members) + at) % 2 else None for x in unit.own]
             rows.append([unit.key, f"{unit.key}-{at}", unit.stratum, *own, *member])
-    names = [key, f"{key}_row", "stratum", *(name for name, _, _ in variables)]
+    names = [key, f"{key}_row", "village", *(name for name, _, _ in variables)]
     assert n_own <= len(variables)
     return pd.DataFrame(rows, columns=names).sample(frac=1, random_state=shuffle).reset_index(drop=True)
 
@@ -76,7 +76,7 @@ def attacked(variables, puf, eif, metrics, members="all", keep=20, max_pairs=5, 
             frame(variables, eif, "household", 2),
             links,
             variables=sections(variables),
-            strata=["stratum"],
+            strata=["village"],
             metrics=metrics,
             units={**KEYS, "members": members},
             rank_filter={"max_pairs": max_pairs, "keep": keep},
@@ -189,7 +189,7 @@ def test_units_of_one_row_are_records(drawn):
     links = pd.DataFrame([[p.key, e.key] for p, e in zip(puf, eif, strict=False)])
     plain = [{key: x for key, x in one.items() if key != "level"} for one in sections(variables)]
     of_records = reident.attack(
-        *sides, links, variables=plain, strata=["stratum"], metrics=metrics, threads=1, puf_id="hh", eif_id="household"
+        *sides, links, variables=plain, strata=["village"], metrics=metrics, threads=1, puf_id="hh", eif_id="household"
     )
     assert_frame_equal(of_units.rates, of_records.rates)
     for metric in metrics:

@@ -45,10 +45,10 @@ def assign(n, m, stop, scratch):
     costs, rest = scratch.costs, scratch.rest
     rest[n] = 0.0
     for i in range(n - 1, -1, -1):
-        low = costs[i, 0]  # the minimum of an array needs its reference to be counted
+        lowest = costs[i, 0]
         for k in range(1, m):
-            low = min(low, costs[i, k])
-        rest[i] = rest[i + 1] + low
+            lowest = min(lowest, costs[i, k])
+        rest[i] = rest[i + 1] + lowest
     if rest[0] >= stop:
         return np.inf
     if n == 1:
@@ -56,10 +56,10 @@ def assign(n, m, stop, scratch):
     if n == m:
         columns = 0.0
         for k in range(m):
-            low = costs[0, k]
+            lowest = costs[0, k]
             for i in range(1, n):
-                low = min(low, costs[i, k])
-            columns += low
+                lowest = min(lowest, costs[i, k])
+            columns += lowest
         if columns >= stop:
             return np.inf
     row_price, column_price, row_of, via, least, used = (
@@ -105,6 +105,15 @@ def assign(n, m, stop, scratch):
 
 
 @lean_jit
+def _largest(rules):
+    """Return the largest cost of a variable."""
+    largest = 0.0
+    for cost in rules.largest:
+        largest = max(largest, cost)
+    return largest
+
+
+@lean_jit
 def name_members(rules, puf, eif, pairs, links, scratch, named):
     """Tell for each linked member of a pair whether every least-cost assignment gives it its own record.
 
@@ -119,6 +128,5 @@ def name_members(rules, puf, eif, pairs, links, scratch, named):
         member_costs(rules, puf.stratum[i], puf, eif, puf.start[i], a, eif.start[r], b, scratch.costs, scratch.parts)
         best = assign(n, m, np.inf, scratch)
         row, column = (x, y) if a <= b else (y, x)
-        far = 1.0 + 2.0 * (n + 1) * scratch.costs[:n, :m].max()
-        scratch.costs[row, column] = far
+        scratch.costs[row, column] = 1.0 + 2.0 * (n + 1) * rules.largest.size * _largest(rules)
         named[at] = assign(n, m, np.inf, scratch) > best * (1 + 1e-12) + 1e-12

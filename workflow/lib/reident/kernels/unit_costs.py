@@ -178,7 +178,7 @@ def bound_table(rules, edges, quanta, s, codes, values, start, a, table):
                     table[m, j, byte] = min(table[m, j, byte], cost)
             else:
                 for byte in range(1, BYTES):
-                    low, high = edges[j, byte]
+                    low, high = edges[j, byte, 0], edges[j, byte, 1]
                     table[m, j, byte] = (
                         _whole(_least_number(rules, s, j, value, low, high), quanta) if low <= high else 0
                     )

@@ -37,9 +37,9 @@ MIN_PAIRS = 5
 MIN_AGREEMENT = 0.5
 """The smallest share of the pairs of linked rows in one group of either file that are in one group of both."""
 
-MAX_MEAN, MAX_RATIO = 10, 12
-"""Codes that merely repeat, such as those of occupations or places, have more rows on average, or one has many times as
-many as others, than the groups of a column whose name does not say what it is."""
+MAX_MEAN, MAX_RATIO = 10, 3.5
+"""The largest mean number of rows of a group, and how many times as many rows all but the largest hundredth have at
+most: codes that merely repeat, such as those of occupations or places, have more, or differ more in size."""
 
 MIN_CONSTANT, MAX_USUAL = 0.95, 0.9
 """A variable is one of groups if this share of the pairs of rows of a group agree on it, and fewer of all pairs do."""
@@ -228,7 +228,7 @@ def _is_unit(records: Records, candidate: Candidate, codes: Sides) -> bool:
     constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*records.variables, ""]]
     sizes = np.bincount(codes["puf"][codes["puf"] >= 0])
     sizes = sizes[sizes > 0]
-    alike = sizes.mean() <= MAX_MEAN and sizes.max() <= MAX_RATIO * sizes.mean()
+    alike = np.quantile(sizes, 0.99, method="inverted_cdf") <= MAX_RATIO * sizes.mean()
     return sizes.mean() <= MAX_MEAN and (2 * sum(constant) > len(constant) or (any(constant) and alike))
 
 

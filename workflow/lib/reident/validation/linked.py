@@ -73,7 +73,7 @@ def _checkable(settings: PreparationSettings, texts: Mapping[str, pa.Table]) -> 
     for side in SIDES:
         text = texts[side]
         numbers = pa.array(map(str, range(text.num_rows)), pa.string())
-        for name in settings.keys_of(side):
+        for name in (*settings.keys_of(side), *settings.row_key_of(side)):
             if name not in text.column_names:
                 text, whole = text.append_column(name, numbers), False
         tables[side] = text
@@ -123,11 +123,11 @@ def _check_description(
         for variable in settings.variables
         if variable.name in prepared.puf.column_names
     )
-    keys = {side: tuple(settings.keys_of(side)) for side in SIDES}
     tables, strata_ = ({side: getattr(made, side) for side in SIDES} for made in (prepared, stratified))
     account = pd.concat([prepared.account, stratified.account])
-    checking = DescriptionCheckSettings(variables, keys, settings)
-    checked = check_description(checking, tables, prepared.iuf, strata_, account, texts)
+    checked = check_description(
+        DescriptionCheckSettings(variables, settings.key_names), tables, prepared.iuf, strata_, account
+    )
     for warning in table(descriptions({"strata/account.csv": stratified.account, "plausibility.csv": checked.checks}))[
         "warning"
     ]:
