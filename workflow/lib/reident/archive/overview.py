@@ -123,7 +123,9 @@ def _verdict(line: Mapping[str, Any] | pd.Series) -> Row:
 def _rates(lines: pd.DataFrame | None) -> Row:
     """Return the highest of each rate with its metric; nothing where it is not defined."""
     row: Row = {}
-    for rate in RATES if lines is not None else ():
+    if lines is None:
+        return row
+    for rate in RATES:
         if len(values := lines.set_index("metric")[rate].dropna()):
             row |= {rate: float(values.max()), f"{rate}_by": str(values.idxmax())}
     return row

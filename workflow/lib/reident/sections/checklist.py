@@ -107,8 +107,8 @@ class Checklist(Section):
     @property
     def files(self) -> dict[tuple[str | int, ...], str]:
         """The files of questions as written, by their location in the study file."""
-        further = {("checklist", "further", at): name for at, name in enumerate(self.further)}
-        return {("checklist", "file"): self.file, **further}
+        files: dict[tuple[str | int, ...], str] = {("checklist", "file"): self.file}
+        return files | {("checklist", "further", at): name for at, name in enumerate(self.further)}
 
     @model_validator(mode="after")
     def _files_differ(self) -> Checklist:

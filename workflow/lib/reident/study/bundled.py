@@ -11,7 +11,7 @@ CONFIG = Path(__file__).parents[4] / "config"
 """The folder of everything that comes with the workflow."""
 
 
-def check(study_file: Path, location: tuple[str, ...], name: str, folder: Path) -> None:
+def check(study_file: Path, location: tuple[str | int, ...], name: str, folder: Path) -> None:
     """Check that a bundled file has this name.
 
     Raises
