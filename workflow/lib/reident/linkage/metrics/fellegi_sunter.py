@@ -237,7 +237,8 @@ def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estima
     }
     factors = np.exp2(weights / SCALE)
     weighed = Evidence(files, intervals_of(levels), factors, prior_odds, listed=found.listed, **how)
-    pairs = weighed.best(weights, least, SCALE, context.keep, context.progress)
+    progress = None if found.open_rows is not None else context.progress
+    pairs = weighed.best(weights, least, SCALE, context.keep, progress)
     # Of more equally good pairs than a list holds, each has this probability at most if they rule each other out.
     if found.open_rows is not None and (not options.competition or prior_odds * 2.0 ** (least / SCALE) * KEEP <= 1):
         pairs.ambiguous[files.puf.members] |= np.repeat(found.open_rows, np.diff(files.puf.first))
