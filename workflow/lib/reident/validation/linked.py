@@ -125,9 +125,8 @@ def _check_description(
     )
     tables, strata_ = ({side: getattr(made, side) for side in SIDES} for made in (prepared, stratified))
     account = pd.concat([prepared.account, stratified.account])
-    checked = check_description(
-        DescriptionCheckSettings(variables, settings.key_names), tables, prepared.iuf, strata_, account
-    )
+    checking = DescriptionCheckSettings(variables, settings.key_names, settings)
+    checked = check_description(checking, tables, prepared.iuf, strata_, account, texts)
     for warning in table(descriptions({"strata/account.csv": stratified.account, "plausibility.csv": checked.checks}))[
         "warning"
     ]:
