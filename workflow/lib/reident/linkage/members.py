@@ -14,7 +14,8 @@ from reident.intake.grouping import MEMBER_LINKS, N_MEMBERS
 from reident.linkage import batches
 from reident.linkage.links import numbers
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.unit_pairs import Measure, in_reach, name_members
+from reident.linkage.metrics.contract import Measure
+from reident.linkage.metrics.unit_pairs import in_reach, name_members
 from reident.linkage.rates import by_line, shares
 from reident.linkage.settings import WHOLE, MemberSettings
 from reident.linkage.strata import links_inside, stratum_of_records

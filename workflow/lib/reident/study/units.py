@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reident.linkage.metrics import REGISTRY
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
 
 _ELSEWHERE = "use it in a study without `units`."
 
@@ -24,8 +21,8 @@ MAX_DENOMINATOR = 10**9
 """The largest denominator of α: sums over the members of a unit are exact in double precision."""
 
 
-def check(study: Study) -> None:
-    """Refuse what does not go with units, and what needs them.
+def check(study: Any) -> None:
+    """Refuse in a :class:`reident.study.model.Study` what does not go with units, and what needs them.
 
     Raises
     ------

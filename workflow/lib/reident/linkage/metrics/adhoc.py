@@ -14,8 +14,17 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
-from reident.linkage.metrics.unit_pairs import Measure, nearest
+from reident.linkage.metrics.contract import (
+    AGREE,
+    Losses,
+    Measure,
+    Metric,
+    Scored,
+    ScoringContext,
+    job_arguments,
+    per_state,
+)
+from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reident.linkage.metrics.unit_pairs import Measure
+    from reident.kernels.unit_costs import Rules
     from reident.linkage.pairing import Pairing
     from reident.linkage.settings import Variable
     from reident.linkage.unit_pairing import UnitPairing
@@ -187,6 +187,20 @@ class Losses(NamedTuple):
     best: Mapping[str, frozenset[str]] = MappingProxyType({})
     enough: int | None = None
     two_pairs: bool = False
+
+
+class Measure(NamedTuple):
+    """A metric of units: the costs of the variables of units and of members, and what becomes of their sum.
+
+    `norm`, `factor`, `threshold` and `charge` are those of :class:`reident.kernels.units.Scale`.
+    """
+
+    own: Rules
+    of_members: Rules
+    norm: int
+    factor: float
+    threshold: int
+    charge: float
 
 
 class Metric(NamedTuple, Generic[OptionsT]):

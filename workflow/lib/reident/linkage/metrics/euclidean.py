@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
-from reident.linkage.metrics.unit_pairs import Measure, nearest
+from reident.linkage.metrics.contract import (
+    AGREE,
+    Losses,
+    Measure,
+    Metric,
+    Scored,
+    ScoringContext,
+    job_arguments,
+    per_state,
+)
+from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 

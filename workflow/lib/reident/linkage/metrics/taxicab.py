@@ -12,13 +12,14 @@ from reident.linkage.metrics.contract import (
     AGREE,
     CLOSE,
     Losses,
+    Measure,
     Metric,
     Scored,
     ScoringContext,
     job_arguments,
     per_state,
 )
-from reident.linkage.metrics.unit_pairs import Measure, nearest
+from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.errors import InputError
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, per_state
-from reident.linkage.metrics.unit_pairs import Measure, sides
+from reident.linkage.metrics.contract import Losses, Measure, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.unit_pairs import sides
 from reident.sections.base import Section
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from reident.kernels.unit_costs import Rules
     from reident.kernels.units import Units
-    from reident.linkage.metrics.contract import ScoringContext
+    from reident.linkage.metrics.contract import Measure, ScoringContext
     from reident.linkage.unit_pairing import UnitPairing
 
 
@@ -35,20 +34,6 @@ class RankedUnits(NamedTuple):
     members: np.ndarray
     total: np.ndarray
     ambiguous: np.ndarray
-
-
-class Measure(NamedTuple):
-    """A metric of units: the costs of the variables of units and of members, and what becomes of their sum.
-
-    `norm`, `factor`, `threshold` and `charge` are those of :class:`reident.kernels.units.Scale`.
-    """
-
-    own: Rules
-    of_members: Rules
-    norm: int
-    factor: float
-    threshold: int
-    charge: float
 
 
 def sides(pairing: UnitPairing) -> tuple[Units, Units]:
