@@ -18,8 +18,10 @@ import pytest
 from making import bags
 from oracles import digests
 from reident.archive import content, layout
+from reident.archive.crate import Crate
 from reident.ledger.chain import sealed as complete
 from reident.pipeline import release
+from reident.study.model import Study
 from workflow.commands import CHECKOUT, PRELOADED, reident, snakemake
 from workflow.test_matching_study import MATCHING
 from workflow.test_matching_study import study_file as write_matching
@@ -249,10 +251,21 @@ def rewritten(run: Run, folder: Path, **changes: tuple[bytes, bytes]) -> str:
         for line in [line for part in ("inputs", "outputs") for line in flat(entry[part])]:
             line |= {key: lines.get(line["path"], line)[key] for key in ("sha256", "size")}
         files[name] = bags.entry(entry)
+    if layout.CRATE not in changes:
+        files[layout.CRATE] = json.dumps(described(files)).encode()
     tagged = {
         name: data for name, data in bags.tagged(files, layout.VERSION).items() if not name.startswith("signatures/")
     }
     return reident("verify", bags.written(folder, tagged, run.study), folder=folder).shown
+
+
+def described(files: dict[str, bytes]) -> dict:
+    """The crate of the files of a bag."""
+    documents = {name: json.loads(data) for name, data in files.items() if name.endswith(".json")}
+    sizes = {name: len(data) for name, data in files.items()}
+    sizes |= {layout.STUDY: sizes[STUDY], layout.CODE: sizes[f"{layout.CODE}Snakefile"]}
+    study = Study.model_validate(documents[layout.RESOLVED])
+    return Crate(study, STUDY.removeprefix(layout.STUDY), documents, sizes).describe()
 
 
 def flat(part: dict) -> list[dict]:
