@@ -204,10 +204,12 @@ def test_units_are_proposed_where_columns_group_the_same_rows(tmp_path):
     assert "write {puf: hh, eif: xhh} to compare households" in " ".join(text.replace("#", "").split())
     assert [one["name"] for one in content["linking_variables"]] == ["age"]
     assert "grouped by `hh`" in screen
-    _, content, _ = drafted(tmp_path, {"age": AGE, "hh": homes}, {"age": AGE, "xhh": RANDOM.permutation(letters)})
-    assert "units" not in content
-    _, content, _ = drafted(tmp_path, {"age": AGE, "occupation": homes}, {"age": AGE, "occupation": homes})
-    assert "units" not in content
+    others = [("hh", "xhh", RANDOM.permutation(letters)), ("occupation", "occupation", homes)]
+    for at, (ours, theirs, values) in enumerate(others):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        _, content, _ = drafted(folder, {"age": AGE, ours: homes}, {"age": AGE, theirs: values})
+        assert "units" not in content
 
 
 def test_units_are_drafted_where_a_key_repeats(tmp_path):
