@@ -162,3 +162,69 @@ def test_what_a_file_of_a_program_declares_missing_is_proposed(kind, tmp_path):
     missing = {one["name"]: one.get("missing") for one in yaml.safe_load(text)["linking_variables"]}
     assert missing == {"age": {"puf": ["98"], "eif": []}, "sex": {"puf": ["3"], "eif": []}}
     assert "declared or labelled as missing by the file itself" in " ".join(text.replace("#", " ").split())
+
+
+BORN = [np.datetime64("1950-01-01") + int(day) for day in RANDOM.integers(0, 15_000, N)]
+ISO_DATES = [str(day) for day in BORN]
+EUROPEAN = [f"{day[8:]}.{day[5:7]}.{day[:4]}" for day in ISO_DATES]
+SHORT = [f"{day[8:]}/{day[5:7]}/{day[2:4]}" for day in ISO_DATES]
+LATER = [str(day + 30) for day in BORN]
+TIMES = [f"{day} 0{at % 10}:15" for at, day in enumerate(ISO_DATES)]
+FIRSTS = [f"0{1 + at % 9}/0{1 + at % 7}/19{50 + at % 40}" for at in range(N)]
+DATED = [
+    ("the same", ISO_DATES, ISO_DATES, {}),
+    ("two formats", EUROPEAN, ISO_DATES, {"format": {"puf": "DD.MM.YYYY", "eif": "YYYY-MM-DD"}}),
+    ("years of two digits", SHORT, SHORT, {"format": "DD/MM/YY", "latest_year": "TODO"}),
+    ("times in one file", ISO_DATES, TIMES,
+     {"format": {"puf": "YYYY-MM-DD", "eif": "YYYY-MM-DD hh:mm"}, "coarsen": {"to": "day"}}),
+    ("days that may be months", FIRSTS, FIRSTS, {"format": "TODO"}),
+    ("months", [day[:7] for day in ISO_DATES], ISO_DATES,
+     {"format": {"puf": "YYYY-MM", "eif": "YYYY-MM-DD"}, "coarsen": {"to": "month"}}),
+    ("a shift", ISO_DATES, LATER, {"convert": "TODO"}),
+    ("digits", [day.replace("-", "") for day in ISO_DATES], ISO_DATES,
+     {"format": {"puf": "YYYYMMDD", "eif": "YYYY-MM-DD"}}),
+    ("midnights", [f"{day} 00:00:00" for day in ISO_DATES], ISO_DATES, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ours", "theirs", "keys"), cases(DATED))
+def test_dates_are_drafted_with_their_formats(ours, theirs, keys, tmp_path):
+    text, content, _ = drafted(tmp_path, {"sex": AGE % 2, "born": ours}, {"sex": AGE % 2, "born": theirs})
+    (variable,) = [one for one in content["linking_variables"] if one["name"] == "born"]
+    assert variable == {"name": "born", "type": "date", **keys}
+    if "convert" in keys:
+        assert "{eif: {plus: -30}}" in " ".join(text.replace("#", "").split())
+
+
+def test_units_are_proposed_where_columns_group_the_same_rows(tmp_path):
+    homes = [at // 3 for at in range(N)]
+    letters = [f"X{home * 7 % 80}" for home in homes]
+    text, content, screen = drafted(tmp_path, {"age": AGE, "hh": homes}, {"age": AGE, "xhh": letters})
+    assert content["units"] == "TODO"
+    assert "write {puf: hh, eif: xhh} to compare households" in " ".join(text.replace("#", "").split())
+    assert [one["name"] for one in content["linking_variables"]] == ["age"]
+    assert "grouped by `hh`" in screen
+    others = [("hh", "xhh", RANDOM.permutation(letters)), ("occupation", "occupation", homes)]
+    for at, (ours, theirs, values) in enumerate(others):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        _, content, _ = drafted(folder, {"age": AGE, ours: homes}, {"age": AGE, theirs: values})
+        assert "units" not in content
+
+
+def test_units_are_drafted_where_a_key_repeats(tmp_path):
+    tables = {
+        "puf": (["pufid", "age", "visit"], [[f"p{at // 2}", 20 + at // 2, "abc"[at % 3]] for at in range(80)]),
+        "eif": (["eid", "age", "visit"], [[f"e{at // 3}", 20 + at // 3, "abc"[at % 3]] for at in range(120)]),
+        "links": (["pufid", "eid"], [[f"p{at}", f"e{at}"] for at in range(40)]),
+    }
+    paths = []
+    for name, (header, rows) in tables.items():
+        paths.append(tmp_path / f"{name}.csv")
+        with paths[-1].open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows([header, *rows])
+    draft(None, paths, tmp_path / "study.yaml")
+    content = yaml.safe_load((tmp_path / "study.yaml").read_text(encoding="utf-8"))
+    assert content["units"] == {"puf": "pufid", "eif": "eid"}
+    assert "id" not in content["files"]["puf"]
+    assert (content["files"]["iuf"]["puf_id"], content["files"]["iuf"]["eif_id"]) == ("pufid", "eid")

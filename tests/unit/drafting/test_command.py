@@ -47,7 +47,7 @@ def error(capsys, *arguments: object) -> str:
         ("pid,sex\np1,M\n".encode("utf-16-le"), "the encoding of the text cannot be recognised"),
         (b"PK\x03\x04......", "a spreadsheet or another zip archive"),
         (b"\x1f\x8b\x08broken", "the gzip file is truncated or damaged"),
-        (b"pid,sex\np1,M\np1,F\np1,M\n", "the key repeats"),
+        (b"colour,sex\nred,M\nblue,F\nred,M\n", "the key repeats"),
     ],
 )
 def test_a_file_that_cannot_be_profiled(content, says, files, tmp_path, capsys):

@@ -89,7 +89,7 @@ def is_text(column: DraftColumn) -> bool:
 def is_identifier(column: DraftColumn) -> bool:
     """Whether a column identifies records, or groups of them such as households, and is no variable to compare."""
     amount = column.is_numeric and (not column.whole or names.names_amount(column.name))
-    if amount:
+    if amount or column.dates:
         return False
     many = column.levels is None or len(column.values) > column.records / 3
     return column.unique or (many and names.names_key(column.name) >= 0.8)
