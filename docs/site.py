@@ -1,8 +1,8 @@
 """Assemble the pages of the site in a folder, from which `make docs-site` builds it.
 
-The pages are those of docs/, which can also be read in the repository. Here generated pages get their place, links to
-files of the repository lead to copies, formulas become MathML, llms.txt lists the pages, and the page with the methods
-in brief becomes a PDF too.
+The pages are those of docs/, which can also be read in the repository. Here generated pages get their place, a page is
+made of each chapter of the methods, links to files of the repository lead to copies, formulas become MathML, llms.txt
+lists the pages, and the page with the methods in brief becomes a PDF too.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pypandoc
 import typst
 import yaml
 from latex2mathml.converter import convert
+from markdown.extensions.toc import slugify
 from reident.report.fonts import DEJAVU
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,20 +31,53 @@ MOVED = {
     "docs/METHODS.md": "reference/methods.md",
 }
 """Pages that have another path in the site than in the repository."""
+METHODS = "docs/METHODS.md"
+"""The page of which each chapter is a page of the site, so that a search finds the chapter."""
 SUMMARY, SUMMARY_PDF = "reference/summary.md", "reference/methods.pdf"
 """The page that is made as a PDF of one A4 page too, and its PDF."""
 PAGES = ("*.md",)
 ASSETS = ("*.css", "*.png", "*.svg")
 FENCE = re.compile(r"^( *)(```+)(\w*)[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 COMMENT = re.compile(r"^ *<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))|(?<=src=\")([^\"]+)|(?<=href=\")([^\"]+)")
 
 
+@cache
 def sources() -> dict[str, str]:
     """Return the path in the site of each page, by its path in the repository."""
     pages = [path for pattern in PAGES for path in sorted((ROOT / "docs").rglob(pattern))]
     paths = [path.relative_to(ROOT).as_posix() for path in pages]
     return {path: path.removeprefix("docs/") for path in paths} | MOVED
+
+
+@cache
+def methods() -> dict[str, str]:
+    """Return the chapters of the methods by their path in the site, after what precedes them and a list of them."""
+    before, *chapters = re.split(r"^(?=## )", (ROOT / METHODS).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pages, listed = {}, []
+    for chapter in chapters:
+        heading = chapter.removeprefix("## ").partition("\n")[0]
+        number, name = heading.split(" ", 1)
+        pages[f"reference/methods/{slugify(name, '-')}.md"] = re.sub(r"^##", "#", chapter, flags=re.MULTILINE)
+        listed.append(f"| {number.rstrip('.')} | [{name}](METHODS.md#{slugify(heading, '-')}) |")
+    contents = "\n".join(["", "| § | chapter |", "|---|---|", *listed, ""])
+    return {MOVED[METHODS]: before + contents, **pages}
+
+
+@cache
+def headings() -> dict[str, str]:
+    """Return the path in the site of each heading of the methods, by its anchor."""
+    return {slugify(name, "-"): place for place, text in methods().items() for name in HEADING.findall(text)}
+
+
+def place_of(path: str, anchor: str) -> str | None:
+    """Return where the site has a heading of a file of the repository, or None."""
+    if path != METHODS or not anchor:
+        return sources().get(path)
+    if anchor not in headings():
+        raise ValueError(f"{path}: there is no heading `{anchor}`. Correct the link.")
+    return headings()[anchor]
 
 
 def parts(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
@@ -54,8 +89,8 @@ def parts(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
     yield text[start:], None
 
 
-def page(path: str, text: str, files: dict[str, str]) -> str:
-    """Return a page as the site has it; `files` takes the files of the repository to which it leads."""
+def page(path: str, text: str, files: dict[str, str], place: str) -> str:
+    """Return a page as the site has it at `place`; `files` takes the files of the repository to which it leads."""
 
     def link(match: re.Match[str]) -> str:
         target, hash_, anchor = match[0].partition("#")
@@ -64,14 +99,13 @@ def page(path: str, text: str, files: dict[str, str]) -> str:
         resolved = os.path.normpath(PurePosixPath(path).parent / target)
         if not (ROOT / resolved).exists():
             raise ValueError(f"{path}: `{target}` is not a file of the repository. Correct the link.")
-        place = places.get(resolved)
-        if place is None and resolved.startswith("docs/"):
-            place = resolved.removeprefix("docs/")
-        elif place is None:
-            place = files[resolved] = f"files/{resolved}.txt"
-        return os.path.relpath(place, PurePosixPath(places[path]).parent) + hash_ + anchor
+        found = place_of(resolved, anchor)
+        if found is None and resolved.startswith("docs/"):
+            found = resolved.removeprefix("docs/")
+        elif found is None:
+            found = files[resolved] = f"files/{resolved}.txt"
+        return os.path.relpath(found, PurePosixPath(place).parent) + hash_ + anchor
 
-    places = sources()
     made = []
     for prose, block in parts(text):
         made.append(LINK.sub(link, COMMENT.sub("", prose)))
@@ -113,6 +147,17 @@ def summary(text: str) -> str:
     return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", " ".join(paragraphs[0].split()))
 
 
+def listed(entries: list) -> Iterator[tuple[str, str]]:
+    """Yield the pages of a part of the navigation with their names; the first page of a group has the group's."""
+    for entry in entries:
+        ((name, place),) = entry.items()
+        if isinstance(place, str):
+            yield name, place
+        else:
+            yield name, place[0]
+            yield from listed(place[1:])
+
+
 def listing(nav: list, texts: dict[str, str]) -> str:
     """Return llms.txt: every page of the site by its part, with its first paragraph."""
     lines = ["# reident", "", f"> {summary(texts['index.md'])}", ""]
@@ -121,8 +166,7 @@ def listing(nav: list, texts: dict[str, str]) -> str:
         if isinstance(entries, str):
             continue
         lines += [f"## {title}", ""]
-        for entry in entries:
-            ((name, place),) = entry.items()
+        for name, place in listed(entries):
             lines.append(f"- [{name}]({place.removesuffix('.md')}.html): {summary(texts[place])}")
         lines.append("")
     return "\n".join(lines)
@@ -147,17 +191,18 @@ def assemble(folder: Path) -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     files: dict[str, str] = {}
     texts = {}
-    for path, place in sources().items():
-        text = (ROOT / path).read_text(encoding="utf-8")
-        texts[place] = text
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(page(path, text, files), encoding="utf-8")
+    for path, first in sources().items():
+        pages = methods() if path == METHODS else {first: (ROOT / path).read_text(encoding="utf-8")}
+        for place, text in pages.items():
+            texts[place] = text
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            (folder / place).write_text(page(path, text, files, place), encoding="utf-8")
     with (folder / SUMMARY).open("a", encoding="utf-8") as summarised:
         summarised.write(f"\n[This page as a PDF]({PurePosixPath(SUMMARY_PDF).name}), one A4 page to print.\n")
     (folder / SUMMARY_PDF).write_bytes(pdf(texts[SUMMARY]))
-    listed = re.findall(r"[\w/-]+\.md", str(nav))
-    if sorted(listed) != sorted(texts):
-        raise ValueError(f"mkdocs.yml must list every page once: {sorted(set(listed) ^ set(texts))}.")
+    named = re.findall(r"[\w/-]+\.md", str(nav))
+    if sorted(named) != sorted(texts):
+        raise ValueError(f"mkdocs.yml must list every page once: {sorted(set(named) ^ set(texts))}.")
     for pattern in ASSETS:
         for file in (ROOT / "docs").rglob(pattern):
             files[file.relative_to(ROOT).as_posix()] = file.relative_to(ROOT / "docs").as_posix()

@@ -36,7 +36,7 @@ def test_links_of_every_page_lead_to_a_file_of_the_site(folder):
 
 
 def test_formulas_are_mathml(folder):
-    methods = (folder / "reference" / "methods.md").read_text("utf-8")
+    methods = "".join(page.read_text("utf-8") for page in (folder / "reference" / "methods").iterdir())
     written = (ROOT / "docs" / "METHODS.md").read_text("utf-8").count("```math\n")
     assert written > 5
     assert methods.count("<math ") == written
@@ -64,7 +64,19 @@ def test_llms_txt_lists_every_page_but_the_first(folder):
 
 def test_a_link_to_a_file_that_is_not_there_is_an_error(site):
     with pytest.raises(ValueError, match=r"`missing.md` is not a file of the repository\. Correct the link\."):
-        site.page("docs/index.md", "See [this](missing.md).", {})
+        site.page("docs/index.md", "See [this](missing.md).", {}, "index.md")
+
+
+def test_links_to_the_methods_lead_to_the_page_of_the_chapter(site):
+    text = "See [rates](../METHODS.md#62-the-verdict) and [strata](../METHODS.md#2-strata)."
+    made = site.page("docs/how-to/strata.md", text, {}, "how-to/strata.md")
+    assert made.count("(../reference/methods/") == 2
+    assert "confirmation-and-rates.md#62-the-verdict" in made
+
+
+def test_a_link_to_a_heading_of_the_methods_that_is_not_there_is_an_error(site):
+    with pytest.raises(ValueError, match=r"there is no heading `none`\. Correct the link\."):
+        site.page("docs/index.md", "See [this](METHODS.md#none).", {}, "index.md")
 
 
 NESTED = [

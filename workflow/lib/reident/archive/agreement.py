@@ -46,23 +46,28 @@ def check(path: Path, files: BagFiles, documents: dict[str, Line]) -> list[str]:
         Naming the first file that contradicts another one.
     """
     same = release.in_checkout() and documents[layout.RELEASE]["tree"] == release.tree_digest()
-    warnings = list(_study(path, files, documents, same))
+    study = _study(path, files, documents, same)
+    warnings = [study] if isinstance(study, str) else []
     _decision(path, files, documents)
     for name, entry in _judged(path, files):
         warnings += _verdict(path, files, name, entry)
+    if same and not isinstance(study, str) and documents[layout.CRATE] != _crate(*study, files, documents):
+        raise refusal(path, f"{quote(layout.CRATE)} does not describe the other files")
     return list(dict.fromkeys(warnings))
 
 
-def _study(path: Path, files: BagFiles, documents: dict[str, Line], same: bool) -> Iterator[str]:
-    """See that the study with every default is that of the study file, and so is each variant."""
+def _study(path: Path, files: BagFiles, documents: dict[str, Line], same: bool) -> tuple[Study, str] | str:
+    """Return the study of the bag and its file, or a warning that it cannot be read.
+
+    The study with every default must be that of the study file, and so must each variant.
+    """
     names = [name for name in files if PurePosixPath(name).parent.as_posix() + "/" == layout.STUDY]
     listed = documents[layout.INPUTS].get("study")
     file = f"{layout.STUDY}{listed}" if listed is not None else next(iter({*names} - {layout.RESOLVED}), "")
     if file not in files:
         if listed is not None or file:
             raise refusal(path, f"{quote(file)} is missing")
-        yield "the bag has no study file."
-        return
+        return "the bag has no study file."
     try:
         content = reading.read(Path(PurePosixPath(file).name), content=files[file].text)
         members = Family(Path(PurePosixPath(file).name), content)
@@ -72,8 +77,7 @@ def _study(path: Path, files: BagFiles, documents: dict[str, Line], same: bool) 
     except (InputError, ValidationError):
         if same:
             raise refusal(path, f"{quote(file)} is not the study file of what was computed") from None
-        yield "this release cannot read the study of the bag, which another release made. Verify the bag with that one."
-        return
+        return "this release cannot read the study of the bag, which another release made. Verify it with that release."
     for name, study in studies.items():
         if _results(found[name]) != _results(study):
             raise refusal(path, f"{quote(name)} is not the study of {quote(file)}")
@@ -81,8 +85,7 @@ def _study(path: Path, files: BagFiles, documents: dict[str, Line], same: bool) 
     decision = None if rule is None else _valid(path, rule)
     if decision != members.study.decision:
         raise refusal(path, f"the rule in {quote(layout.DECISION)} is not that of {quote(file)}")
-    if same and documents[layout.CRATE] != _crate(members.study, file, files, documents):
-        raise refusal(path, f"{quote(layout.CRATE)} does not describe the other files")
+    return members.study, file
 
 
 def _results(study: Study) -> dict[str, Any]:

@@ -55,7 +55,8 @@ class Pairing(NamedTuple):
         The sample standard deviation of each numeric variable in the PUF, in the scope of the
         study; NaN where undefined or not numeric.
     scope : Scope
-        The records that a score may depend on besides the two of a pair.
+        The records that a score may depend on besides the two of a pair: all of the stratum, or of the study with
+        `binning.scope: study`, also where the pairing holds a block of them.
     starts : tuple of int64 (n_strata + 1,) or None
         Of several strata: where each starts in the PUF and in the EIF, and in the end the number of records.
     """

@@ -23,6 +23,9 @@ from reident.report import fonts
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""
 
+START_TIMEOUT = 600
+"""Seconds within which the kernel must answer: on a busy machine it takes more than the minute of nbclient."""
+
 
 def execute(notebook: Path, parameters: Mapping[str, Any], font: Path | None = None) -> nbformat.NotebookNode:
     """Execute a notebook with parameters, and return it in canonical form.
@@ -60,6 +63,7 @@ def execute(notebook: Path, parameters: Mapping[str, Any], font: Path | None = N
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
+                start_timeout=START_TIMEOUT,
                 kernel_manager_class=_manager(stream, folder),
             )
         except Exception as error:
