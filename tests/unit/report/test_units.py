@@ -48,7 +48,7 @@ def test_a_study_of_records_has_none_of_it(tmp_path):
 
 @pytest.mark.parametrize("cell", ["front", "rates"])
 def test_no_word_is_left_in_english(tmp_path, cell):
-    study = german(write_results(tmp_path, Shape(units=True, title="Erhebung", agency="Amt")))
+    study = german(write_results(tmp_path, Shape(units=True, strata=("Nord", "Süd"), title="Erhebung", agency="Amt")))
     shown = [text for pieces in cells(study, cell).values() for piece in pieces for text in texts(piece)]
     assert {word for text in shown for word in english(text)} == set()
     assert json.loads((study.folder / "study.json").read_text())["language"] == "de"

@@ -181,11 +181,12 @@ class RowKeys:
 
     def find(self, lookup: Lookup) -> RowLinks:
         """Write the unit of each key of a lookup into it, and return the rows; see :data:`SEVERAL`."""
-        units, starts, numbers, members, n = [], [], [], [np.empty(0, np.int32)], 0
+        units, starts, numbers, n = list[np.ndarray](), list[np.ndarray](), list[np.ndarray](), 0
+        members = [np.empty(0, np.int32)]
         for key, unit, member, look in self._ranges(lookup):
             first = np.flatnonzero(~as_before(key))
             ends = np.append(first, len(unit))[1:]
-            look(key.take(pa.array(first)), sum(map(len, units)))
+            look(key.take(pa.array(first)), sum(len(part) for part in units))
             several = np.minimum.reduceat(unit, first) != np.maximum.reduceat(unit, first)
             units.append(np.where(several, SEVERAL, unit[first]))
             starts.append(first + n)

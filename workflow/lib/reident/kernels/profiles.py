@@ -80,7 +80,7 @@ def shared_units(
     """
     for seed in SEEDS:
         try:
-            return _search(*(number_values(side, seed) for side in (puf, eif)), own, orders, threads, progress)
+            return _search(number_values(puf, seed), number_values(eif, seed), own, orders, threads, progress)
         except CollisionError:
             continue
     raise RuntimeError("the numbers of profiles collide whatever the seed")
@@ -95,17 +95,18 @@ def _search(
     progress: Callable[[float], None] | None,
 ) -> Shared:
     v, n_eif = puf.missing.shape[1], max(len(eif.base), 1)
-    places = {position: ("own", at) for at, position in enumerate(own)}
-    places |= {position: ("member", at) for at, position in enumerate(j for j in range(v) if j not in set(own))}
+    of_units = {position: at for at, position in enumerate(own)}
+    of_members = {position: at for at, position in enumerate(j for j in range(v) if j not in of_units)}
     sets = (chosen for order in orders for chosen in combinations(range(v), order))
     total, done = sum(math.comb(v, order) for order in orders), 0
     found = np.zeros(0, np.int64)
-    pairs = [Shared(*(np.zeros(0, np.int64) for _ in range(3)), np.zeros(0, np.uint64))]
+    nothing = np.zeros(0, np.int64)
+    pairs = [Shared(nothing, nothing, nothing, np.zeros(0, np.uint64))]
     while chunk := list(islice(sets, SETS)):
         by_set: dict[int, np.ndarray] = {}
 
         def work(at: int, chosen: tuple[int, ...], by_set: dict[int, np.ndarray] = by_set) -> None:
-            split = [[place for kind, place in map(places.get, chosen) if kind == name] for name in ("own", "member")]
+            split = ([places[j] for j in chosen if j in places] for places in (of_units, of_members))
             by_set[at] = shared_profiles(puf, eif, *split)
 
         run_all([(partial(work, at, chosen), 1.0) for at, chosen in enumerate(chunk)], threads, None)

@@ -31,8 +31,11 @@ def empty_scratch(size: int, unit_rules: Rules, member_rules: Rules) -> Scratch:
     n = size + 1
     return Scratch(
         np.empty((size, size)),
-        *(np.empty(n) for _ in range(3)),
-        *(np.empty(n, np.int64) for _ in range(2)),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
         np.empty(n),
         np.empty(n, np.bool_),
         np.empty(len(unit_rules.kind) + len(member_rules.kind)),

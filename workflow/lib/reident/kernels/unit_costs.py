@@ -52,10 +52,11 @@ def of_deviations(
     v = len(numeric)
     whole, zeros = np.zeros(v, np.int64), np.zeros(v)
     usable = np.where(np.isfinite(spread) & (spread > 0), spread, np.nan)
-    costs = (np.full(v, cost, np.float64) for cost in (different, missing, max(different, missing)))
-    kinds = np.where(numeric, NUMBER, EQUAL).astype(np.int64), np.asarray(numeric, np.bool_), ~np.asarray(numeric)
+    apart, absent, largest = (np.full(v, cost, np.float64) for cost in (different, missing, max(different, missing)))
+    kind, by_value = np.where(numeric, NUMBER, EQUAL).astype(np.int64), np.asarray(numeric, np.bool_)
     return Rules(
-        *kinds, *costs, usable, steps, whole, whole, _NONE, np.zeros((len(spread), 0)), _NONE, _NONE, zeros
+        kind, by_value, ~by_value, apart, absent, largest, usable, steps, whole, whole, _NONE,
+        np.zeros((len(spread), 0)), _NONE, _NONE, zeros,
     )  # fmt: skip
 
 

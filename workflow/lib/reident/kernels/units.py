@@ -173,7 +173,8 @@ def _buffers(keep: int, widest: int, v: int) -> Buffers:
     return Buffers(
         np.empty(keep + 1, np.int64),
         np.empty(keep + 1, np.int32),
-        *(np.empty(widest, np.uint16) for _ in range(2)),
+        np.empty(widest, np.uint16),
+        np.empty(widest, np.uint16),
         np.empty(widest, np.int32),
         np.empty((SMALL, widest), np.uint16),
         np.empty(widest),

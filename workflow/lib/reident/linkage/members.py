@@ -63,9 +63,10 @@ class _Truth(NamedTuple):
         """Return the linked members of pairs that are true links, with the place of the pair; int64 (k, 3)."""
         place = np.full(len(self.puf), -1)
         place[np.searchsorted(numbers(self.puf, self.eif), numbers(puf, eif))] = np.arange(len(puf))
-        of_pair = place[self.members[:, 0]] if self.members is not None else np.empty(0, np.int64)
+        members = np.empty((0, 3), np.int64) if self.members is None else self.members
+        of_pair = place[members[:, 0]]
         chosen = of_pair >= 0
-        return np.column_stack([of_pair[chosen], *(self.members[chosen, at] for at in (1, 2))]).astype(np.int64)
+        return np.column_stack([of_pair[chosen], members[chosen, 1], members[chosen, 2]]).astype(np.int64)
 
 
 def count(

@@ -57,8 +57,8 @@ def score_shard(
     """
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
     if settings.members is not None:
-        kept = _score_units(settings, metric, files, strata, line, blocks, len(manifest), context)
-        _write(kept, metric, pairs, of_units=metric.ranked)
+        of_units = _score_units(settings, metric, files, strata, line, blocks, len(manifest), context)
+        _write(of_units, metric, pairs, of_units=metric.ranked)
         return
     loaded = _load(settings, files, strata, line, len(manifest))
     comparison, located = loaded.comparison, loaded.located
@@ -107,10 +107,9 @@ def _score_units(
     pairing = comparison.pairing(line, puf, whole=settings.members == "all")
     context = context._replace(keep=settings.keep, any_missing=read.any_missing)
     scored = metric.score_units(pairing, settings.options, context)
-    rows = [
-        np.concatenate([np.empty(0, np.int64), *parts]) for parts in (puf, [comparison.rows("eif", at) for at in line])
-    ]
-    return [_located(read.rows, *rows, scored)]
+    eif = [comparison.rows("eif", at) for at in line.tolist()]
+    puf_rows, eif_rows = (np.concatenate([np.empty(0, np.int64), *parts]) for parts in (puf, eif))
+    return [_located(read.rows, puf_rows, eif_rows, scored)]
 
 
 class _Read(NamedTuple):

@@ -117,10 +117,10 @@ class UnitComparison:
     def pairing(self, strata: np.ndarray, puf_rows: Sequence[np.ndarray], *, whole: bool) -> UnitPairing:
         """Return the units of some strata, those of the PUF given by their row numbers in the whole file."""
         eif_rows = [self.rows("eif", stratum) for stratum in strata.tolist()]
-        sides = [
+        puf, eif = (
             self._units[side].take(np.concatenate([np.empty(0, np.int64), *rows]))
             for side, rows in zip(SIDES, (puf_rows, eif_rows), strict=True)
-        ]
+        )
         starts = [np.append(0, np.cumsum([len(one) for one in rows])).astype(np.int64) for rows in (puf_rows, eif_rows)]
         spread = np.empty((len(strata), len(self._variables)))
         for line, stratum in enumerate(strata.tolist()):
@@ -130,7 +130,8 @@ class UnitComparison:
             self._variables,
             self._own,
             self._of_members,
-            *sides,
+            puf,
+            eif,
             tuple(self._labels),
             spread,
             (starts[0], starts[1]),

@@ -14,7 +14,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look
 from reident.report.terms import metric_cells, some, title
-from reident.report.wording import count, count_cells
+from reident.report.wording import count
 
 TEXT = Sentences("units")
 HEADING = Sentences("headings")
@@ -50,10 +50,9 @@ def units_front(results: Results) -> str:
 def units_members(results: Results) -> str:
     """Return the members of suspected and confirmed units by metric."""
     lines = _whole(results).reset_index()
-    named = [
-        ReportColumn(TEXT("members.named"), count_cells(lines[NAMED]), width="1fr"),
-        *columns(lines, TEXT, "named_rate=named_member_rate", "1fr", group="members"),
-    ]
+    named = []
+    if NAMED in lines:
+        named = columns(lines, TEXT, f"named={NAMED} named_rate=named_member_rate", "1fr", group="members")
     return paragraphs(
         TEXT("members.text"),
         table(
@@ -63,7 +62,7 @@ def units_members(results: Results) -> str:
                      group="members"),
             *columns(lines, TEXT, "confirmed=n_confirmed_members confirmed_rate=confirmed_member_rate", "1fr",
                      group="members"),
-            *(named if NAMED in lines else []),
+            *named,
             name="members-by-metric",
         ),
     )  # fmt: skip
