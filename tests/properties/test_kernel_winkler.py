@@ -66,7 +66,7 @@ def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
 
 def score(pairing, agreement, min_agree, keep, threads=1):
     options = Options(agreement=agreement, min_agree=min_agree)
-    puf, eif, score, ambiguous, _ = METRIC.score(pairing, options, ScoringContext(keep, threads))
+    puf, eif, score, ambiguous, *_ = METRIC.score(pairing, options, ScoringContext(keep, threads))
     return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), ambiguous.tolist()
 
 
