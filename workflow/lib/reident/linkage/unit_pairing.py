@@ -152,9 +152,10 @@ def starts_of(table: pa.Table) -> np.ndarray:
 
 
 def flat(table: pa.Table) -> pa.Table:
-    """Return the variables of members with a row for each member."""
-    columns = {field.name: pc.list_flatten(table[field.name]) for field in table.schema if pa.types.is_list(field.type)}
-    return pa.table(columns)
+    """Return the variables of members with a row for each member, its unit in a column without a name."""
+    unit = np.repeat(np.arange(table.num_rows), table[N_MEMBERS].to_numpy())
+    lists = (field.name for field in table.schema if pa.types.is_list(field.type))
+    return pa.table({"": unit, **{name: pc.list_flatten(table[name]) for name in lists}})
 
 
 def is_of_members(column: pa.ChunkedArray) -> bool:
