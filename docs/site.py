@@ -55,13 +55,13 @@ def sources() -> dict[str, str]:
 def methods() -> dict[str, str]:
     """Return the chapters of the methods by their path in the site, after what precedes them and a list of them."""
     before, *chapters = re.split(r"^(?=## )", (ROOT / METHODS).read_text(encoding="utf-8"), flags=re.MULTILINE)
-    pages, listed = {}, []
+    pages, lines = {}, []
     for chapter in chapters:
         heading = chapter.removeprefix("## ").partition("\n")[0]
         number, name = heading.split(" ", 1)
         pages[f"reference/methods/{slugify(name, '-')}.md"] = re.sub(r"^##", "#", chapter, flags=re.MULTILINE)
-        listed.append(f"| {number.rstrip('.')} | [{name}](METHODS.md#{slugify(heading, '-')}) |")
-    contents = "\n".join(["", "| § | chapter |", "|---|---|", *listed, ""])
+        lines.append(f"| {number.rstrip('.')} | [{name}](METHODS.md#{slugify(heading, '-')}) |")
+    contents = "\n".join(["", "| § | chapter |", "|---|---|", *lines, ""])
     return {MOVED[METHODS]: before + contents, **pages}
 
 
