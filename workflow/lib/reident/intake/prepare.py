@@ -127,8 +127,10 @@ def prepare_files(
         orders = each(RecordReader.sort, records.values(), taken, searches, grouped, repeat(folder), repeat(guard))
         places = dict(zip(records, orders, strict=True))
         for side, file in records.items():
-            others_of_units = {} if file.grouping is None else {"further row of a unit": file.n - file.n_units}
-            account.add(side, file.n, others_of_units)
+            if file.grouping is None:
+                account.add(side, file.n)
+            else:
+                account.add(side, file.n, {"further row of a unit": file.n - file.n_units})
         if "original" in others and records["puf"].keys.sound:
             with guard():
                 _check_original(settings, others["original"], records["puf"].n_units, lookups["puf", "original"])
@@ -224,7 +226,13 @@ def _links(
                 "allow them by `unknown_links_at_most`."
             )
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
-    repeat = "exact repeat of a link" if settings.units is None else "further link of the same units"
-    left = {"link to an unknown record": n_unknown, repeat: len(unknown) - n_unknown - len(links)}
-    account.add("iuf", len(unknown), left, len(links))
+    repeats = len(unknown) - n_unknown - len(links)
+    if settings.units is None:
+        account.add(
+            "iuf", len(unknown), {"link to an unknown record": n_unknown, "exact repeat of a link": repeats}, len(links)
+        )
+    else:
+        account.add(
+            "iuf", len(unknown), {"link to an unknown record": n_unknown, "further link of the same units": repeats}
+        )
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))

@@ -128,7 +128,9 @@ def name_members(rules, puf, eif, pairs, links, scratch, named):
         i, r = pairs[pair]
         a, b = puf.start[i + 1] - puf.start[i], eif.start[r + 1] - eif.start[r]
         n, m = min(a, b), max(a, b)
-        member_costs(rules, puf.stratum[i], puf, eif, puf.start[i], a, eif.start[r], b, scratch.costs, scratch.parts)
+        member_costs(
+            rules, puf.stratum[i], puf, eif, puf.start[i], a, eif.start[r], b, np.inf, scratch.costs, scratch.parts
+        )
         best = assign(n, m, np.inf, scratch)
         row, column = (x, y) if a <= b else (y, x)
         scratch.costs[row, column] = 1.0 + 2.0 * (n + 1) * rules.largest.size * _largest(rules)

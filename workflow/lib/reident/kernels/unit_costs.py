@@ -20,6 +20,7 @@ class Rules(NamedTuple):
 
     kind: np.ndarray  # int64 (v,): EQUAL, NUMBER, TABLE or BANDS
     numeric: np.ndarray  # bool (v,): whether values are compared
+    whole: bool  # whether all costs are whole numbers, whose sums do not depend on their order
     equal: np.ndarray  # bool (v,): whether the cost is 0 where codes are equal, and one number where they differ
     different: np.ndarray  # float64 (v,): the cost of different categories
     missing: np.ndarray  # float64 (v,)
@@ -54,8 +55,9 @@ def of_deviations(
     usable = np.where(np.isfinite(spread) & (spread > 0), spread, np.nan)
     apart, absent, largest = (np.full(v, cost, np.float64) for cost in (different, missing, max(different, missing)))
     kind, by_value = np.where(numeric, NUMBER, EQUAL).astype(np.int64), np.asarray(numeric, np.bool_)
+    exact = not by_value.any() and all(cost == int(cost) for cost in (different, missing))
     return Rules(
-        kind, by_value, ~by_value, apart, absent, largest, usable, steps, whole, whole, _NONE,
+        kind, by_value, exact, ~by_value, apart, absent, largest, usable, steps, whole, whole, _NONE,
         np.zeros((len(spread), 0)), _NONE, _NONE, zeros,
     )  # fmt: skip
 
@@ -66,7 +68,7 @@ def of_scores(flat: Flat, within: np.ndarray, unit: int) -> Rules:
     own = (flat.kind != TABLE) & (flat.kind != BANDS)
     highest = (flat.highest // unit).astype(np.float64)
     return Rules(
-        np.where(own, EQUAL, flat.kind).astype(np.int64), flat.kind == BANDS, own, highest, highest, highest,
+        np.where(own, EQUAL, flat.kind).astype(np.int64), flat.kind == BANDS, True, own, highest, highest, highest,
         np.full((len(within), v), np.nan), None, flat.start, flat.width, flat.table / unit, within,
         flat.share, flat.cost / unit, flat.beyond / unit,
     )  # fmt: skip
@@ -124,17 +126,28 @@ def total_cost(parts, n):
 
 
 @lean_jit
-def member_costs(rules, s, puf, eif, p, a, e, b, costs, parts):
-    """Write the costs of all members of two units, those of the smaller one as rows."""
-    v = rules.kind.size
+def member_costs(rules, s, puf, eif, p, a, e, b, stop, costs, parts):
+    """Write the costs of all members of two units, those of the smaller one as rows.
+
+    Return whether the least costs of the rows add up to less than ``stop``; if not, some are not written.
+    """
+    v, least = rules.kind.size, 0.0
     for i in range(min(a, b)):
+        lowest = np.inf
         for k in range(max(a, b)):
             x, y = (p + i, e + k) if a <= b else (p + k, e + i)
+            total = 0.0
             for j in range(v):
                 parts[j] = variable_cost(
                     rules, s, j, puf.codes[x, j], eif.codes[y, j], puf.values[x, j], eif.values[y, j]
                 )
-            costs[i, k] = _ascending(parts, v)
+                total += parts[j]
+            costs[i, k] = total if rules.whole else _ascending(parts, v)
+            lowest = min(lowest, costs[i, k])
+        least += lowest
+        if least >= stop:
+            return False
+    return True
 
 
 def byte_codes(rules: Rules, codes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -405,8 +405,7 @@ def _exact(puf, eif, unit_rules, rules, scale, s, i, r, a, b, counted, left, top
         return _level(scale, total_cost(parts, v_u + v_m), 0.0, 0, 1)
     own = total_cost(parts, v_u)
     stop, least = (top - own) * counted - left * scale.charge, np.inf
-    if stop > 0:
-        member_costs(rules, s, puf, eif, p, a, e, b, scratch.costs, parts)
+    if stop > 0 and member_costs(rules, s, puf, eif, p, a, e, b, stop, scratch.costs, parts):
         least = assign(min(a, b), max(a, b), stop, scratch)
     if least == np.inf:
         return np.int64(2**62)

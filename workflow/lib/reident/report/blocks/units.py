@@ -52,7 +52,7 @@ def units_members(results: Results) -> str:
     lines = _whole(results).reset_index()
     named = []
     if NAMED in lines:
-        named = columns(lines, TEXT, f"named={NAMED} named_rate=named_member_rate", "1fr", group="members")
+        named = columns(lines, TEXT, "named=n_named_members named_rate=named_member_rate", "1fr", group="members")
     return paragraphs(
         TEXT("members.text"),
         table(
