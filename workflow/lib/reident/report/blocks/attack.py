@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from reident.language import messages
 from reident.report import style
+from reident.report.blocks.common import OF_UNITS
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
@@ -39,19 +40,23 @@ def premise(results: Results) -> str:
 @block("prepared/account.csv", "strata/account.csv")
 def files(results: Results) -> str:
     """Return the table of the three files: rows read, left out and compared."""
+    read = [results.account("prepare", file) for file in FILES]
     lines = pd.DataFrame(
         {
             "file": TEXT.group("files.names").values(),
             "contents": TEXT.group("files.contents").values(),
-            "rows_read": [results.account("prepare", file)["in"] for file in FILES],
+            "rows_read": [rows["in"] for rows in read],
+            "rows_of_units": [sum(rows.get(cause, 0) for cause in OF_UNITS) for rows in read],
             "rows_compared": [results.account("stratify", file)["used"] for file in FILES],
         }
     )
-    lines["rows_left_out"] = lines["rows_read"] - lines["rows_compared"]
+    lines["rows_left_out"] = lines["rows_read"] - lines["rows_of_units"] - lines["rows_compared"]
     return table(
         TEXT("files.caption"),
         *columns(lines, HEADING, "file:text contents:text@1fr"),
-        *columns(lines, HEADING, "rows_read:count rows_left_out:count rows_compared:count"),
+        *columns(lines, HEADING, "rows_read:count"),
+        *(columns(lines, HEADING, "rows_of_units:count") if results.compares_units else []),
+        *columns(lines, HEADING, "rows_left_out:count rows_compared:count"),
     )
 
 
