@@ -11,6 +11,7 @@ from reident.language.sentences import field_names
 from reident.report import sentences, terms
 from reident.report.blocks import annex, attack, common, front, units
 from reident.report.results import Results
+from reident.report.wording import rates
 from reident.sections.language import LANGUAGES
 from unit.report.test_language import english, german, texts
 
@@ -77,6 +78,8 @@ def test_further_rows_of_units_are_not_left_out(tmp_path):
     compared = study.account("stratify", "puf")["used"]
     assert f"| {n + 500:,} | 500 | {n - compared:,} | {compared:,} |" in attack.files(study)
     assert "in units: further row of a unit" in annex.account(study)
+    missing = study.table("description/variables.csv")["puf_missing"] / (study.account("prepare", "puf")["used"] + 500)
+    assert all(f"| {share} |" in attack.variables(study) for share in rates(missing))
 
 
 def test_units_are_drawn_and_listed_by_size(tmp_path):

@@ -17,7 +17,7 @@ PACKAGES = (en, de)
 
 ON_RECORDS = (
     "annex.", "attack.", "choices.", "front.", "glossary.attack.", "headings.", "patterns.", "plausibility.",
-    "protection.", "rates.", "surest.", "variants.confirmed", "variants.nothing_suspected",
+    "protection.", "rates.", "sections.ranks", "surest.", "variants.confirmed", "variants.nothing_suspected",
     "nouns.confirmed_record", "nouns.eif_record", "nouns.puf_record", "nouns.released_record",
 )  # fmt: skip
 """Sections, or parts of them, on the records of an attack: in a study of units their sentences are on units."""
