@@ -16,7 +16,7 @@ import yaml
 from reident.ledger import stored
 from reident.pipeline.steps import STEPS, table_of
 from reident.pipeline.tables import Table, TableColumn
-from workflow.commands import PRELOADED, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -431,3 +431,31 @@ def test_every_declared_table_is_made_by_one_of_these_studies(simulated, finishe
     paths = [path for case in CASES for path in files_of(simulated / case.study["id"])]
     declared = {table_of(path).path for path in (*paths, *files_of(finished.results))}
     assert declared == {table.path for step in STEPS.values() for table in step.tables}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "case", "variables", "figures"),
+    [
+        ("example-households", ADDRESSES, ["AGE", "SEX", "RELATION", "TENURE"], ("euclidean", 494, 578, 1113, 2198)),
+        ("example-patients", PATIENTS, ["BORN", "SEX", "ADMITTED", "DIAGNOSIS"], ("adhoc", 425, 430, 1289, 2879)),
+    ],
+)
+def test_the_bundled_studies_of_units_run(tmp_path, name, case, variables, figures):
+    """The guide gives their figures: units found and that could be, members of those found and all."""
+    study = CHECKOUT / f"config/studies/{name}.yaml"
+    ended = snakemake(*made(name, "verdict/summary.csv"), studies=[study], folder=tmp_path / "run", program=PRELOADED)
+    assert ended.code == 0, ended.shown
+    hold_bundled(tmp_path / "run" / "results" / name, case, variables, figures)
+
+
+def hold_bundled(results: Path, case: Case, variables: list[str], figures: tuple[str, int, int, int, int]) -> None:
+    """Hold the results of a bundled study to the declared columns and to the figures of the guide."""
+    names = case.names | {"{strata variables}": ["REGION"], "{linking variables}": variables}
+    for path in files_of(results):
+        check(path, names, case.conditions)
+    rates = stored.read(results / "rates.csv").query("stratum == 'ALL'").set_index("metric")
+    members = stored.read(results / "units" / "members.csv").query("stratum == 'ALL'").set_index("metric")
+    best = rates["n_confirmed"].idxmax()
+    found = rates.loc[best, ["n_confirmed", "n_findable"]].tolist()
+    assert (best, *found, *members.loc[best, ["n_confirmed_members", "n_members"]].tolist()) == figures
