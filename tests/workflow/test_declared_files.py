@@ -280,9 +280,9 @@ MEMBERS = Case(
     {
         "id": "members",
         "files": {
-            "puf": {"path": "members-puf.csv", "id": "row"},
+            "puf": {"path": "members-puf.csv", "id": "pid"},
             "eif": {"path": "members-eif.csv", "id": "person"},
-            "iuf": {"path": "members-iuf.csv", "puf_id": "row", "eif_id": "person"},
+            "iuf": {"path": "members-iuf.csv", "puf_id": "pid", "eif_id": "person"},
         },
         "units": {"puf": "house", "eif": "address"},
         "linking_variables": [
@@ -296,16 +296,16 @@ MEMBERS = Case(
     {
         "{key of the PUF}": ["house"],
         "{key of the EIF}": ["address"],
-        "{key of the file}": ["row"],
+        "{key of the file}": ["pid"],
         "{key variables}": ["age", "tenure"],
         "{strata variables}": [],
         "{linking variables}": ["age", "tenure"],
     },
     frozenset({"studies with `units`", "studies with `units` whose IUF links rows", "studies whose IUF links rows"}),
     {
-        "members-puf.csv": "house,row,age,tenure\n1,1,30,own\n1,2,34,own\n2,3,51,rent\n3,4,30,own\n3,5,8,own\n",
+        "members-puf.csv": "house,pid,age,tenure\n1,1,30,own\n1,2,34,own\n2,3,51,rent\n3,4,30,own\n3,5,8,own\n",
         "members-eif.csv": "address,person,age,tenure\nA,a,30,own\nA,b,34,own\nB,c,52,rent\nC,d,8,own\nC,e,30,own\n",
-        "members-iuf.csv": "row,person\n1,a\n2,b\n3,c\n4,e\n5,d\n",
+        "members-iuf.csv": "pid,person\n1,a\n2,b\n3,c\n4,e\n5,d\n",
     },
 )
 SMALL_NAMES = {
