@@ -94,9 +94,12 @@ class Grouping:
         unit, starts = np.cumsum(new) - 1, np.flatnonzero(new)
         sizes = np.diff(starts, append=len(new))
         self._largest = max(self._largest, int(sizes.max(initial=0)))
+        numbered = [
+            str(at) for at in range(len(self.members) + 1)
+        ]  # a name that begins with a point is a path to Arrow
         order = pc.sort_indices(
-            table.select(self.members).append_column("", pa.array(unit)),
-            sort_keys=[("", "ascending"), *((name, "ascending") for name in self.members)],
+            pa.table([pa.array(unit), *table.select(self.members).columns], numbered),
+            sort_keys=[(name, "ascending") for name in numbered],
         )
         n_row_keys = len(self.rows.names) if self.rows is not None else 0
         columns: dict[str, pa.Array] = {}
