@@ -201,7 +201,14 @@ AUTHORITIES = Case(
         "{sensitive variables}": ["ILLNESS"],
         "{what varies}": ["dis_suda"],
     },
-    frozenset({"studies with a population", "studies with households", "studies with sensitive variables"}),
+    frozenset(
+        {
+            "studies with a population",
+            "studies with households",
+            "studies with households or units of the file",
+            "studies with sensitive variables",
+        }
+    ),
 )
 BROKERS = Case(
     {
@@ -301,7 +308,14 @@ MEMBERS = Case(
         "{strata variables}": [],
         "{linking variables}": ["age", "tenure"],
     },
-    frozenset({"studies with `units`", "studies with `units` whose IUF links rows", "studies whose IUF links rows"}),
+    frozenset(
+        {
+            "studies with `units`",
+            "studies with `units` whose IUF links rows",
+            "studies whose IUF links rows",
+            "studies with households or units of the file",
+        }
+    ),
     {
         "members-puf.csv": "house,pid,age,tenure\n1,1,30,own\n1,2,34,own\n2,3,51,rent\n3,4,30,own\n3,5,8,own\n",
         "members-eif.csv": "address,person,age,tenure\nA,a,30,own\nA,b,34,own\nB,c,52,rent\nC,d,8,own\nC,e,30,own\n",

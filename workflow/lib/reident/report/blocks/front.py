@@ -218,7 +218,7 @@ def _intruder(results: Results) -> str:
     if len(names) > len(labels):
         labels.append(TEXT("intruder.more", n=len(names) - len(labels)))
     variables = some(len(names), "variable")
-    eif = some(round(results.whole["n_eif"].iloc[0]), "record")
+    eif = some(round(results.whole["n_eif"].iloc[0]), "unit" if results.compares_units else "record")
     fields = {"eif": eif, "variables": variables, "names": listed(labels)}
     text = TEXT("intruder.text" if results.named else "intruder.unnamed", **fields)
     if results.strata_names:
