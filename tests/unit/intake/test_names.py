@@ -26,6 +26,12 @@ def test_a_column_may_have_any_name(name, sections, old):
 def test_a_part_of_a_key_may_have_any_name(name):
     puf, links = (table.rename(columns={"rid": name}) for table in (PUF, LINKS.assign(hh=["1", "2"])))
     found = reident.attack(
-        puf, EIF, links[["hh", name, "rie"]], variables={"x": "categorical"}, metrics=["taxicab"], puf_id=["hh", name]
+        puf,
+        EIF,
+        links[["hh", name, "rie"]],
+        variables={"x": "categorical"},
+        metrics=["taxicab"],
+        puf_id=["hh", name],
+        eif_id="rie",
     ).rates
     assert found["n_confirmed"].iloc[0] == 2

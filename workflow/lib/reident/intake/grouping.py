@@ -25,6 +25,9 @@ from reident.sections.linkage import LinkingVariable
 MAX_MEMBERS = 1000
 """Rows of a unit: sums over them are exact in double precision."""
 
+CLUSTER = "\0cluster "
+"""What the columns of a cluster are called while rows are grouped, with their number; no column of a file is."""
+
 MEMBER_LINKS = ("puf_members", "eif_members")
 """The columns of the prepared links with the linked members of both units: their places in the units."""
 
@@ -150,7 +153,7 @@ class Grouping:
                     kind, remedy = "strata variable", "or remove it from `strata`"
                 elif name in {column.name for column in self._settings.variables}:
                     kind, remedy = "linking variable", "or remove its `level: unit`"
-                shown = self._settings.cluster[int(name)] if kind == "cluster column" else name
+                shown = self._settings.cluster[int(name.removeprefix(CLUSTER))] if kind == "cluster column" else name
                 with guard():
                     raise InputError(
                         f"{file}: the {kind} `{shown}` must have one value in each unit, but has several in {n:,} of "

@@ -207,7 +207,8 @@ def _order(key: pa.Table) -> pa.Array:
     """Return the stable order of keys, part by part, by code point."""
     if key.num_columns == 1:
         return pc.sort_indices(_chunk(key, 0))
-    return pc.sort_indices(key, sort_keys=[(name, "ascending") for name in key.column_names])
+    numbered = [str(at) for at in range(key.num_columns)]  # a name that begins with a point is a path to Arrow
+    return pc.sort_indices(key.rename_columns(numbered), sort_keys=[(name, "ascending") for name in numbered])
 
 
 def _chunk(table: pa.Table, at: int) -> pa.Array:
