@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 
 from reident import language
 from reident.report.blocks.exhibits import EXHIBITS
+from reident.report.blocks.front import verdict_in_words
 from reident.report.layout import Piece, Text, block, box, items, paragraphs
-from reident.report.results import RESOLVED, Results
+from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import day, listed, whole
 
 TEXT = Sentences("checklist")
 ANNEX = Sentences("annex")
 CHECKLIST = "checklist.csv"
+N_SIGNATURES = 3
 
 
 class Question(NamedTuple):
@@ -71,24 +73,31 @@ def checklist(results: Results) -> str:
     """Name the checklist and count its questions."""
     lines, n_open = results.table(CHECKLIST), len(_open(results))
     title = whole(str(lines["checklist"].iloc[0]))
-    return TEXT("summary", title=title, questions=len(lines), answered=len(lines) - n_open, open=n_open)
+    text = TEXT("summary", title=title, questions=len(lines), answered=len(lines) - n_open, open=n_open)
+    return f"{text} {TEXT('open_numbers', numbers=listed(_open(results)))}" if n_open else text
 
 
-@block(RESOLVED)
+@block(RESOLVED, VERDICT)
 def sign_off(results: Results) -> str:
-    """Return the block in which the board decides and signs, or its decision where the study records one."""
-    numbers = _open(results) if results.has(CHECKLIST) else None
-    note = None if numbers is None else TEXT("open", n=len(numbers), numbers=listed(numbers))
+    """Return the box in which the board decides and signs, or its decision where the study records one."""
     decision = (results.study.get("checklist") or {}).get("decision")
-    if decision is None:
-        return box(
-            "decision",
-            *filter(None, [note]),
-            ANNEX("decision.text", released=_released(results)),
-            box("options", *ANNEX.group("decision.options").values()),
-            box("signatures", *2 * [*ANNEX.group("decision.signature").values()]),
-        )
-    return paragraphs(note, *_decided(results, decision))
+    result = ANNEX("decision.result", verdict=verdict_in_words(results))
+    n_open = len(_open(results)) if results.has(CHECKLIST) else 0
+    note = f"{result} {TEXT('open', n=n_open)}" if n_open else result
+    lines = _decided(results, decision) if decision else _undecided(results)
+    return box(
+        "decision", f"# {ANNEX('decision.heading')} {{.brief}}", note, *lines, box("foot", ANNEX("decision.foot"))
+    )
+
+
+def _undecided(results: Results) -> list[str]:
+    signature = [*ANNEX.group("decision.signature").values()]
+    return [
+        ANNEX("decision.text", released=_released(results)),
+        box("options", *ANNEX.group("decision.options").values()),
+        box("lines", *ANNEX.group("decision.lines").values()),
+        box("signatures", *N_SIGNATURES * signature),
+    ]
 
 
 def _released(results: Results) -> str:

@@ -15,7 +15,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
-from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, UNSURE
+from reident.verdict.limits import BREAKS, NONE, RESERVED, UNKNOWN, UNSURE
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -83,7 +83,7 @@ def verdict_on(
     if limits.empty:
         return None
     if kind == UNKNOWN:
-        return box("verdict unknown", say("none"), say(nothing))
+        return box("reason unknown", say("none"), say(nothing))
     broken, unsure = limits["outcome"] == BREAKS, limits["outcome"] == UNSURE
     undecided = (limits["outcome"] == NONE) | unsure & (limits["value"] > limits["bound"])
     met = ~(broken | undecided)
@@ -96,8 +96,7 @@ def verdict_on(
         texts.append(FRONT("undecided", limits=listed(list(describe(limits[undecided])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
-    colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
-    return box(f"verdict {colour}", say(kind), " ".join(filter(None, texts)))
+    return box(f"reason {kind}", say(kind), " ".join(filter(None, texts)))
 
 
 def file_in_words(file: str) -> str:
