@@ -5,8 +5,7 @@
 local PLAIN = pandoc.WriterOptions{wrap_text = 'none'}
 local LONG = 18          -- longer words may be broken anywhere, see page.typ
 local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true,
-  entry = true, reason = true, sheet = true, test = true, keys = true, half = true, sub = true, foot = true,
-  legend = true}
+  entry = true, reason = true, sheet = true, test = true, half = true, sub = true, foot = true}
 local SPANS = {
   above = 'mark', within = 'mark', reservations = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', none = 'mark',
   open = 'mark', aside = 'aside', file = 'file', below = 'below',
@@ -153,7 +152,8 @@ local function div(element)
   if BOXES[class] then
     local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
     return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]' .. label(element.identifier))
-  elseif class == 'options' or class == 'signatures' or class == 'question' or class == 'strip' or class == 'lines' or class == 'two' then
+  elseif class == 'options' or class == 'signatures' or class == 'question' or class == 'strip' or class == 'lines' or class == 'two' or class == 'keys'
+    or class == 'legend' then
     local parts = {}
     for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
     return pandoc.RawBlock('typst', '#' .. class .. '(' .. table.concat(parts, ', ') .. ')')

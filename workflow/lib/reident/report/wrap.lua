@@ -105,7 +105,7 @@ local function frame(element)
     body.row_head_columns = 1
     for _, row in ipairs(element.classes:includes('cards') and body.body or {}) do
       for at, cell in ipairs(row.cells) do -- on a phone each cell says what it is
-        cell.attributes.label = pandoc.utils.stringify(element.head.rows[1].cells[at].contents)
+        cell.attributes['data-label'] = pandoc.utils.stringify(element.head.rows[1].cells[at].contents)
       end
     end
   end

@@ -30,7 +30,19 @@ from reident.report.layout import ReportColumn, block, box, items, paragraphs, t
 from reident.report.results import LIMITS, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
-from reident.report.wording import UNDEFINED, count, declared, defined, label_cells, listed, percent, sentence, span, word
+from reident.report.wording import (
+    UNDEFINED,
+    count,
+    declared,
+    defined,
+    fixed,
+    label_cells,
+    listed,
+    percent,
+    sentence,
+    span,
+    word,
+)
 from reident.verdict.limits import BREAKS
 from reident.verdict.warnings import ATTACK, MATCHING, TOGETHER
 
@@ -58,7 +70,7 @@ class Squares(NamedTuple):
         squares = self.of(records)
         if records == 0:
             return TEXT("number.none")
-        return TEXT("number.fewer") if squares < 0.5 and not places else f"{squares:.{places}f}"
+        return TEXT("number.fewer") if squares < 1 and not places else fixed(squares, places)
 
 
 def squares_of(records: float, found: Iterable[float]) -> Squares:
@@ -186,15 +198,15 @@ def keys(results: Results) -> str:
         many = surest_lines(results)[AT].max()
         fields = {"frequency": frequency(right, size), "by": by}
         texts.append(f"{TEXT('keys.surest', **fields)} {TEXT('keys.at_95', n=int(many))}")
-    return box("keys", items(texts))
+    return box("keys", *texts)
 
 
 ROOMS = {
     "conditional_rate_at_most": lambda line, bound: bound * line["n_suspected"],
     "confirmed_rate_at_most": lambda line, bound: bound * line["n_puf"],
     "reach_at_most": lambda line, bound: bound * line["n_linked"],
-    "confirmed_at_most": lambda line, bound: bound,
-    "confirmed_by_any_at_most": lambda line, bound: bound,
+    "confirmed_at_most": lambda _, bound: bound,
+    "confirmed_by_any_at_most": lambda _, bound: bound,
     "together_confirmed_rate_at_most": lambda line, bound: bound * line["n_puf"],
     "true_match_rate_at_most": lambda line, bound: bound * line["targets"],
 }
@@ -203,14 +215,14 @@ ROOMS = {
 
 def _judged(results: Results, about: str, metric: str, line: dict[str, Any]) -> tuple[float | None, set[str]]:
     """Return how many records the limits of a metric allow to be found, and the outcomes of all its limits."""
-    if not results.has(LIMITS):
+    if not results.has(LIMITS) or not results.confirmable:
         return None, set()
     limits = results.limits(about)
     limits = limits[limits["metric"] == metric]
     by_end = results.decision.get("by") == "upper"  # which is not a number of records found
     kinds = [row for row in limits.itertuples() if row.limit in ROOMS and not (by_end and "conditional" in row.limit)]
     rooms = [ROOMS[row.limit](line, row.bound) for row in kinds]
-    return min(rooms, default=None), set(limits["outcome"])
+    return min(rooms, default=None) if line["n_suspected"] else None, set(limits["outcome"])
 
 
 def _warned(results: Results, metric: str) -> bool:
@@ -226,8 +238,9 @@ def _strip(
     """Return the strip of an attack, from the counts of its line; `metric` is what its limits are on."""
     classes = {key: line[f"n_{column}"] for key, column in COUNTS.items() if f"n_{column}" in line}
     found, single = line["n_confirmed"], line.get("n_single_confirmed")
-    beside = TEXT("strip.suspected", suspected=scale.words(line["n_suspected"]))
-    if single is not None:
+    key = "matched" if of == MATCHING else "suspected"
+    beside = TEXT(f"strip.{key}", suspected=scale.words(line["n_suspected"]))
+    if single is not None and results.confirmable:
         beside += TEXT("strip.single", single=scale.words(single))
     room, outcomes = _judged(results, of, metric, line)
     kind = outcome_of(outcomes)
@@ -244,8 +257,10 @@ def _strip(
         elif is_broken and found <= room:
             lead = TEXT("strip.other", found=words, room=scale.words(room), verdict=verdict)
         else:
-            places = int(is_broken and scale.words(room) == words)
-            shown = {"found": scale.words(found, places), "room": scale.words(room, places)}
+            alike = is_broken and scale.words(room) == words
+            shown = {
+                name: scale.words(n, int(alike or scale.of(n) < 1)) for name, n in (("found", found), ("room", room))
+            }
             lead = TEXT("strip.limited", verdict=verdict, **shown)
     return Strip(name, about, classes, lead, beside, room, kind == "above")
 
@@ -302,7 +317,7 @@ def _figure(heading: str, kind: str, strips: list[Strip], scale: Squares, *more:
     frame = ["room"] if any(strip.room is not None for strip in strips) else []
     legend = [name for name in COUNTS if name in classes] + ["none", *frame]
     names = (TEXT(f"legend.{name}" if name in {"none", "room"} else f"legend.{kind}.{name}") for name in legend)
-    key = box("legend", items(f"[]{{.key-{name}}} {text}" for name, text in zip(legend, names, strict=True)))
+    key = box("legend", *(f"[]{{.key-{name}}} {text}" for name, text in zip(legend, names, strict=True)))
     one = scale.records / scale.squares
     unit = TEXT("unit.one") if one == 1 else TEXT("unit.several", unit=f"{one:.3g}", records=count(scale.records))
     drawn = [_drawn(strip, scale, rows) for strip in strips]
@@ -344,14 +359,15 @@ def _two(text: str, below: str) -> str:
     return f"{text} [{below}]{{.below}}" if below else text
 
 
-def _share(part: float, n: float, sign: str = "") -> str:
-    """Return a share with the number of records below it; of few records their number alone."""
+def _share(part: float, n: float, sign: str = "", *, of: bool = False) -> str:
+    """Return a share with the number of records below it, `of` all; of few records their number alone."""
     if not defined(part) or not n:
         return UNDEFINED
     if n < FEW:
         return sign + TEXT("frequency", part=share_of(part / n, n), n=count(n))
-    return _two(sign + percent(part / n, 0 if 0.1 * n <= part else 1), count(part) if part == round(part) else
-                TEXT("about_n", n=count(part)))  # fmt: skip
+    below = count(part) if part == round(part) else TEXT("about_n", n=fixed(part, int(part < FEW)))
+    below = TEXT("frequency", part=below, n=count(n)) if of else below
+    return _two(sign + percent(part / n, 0 if part >= n / SQUARES else None), below)
 
 
 @block("rates.csv")
@@ -367,9 +383,9 @@ def product(results: Results) -> str:
         cells["found"].append(_share(line["n_confirmed"], held, "× ") if defined(held) else UNDEFINED)
         interval = span(line["conditional_low"], line["conditional_high"])
         cells["rate"].append(_rate(line, rate, interval, outcome))
-        cells["reach"].append(_share(line["n_confirmed"], line["n_linked"]))
+        cells["reach"].append(_share(line["n_confirmed"], line["n_linked"], of=True))
         cells["guess"].append(_share(line["expected_correct_rate"] * n, n))
-        cells["single"].append(_share(line["n_single_confirmed"], line["n_single"]))
+        cells["single"].append(_share(line["n_single_confirmed"], line["n_single"], of=True))
     columns = [ReportColumn(TEXT(f"product.columns.{name}"), texts, width="1fr") for name, texts in cells.items()]
     caption = TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)
     if (exact := exact_of_table(results)) is not None:
@@ -433,13 +449,8 @@ def risk_strip(results: Results) -> str | None:
     scale = squares_of(records, [classes["single"]])
     words = {name: scale.words(n) for name, n in classes.items()}
     lead = TEXT("risk.unique", unique=words["single"])
-    strip = Strip(
-        TEXT("risk.name"),
-        TEXT("risk.about"),
-        classes,
-        lead,
-        TEXT("risk.cells", **{k: words[k] for k in ("found", "suspected")}),
-    )
+    beside = TEXT("risk.cells", found=words["found"], suspected=words["suspected"])
+    strip = Strip(TEXT("risk.name"), TEXT("risk.about"), classes, lead, beside)
     heading = TEXT("risk.heading", squares=count(scale.squares), unique=words["single"])
     return _figure(heading, "risk", [strip], scale)
 

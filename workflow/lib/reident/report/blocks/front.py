@@ -125,8 +125,9 @@ def _above(results: Results, limits: pd.DataFrame) -> list[str]:
 def _example(results: Results) -> list[str]:
     """Return the sentence on the metric of the highest conditional rate, with its numbers of records."""
     line = results.whole.loc[results.whole["conditional_rate"].idxmax()]
-    fields = {"metric": title(str(line.name)), "rate": share_of(line["conditional_rate"], line["n_suspected"])}
-    return [TEXT("example", n=round(line["n_confirmed"]), suspected=round(line["n_suspected"]), **fields)]
+    n, fields = round(line["n_suspected"]), {"metric": title(str(line.name)), "found": round(line["n_confirmed"])}
+    rate = "" if n < FEW else f" ({percent(line['conditional_rate'])})"
+    return [TEXT("example", suspected=n, rate=rate, **fields)]
 
 
 WHOLES = {
