@@ -28,7 +28,6 @@ MUTED = "#5b6670"
 RULE = "#dfe3e8"
 CONFIRMED = "#0b3d62"
 SUSPECTED = "#8db4d2"
-AMBIGUOUS = "#dcd6c8"
 LIMIT = "#b3441e"
 LINES = {
     "unicity": ("#0b3d62", "o"),

@@ -229,7 +229,7 @@ def larger_file(results: Results) -> str:
     if guess.empty:
         return text
     ends = span(guess["low"].iloc[0], guess["high"].iloc[0])
-    return f"{text} {TEXT('findable.larger_guess', interval=ends, level=declared(results.level))}"
+    return f"{text} {TEXT('larger_guess', interval=ends, level=declared(results.level))}"
 
 
 def confirmed(results: Results) -> int:
