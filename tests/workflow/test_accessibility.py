@@ -66,6 +66,8 @@ def test_no_column_of_the_brief_is_off_the_screen_of_a_phone(tmp_path):
     report = report_on(tmp_path)
     with browser.page(tmp_path / "profile") as shown:
         shown.open(report.pdf.with_suffix(".html"), 390)
-        beyond = "[...document.querySelectorAll('.front *')].filter(one => one.getBoundingClientRect().right > 391).length"
+        beyond = (
+            "[...document.querySelectorAll('.front *')].filter(one => one.getBoundingClientRect().right > 391).length"
+        )
         assert shown.ask(beyond) == 0
         assert shown.ask("document.documentElement.scrollWidth") == 390
