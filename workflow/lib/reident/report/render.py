@@ -141,9 +141,8 @@ def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]])
         if svg := data.get("image/svg+xml"):
             name, about = f"figure-{len(figures) + 1:02d}.svg", metadata["image/svg+xml"]
             figures[name] = Drawn(svg, data.get(NARROW, svg))
-            identifier = f"#{about['name']} " if about.get("name") else ""
             alt = html.escape(" ".join(about["alt"].split())).replace("\\", "&#92;")
-            texts[front].append(f'![{about["caption"]}]({name}){{{identifier}alt="{alt}"}}')
+            texts[front].append(f'![{about["caption"]}]({name}){{alt="{alt}"}}')
         elif text := data.get(REPORT, data.get("text/markdown")):
             texts[front].append(text)
     return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures)

@@ -392,7 +392,7 @@ def product(results: Results) -> str:
         caption += f" {FRONT('table.exact', names=exact_names(exact))}"
     heading, text = _explained(results)
     names = ReportColumn(TEXT("product.metric"), list(lines["name"]), "l", "1.3fr")
-    return paragraphs(f"# {heading} {{.brief}}", text, table(caption, names, *columns, kind="cards", name="product"))
+    return paragraphs(f"# {heading} {{.brief}}", text, table(caption, names, *columns, kind="cards"))
 
 
 def _rate(line: dict[str, Any], rate: str, interval: str, outcome: str) -> str:

@@ -219,7 +219,7 @@ def risk_cells(results: Results) -> str:
         text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
         first = [ReportColumn(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
         first += columns(classes, TEXT, "cells=n_cells", "1fr", group="cells.columns")
-    return paragraphs(text, table(caption, *first, *record_columns, name="risk-cells"))
+    return paragraphs(text, table(caption, *first, *record_columns))
 
 
 def cells_by_class(results: Results) -> pd.DataFrame:

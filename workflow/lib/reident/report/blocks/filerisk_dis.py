@@ -70,7 +70,6 @@ def risk_dis(results: Results) -> str:
             TEXT("dis.caption"),
             ReportColumn(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
             ReportColumn(TEXT("dis.columns.value"), list(rows.values())),
-            name="risk-dis",
         ),
         _sampling(results),
         _agreement(results),

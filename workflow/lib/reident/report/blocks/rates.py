@@ -50,7 +50,6 @@ def _claims(results: Results, whole: pd.DataFrame) -> str:
         *columns(whole, HEADING, "expected_correct=expected_correct_rate", "1.1fr"),
         *columns(whole, HEADING, "best_rank_correct=best_rank_correct_rate single=n_single", "1.1fr"),
         *columns(whole, HEADING, "single_confirmed=n_single_confirmed single_rate", "1fr"),
-        name="claims-by-metric",
     )
 
 
@@ -107,7 +106,6 @@ def pairs_by_metric(results: Results) -> str:
         *columns(whole, HEADING, "suspected_pairs=n_pairs"),
         ReportColumn(HEADING("pairs_per_record"), fixed_cells(ratios, 1)),
         *columns(whole, HEADING, "confirmed_pairs=n_confirmed_pairs pair_precision reach"),
-        name="pairs-by-metric",
     )
 
 

@@ -79,7 +79,6 @@ def surest_table(results: Results) -> str:
         *right,
         *largest,
         kind="compact",
-        name="surest-claims",
     )
 
 
@@ -155,6 +154,5 @@ def agreement_table(results: Results) -> str | None:
             *columns(lines, HEADING, "baseline=baseline_rate expected_correct=expected_correct_rate", "1fr"),
             *columns(lines, HEADING, "single=n_single single_confirmed=n_single_confirmed single_rate", "1fr"),
             kind="compact",
-            name="rates-by-agreement",
         ),
     )
