@@ -82,14 +82,14 @@ GRAVE = Sentence("understates", "Codes are missing.", 3, 0.03)
 FATAL = Sentence("invalidates", "Rows do not correspond.")
 
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
-    ("three of four above", {"limit": 0.05}, {"ABOVE", "some above", "cell above", "cell unsure"} | NOTABLE),
-    ("all above", {"limit": 0.01}, {"ABOVE", "all above", "cell above"} | NOTABLE),
+    ("three of four above", {"limit": 0.05}, {"ABOVE", "some above", "example", "cell above", "cell unsure"} | NOTABLE),
+    ("all above", "example", {"limit": 0.01}, {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
     ("all within", {"limit": 0.9}, {"WITHIN", "all within", "cell within"} | NOTABLE),
     ("no limit", {"limit": None}, {"NO VERDICT", "no limit"} | NOTABLE),
     ("one metric, within", {"metrics": ("taxicab",), "limit": 0.9},
      {"WITHIN", "all within", "cell within"} | NOTABLE),
     ("one metric, above", {"metrics": ("taxicab",), "limit": 0.01},
-     {"ABOVE", "all above", "cell above"} | NOTABLE),
+     {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
     ("nothing suspected", {"nothing_suspected": EVERY},
      {"WITHIN", "all within", "suspected no records", "cell nothing"} | NOTABLE),
     ("nothing confirmed", {"nothing_confirmed": EVERY},
@@ -118,7 +118,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("a weak threshold, within", {"tolerances": {"euclidean": 6}, "limit": 0.9},
      {"RESERVED", "all within", "reservations below", "cell within", "may understate"}),
     ("a weak threshold, above", {"tolerances": {"euclidean": 6}, "limit": 0.01},
-     {"ABOVE", "all above", "cell above", "may understate"}),
+     {"ABOVE", "all above", "example", "cell above", "may understate"}),
     ("a warning that may understate", {"warnings": (GRAVE,), "limit": 0.9},
      {"RESERVED", "all within", "reservations below", "cell within", "may understate"}),
     ("a warning that may invalidate, within", {"warnings": (FATAL, GRAVE), "limit": 0.9},
@@ -134,16 +134,16 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("exact values alone above", {"exact": (40, 39), "limit": 0.9},
      {"ABOVE", "exact above", "all within", "cell within", "cell above"} | NOTABLE),
     ("a metric and exact values above", {"exact": (40, 39), "limit": 0.01},
-     {"ABOVE", "exact above", "all above", "cell above"} | NOTABLE),
+     {"ABOVE", "exact above", "all above", "example", "cell above"} | NOTABLE),
     ("a metric above, exact values within", {"exact": (40, 0), "limit": 0.01},
-     {"ABOVE", "exact within", "all above", "cell above", "cell unsure", "perhaps by chance"}
+     {"ABOVE", "exact within", "all above", "example", "cell above", "cell unsure", "perhaps by chance"}
      | NOTABLE),
     ("exact values within", {"exact": (40, 1), "decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
      {"WITHIN", "exact within", "each within", "cell within"} | NOTABLE),
     ("no limit, with exact values", {"exact": (40, 1), "limit": None},
      {"NO VERDICT", "no limit"} | NOTABLE),
     ("a limit of one metric alone", {"decision": {"conditional_rate_at_most": {"adhoc": 0.01}}},
-     {"ABOVE", "all above", "cell above"} | NOTABLE),
+     {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
 ]  # fmt: skip
 
 

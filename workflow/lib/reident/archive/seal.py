@@ -49,7 +49,9 @@ def seal(members: Family, notebook: Path, results: Path, date: datetime.date | N
     if answer.absent:
         lines.append(f"{study.id}: not verified, since they were not there: {', '.join(answer.absent)}.")
     if date is None and study.date is None:
-        lines.append(f"{study.id}: not dated. Give the date of the review with `--date`, or as the `date` of the study.")
+        lines.append(
+            f"{study.id}: not dated. Give the date of the review with `--date`, or as the `date` of the study."
+        )
     signed = "not signed. Name a key with `seal: {sign_with: PATH}` in the study to sign it."
     if bag.signature is not None:
         signed = f"signed by {signing.fingerprint(bag.signature)}."

@@ -106,8 +106,8 @@ def grouped(kind: str, *pieces: Piece) -> Block:
     def make(results: Any) -> str | None:
         contents: list[Any] = []
         for piece in pieces:
-            single = isinstance(piece, Block)
-            contents += _section(results, *("", (piece,)) if single else (piece[0], piece[1:]), " {.brief}", 1)
+            heading, blocks = ("", (piece,)) if isinstance(piece, Block) else (piece[0], piece[1:])
+            contents += _section(results, heading, blocks, " {.brief}", 1)
         return box(kind, *map(str, contents)) if contents else None
 
     return Block((), make)

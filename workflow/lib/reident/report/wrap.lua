@@ -103,6 +103,15 @@ local function frame(element)
   local caption = pandoc.utils.blocks_to_inlines(element.caption.long)
   for _, body in ipairs(element.bodies) do
     body.row_head_columns = 1
+    local last = {}
+    for _, row in ipairs(body.body) do -- a line without a name has that of the line above
+      local name = row.cells[1]
+      if #name.contents == 0 then
+        name.contents = {pandoc.Plain{pandoc.Span(last, {class = 'repeated'})}}
+      else
+        last = pandoc.utils.blocks_to_inlines(name.contents)
+      end
+    end
     for _, row in ipairs(element.classes:includes('cards') and body.body or {}) do
       for at, cell in ipairs(row.cells) do -- on a phone each cell says what it is
         cell.attributes['data-label'] = pandoc.utils.stringify(element.head.rows[1].cells[at].contents)
@@ -114,7 +123,7 @@ local function frame(element)
   element.caption.long = {}
   return pandoc.Div({
     pandoc.Div({pandoc.Plain(caption)}, pandoc.Attr(name, {'caption'})),
-    pandoc.Div({element}, pandoc.Attr('', {'scroll'}, {{'tabindex', '0'}, {'role', 'region'}, {'aria-labelledby', name}})),
+    pandoc.Div({element}, pandoc.Attr('', {'scroll'}, {{'tabindex', '0'}, {'role', 'group'}, {'aria-labelledby', name}})),
   }, pandoc.Attr(identifier, {'table'}))
 end
 

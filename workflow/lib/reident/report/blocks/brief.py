@@ -135,9 +135,8 @@ def test(results: Results) -> str:
         n, people = len(matching.synthetic_files(results)), results.table(matching.SUMMARY)["targets"].iloc[0]
         texts.append(TEXT("test.matching", n=n, number=word(n), people=some(round(people), "person")))
     if results.has(filerisk.SUMMARY):
-        fields = {name: round(filerisk.quantity(results, name)) for name in ("records", "key_variables")}
-        variables = some(fields["key_variables"], "key_variable")
-        texts.append(TEXT("test.file", records=some(fields["records"], "record"), variables=variables))
+        records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
+        texts.append(TEXT("test.file", records=some(records, "record"), variables=some(n, "key_variable")))
     return box("test", " ".join(texts)) if texts else ""
 
 
@@ -186,12 +185,12 @@ def keys(results: Results) -> str:
     texts = [TEXT("keys.held", frequency=frequency(held, n_puf), n=held, puf=count(n_puf))]
     if results.confirmable:
         n, key = confirmed(results), "any" if len(results.metrics) > 1 else "one"
-        fields = {"frequency": frequency(n, n_puf), "n": n, "share": share_of(n / max(held, 1), held)}
-        texts.append(TEXT(f"keys.found_{key}", **fields))
+        share = share_of(n / max(held, 1), held)
+        texts.append(TEXT(f"keys.found_{key}", frequency=frequency(n, n_puf), n=n, share=share))
         if (line := agreeing(results)) is not None and line[0]["n_suspected"]:
-            counts = [line[0][name] for name in ("n_confirmed", "n_suspected")]
-            fields = dict(zip(("n", "suspected"), map(count, counts), strict=True))
-            texts.append(TEXT("keys.agree", frequency=frequency(*counts), which=line[1], **fields))
+            n, suspected = (round(line[0][name]) for name in ("n_confirmed", "n_suspected"))
+            fields = {"frequency": frequency(n, suspected), "which": line[1], "suspected": count(suspected)}
+            texts.append(TEXT("keys.agree", n=n, **fields))
     if (claims := surest(results)) is not None:
         size, right, metric = claims
         by = TEXT("keys.by_agreement") if metric == AGREEMENT else TEXT("keys.by_metric", metric=title(metric))

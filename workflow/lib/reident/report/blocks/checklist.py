@@ -12,7 +12,7 @@ from reident.report.blocks.front import verdict_in_words
 from reident.report.layout import Piece, Text, block, box, items, paragraphs
 from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.wording import day, listed, whole
+from reident.report.wording import NO_BREAK, day, listed, whole
 
 TEXT = Sentences("checklist")
 ANNEX = Sentences("annex")
@@ -95,7 +95,7 @@ def _undecided(results: Results) -> list[str]:
     return [
         ANNEX("decision.text", released=_released(results)),
         box("options", *ANNEX.group("decision.options").values()),
-        box("lines", *ANNEX.group("decision.lines").values()),
+        box("lines", *(text for line in ANNEX.group("decision.lines").values() for text in (line, NO_BREAK))),
         box("signatures", *N_SIGNATURES * signature),
     ]
 

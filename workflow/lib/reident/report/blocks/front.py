@@ -103,7 +103,7 @@ def _above(results: Results, limits: pd.DataFrame) -> list[str]:
         metrics, total = [title(metric) for metric in broken["metric"]], len(limits)
         fields = {"limit": bound_of(*only), "what": what(results, only[0]), "metrics": listed(metrics)}
         n, number = len(metrics), word(len(metrics))
-        example = _example(results) if only[0] == "conditional_rate_at_most" else []
+        example = _example(results, broken["metric"]) if only[0] == "conditional_rate_at_most" else []
         if n == total:
             return [TEXT("all_above", n=n, number=number, **fields), *example]
         return [TEXT("not_all_above", n=n, number=number.capitalize(), total=word(total), **fields), *example]
@@ -122,9 +122,9 @@ def _above(results: Results, limits: pd.DataFrame) -> list[str]:
     return texts
 
 
-def _example(results: Results) -> list[str]:
-    """Return the sentence on the metric of the highest conditional rate, with its numbers of records."""
-    line = results.whole.loc[results.whole["conditional_rate"].idxmax()]
+def _example(results: Results, metrics: pd.Series) -> list[str]:
+    """Return the sentence on the one of the metrics with the highest conditional rate, with its numbers of records."""
+    line = results.whole.loc[results.whole.loc[list(metrics), "conditional_rate"].idxmax()]
     n, fields = round(line["n_suspected"]), {"metric": title(str(line.name)), "found": round(line["n_confirmed"])}
     rate = "" if n < FEW else f" ({percent(line['conditional_rate'])})"
     return [TEXT("example", suspected=n, rate=rate, **fields)]
