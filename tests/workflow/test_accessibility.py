@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from workflow.test_report_render import report_on
 
 from workflow import browser
-from workflow.test_report_render import report_on
 
 AXE = Path(__file__).with_name("axe") / "node_modules" / "axe-core" / "axe.min.js"
 ROOT = Path(__file__).parents[2]

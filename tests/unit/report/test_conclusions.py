@@ -83,7 +83,7 @@ FATAL = Sentence("invalidates", "Rows do not correspond.")
 
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("three of four above", {"limit": 0.05}, {"ABOVE", "some above", "example", "cell above", "cell unsure"} | NOTABLE),
-    ("all above", "example", {"limit": 0.01}, {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
+    ("all above", {"limit": 0.01}, {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
     ("all within", {"limit": 0.9}, {"WITHIN", "all within", "cell within"} | NOTABLE),
     ("no limit", {"limit": None}, {"NO VERDICT", "no limit"} | NOTABLE),
     ("one metric, within", {"metrics": ("taxicab",), "limit": 0.9},
@@ -95,9 +95,9 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("nothing confirmed", {"nothing_confirmed": EVERY},
      {"WITHIN", "all within", "cell within"} | NOTABLE),
     ("all links outside the strata", {"linked": 0.0, "nothing_confirmed": EVERY},
-     {"NO VERDICT", "links outside", "cell none", "may invalidate"}),
+     {"NO VERDICT", "links outside", "may invalidate"}),
     ("no link", {"linked": 0.0, "lost": False, "nothing_confirmed": EVERY},
-     {"NO VERDICT", "no true link", "cell none", "may invalidate"}),
+     {"NO VERDICT", "no true link", "may invalidate"}),
     ("most links outside the strata", {"linked": 0.006, "limit": 0.9},
      {"RESERVED", "all within", "reservations below", "cell within", "may understate"}),
     ("no metric can suspect anything", {"nothing_suspected": EVERY, "tolerances": dict.fromkeys(EVERY, -1)},

@@ -228,7 +228,7 @@ def _warned(results: Results, metric: str) -> bool:
     """Return whether a warning says that the risk of a metric may be understated."""
     lines = results.warnings
     fields = lines.loc[lines["severity"] == "understates", "fields"].dropna()
-    return any(json.loads(text).get("metric") == metric for text in fields)
+    return any(json.loads(text).get("metric") == metric for text in fields if text)
 
 
 def _strip(
