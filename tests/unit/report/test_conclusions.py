@@ -63,7 +63,7 @@ ATTACK = {
     "exact above": r"Without any metric, exact values of \w+ and \w+ name .*by [\d,]+ claims, which is above the",
     "exact within": r"A join on exact values of one or two variables meets the limits?\.",
     # The verdict on each metric
-    "cell above": r"\[▲ [\w. ]+ found(, limit [\w. ]+)?: above the limit( of another kind)?\]",
+    "cell above": r"\[▲ [\w. ]+ found(, limit [\w. ]+)?: above the limit( of another kind)?\]|\[▲ = [\d.]+ %\]",
     "cell within": r": within(, but see the warning)?\*\*",
     "cell unsure": r": within, but uncertain\*\*",
     "cell nothing": r": nothing to judge\*\*",
@@ -136,7 +136,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("a metric and exact values above", {"exact": (40, 39), "limit": 0.01},
      {"ABOVE", "exact above", "all above", "example", "cell above"} | NOTABLE),
     ("a metric above, exact values within", {"exact": (40, 0), "limit": 0.01},
-     {"ABOVE", "exact within", "all above", "example", "cell above", "cell unsure", "perhaps by chance"}
+     {"ABOVE", "exact within", "all above", "example", "cell above", "perhaps by chance"}
      | NOTABLE),
     ("exact values within", {"exact": (40, 1), "decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
      {"WITHIN", "exact within", "each within", "cell within"} | NOTABLE),

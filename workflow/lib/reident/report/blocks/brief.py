@@ -345,7 +345,7 @@ def _notes(results: Results, scale: Squares, lines: list[Strip]) -> Iterator[str
 
 def _product_lines(results: Results) -> pd.DataFrame:
     """Return the lines of rates by metric, of their agreement and of exact values, each with its name."""
-    lines = results.whole.assign(name=[f"**{title(metric)}**" for metric in results.metrics])
+    lines = results.whole.assign(metric=results.metrics, name=[f"**{title(name)}**" for name in results.metrics])
     if (agreement := agreeing(results)) is not None:
         lines = pd.concat([lines, pd.DataFrame([agreement[0].to_dict() | {"name": f"**{sentence(agreement[1])}**"}])])
     if (exact := exact_of_table(results)) is not None:
