@@ -203,7 +203,6 @@ def attribution_targets(results: Results) -> str:
             *columns(lines, TEXT, "disco disco_baseline", "1fr", group="targets.columns"),
             *columns(lines, TEXT, "correct", "1.3fr", group="targets.columns"),
             *columns(lines, TEXT, "guess_no_key cap cap_baseline", "1fr", group="targets.columns"),
-            name="attribution-targets",
         ),
         box("warning", *_dominated(results, dominated)) if len(dominated) else None,
     )

@@ -63,7 +63,6 @@ def units_members(results: Results) -> str:
             *columns(lines, TEXT, "confirmed=n_confirmed_members confirmed_rate=confirmed_member_rate", "1fr",
                      group="members"),
             *named,
-            name="members-by-metric",
         ),
     )  # fmt: skip
 
@@ -107,7 +106,7 @@ def units_figure(results: Results) -> Figure | None:
         fields |= {"confirmed": share_of(shares["confirmed"][at], n[at])}
         alt.append(TEXT("sizes.figure.alt.size", size=name, n=count(n[at]), **fields))
     caption = TEXT("sizes.figure.caption", metric=title(metric))
-    return style.row_figure({"": draw}, labels, extra=0.3, alt=" ".join(alt), caption=caption, name="units-by-size")
+    return style.row_figure({"": draw}, labels, extra=0.3, alt=" ".join(alt), caption=caption)
 
 
 @block("rates.csv", SIZES)
@@ -120,5 +119,4 @@ def units_sizes(results: Results) -> str:
         *columns(lines, TEXT, "units=n_units suspected=n_suspected confirmed=n_confirmed linked=n_linked", "1fr",
                  group="sizes"),
         *columns(lines, TEXT, "out_of_reach=n_out_of_reach", "1fr", group="sizes"),
-        name="sizes-of-units",
     )  # fmt: skip

@@ -33,7 +33,7 @@ def warnings(results: Results) -> str | None:
     """Return every warning, set apart."""
     if results.warnings.empty:
         return None
-    return paragraphs(TEXT("text"), box("warning", *_texts(results.warnings), name="all-warnings"))
+    return paragraphs(TEXT("text"), box("warning", *_texts(results.warnings)))
 
 
 _CODE = re.compile(r"`([\w.:/ -]+)`")
