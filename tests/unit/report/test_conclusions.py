@@ -230,7 +230,7 @@ def test_every_conclusion_is_printed_in_a_case_and_not_in_another():
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        (-1e-9, {"ABOVE", "all above", "cell above"}),
+        (-1e-9, {"ABOVE", "all above", "example", "cell above"}),
         (0, {"WITHIN", "all within", "perhaps by chance", "cell unsure"}),
         (1e-9, {"WITHIN", "all within", "perhaps by chance", "cell unsure"}),
     ],

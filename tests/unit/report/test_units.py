@@ -1,4 +1,4 @@
-"""The pages of a study of units: the front page counts units and members, a figure shows units by size."""
+"""The pages of a study of units: the brief counts units and members, a figure shows units by size."""
 
 import json
 
@@ -9,11 +9,11 @@ from reident.report.results import Results
 from unit.report.test_language import english, german, texts
 
 
-def test_the_front_page_counts_units_and_members(tmp_path):
+def test_the_brief_counts_units_and_members(tmp_path):
     study = Results(write_results(tmp_path, Shape(units=True)))
     shown = units.units_front(study)
     whole = study.table("units/members.csv").query("stratum == 'ALL'").set_index("metric")
-    best = whole["n_confirmed_members"].idxmax()
+    best = study.whole["n_confirmed"].idxmax()
     assert f"{whole.at[best, 'n_units']:,} units with {whole.at[best, 'n_members']:,} members" in shown
     assert f"with {whole.at[best, 'n_confirmed_members']:,} of the {whole.at[best, 'n_members']:,} members" in shown
     assert "gives" in shown

@@ -38,6 +38,7 @@ from reident.report.wording import (
     fixed,
     label_cells,
     listed,
+    number,
     percent,
     sentence,
     span,
@@ -95,7 +96,8 @@ class Strip(NamedTuple):
     """A line of the figure: its name, a note on it, records by class, and what is said beside its squares.
 
     The classes, from the left, are `single` (found with a single candidate), `found` and `suspected`, each with those
-    before it; `held` alone is a class of its own. `room` is how many records a limit allows to be found.
+    before it; `held` alone is a class of its own. `room` is how many records a limit allows to be found, `share` the
+    share of the suspected records, where the limit is on these.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Strip(NamedTuple):
     lead: str
     beside: str = ""
     room: float | None = None
+    share: float | None = None
     is_above: bool = False
 
 
@@ -212,16 +215,21 @@ ROOMS = {
 """By limit, how many records it allows to be found; other limits are not on records that are found."""
 
 
-def _judged(results: Results, about: str, metric: str, line: dict[str, Any]) -> tuple[float | None, set[str]]:
-    """Return how many records the limits of a metric allow to be found, and the outcomes of all its limits."""
-    if not results.has(LIMITS) or not results.confirmable:
-        return None, set()
-    limits = results.limits(about)
-    limits = limits[limits["metric"] == metric]
+def _outcomes(results: Results, about: str, metric: str) -> pd.DataFrame:
+    """Return the limits of a metric with their outcomes; none where nothing can be confirmed."""
+    limits = results.limits(about) if results.has(LIMITS) else pd.DataFrame(columns=["metric", "outcome"])
+    return limits[(limits["metric"] == metric) & results.confirmable]
+
+
+def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Return how many records the limits of a metric allow to be found, and as what share of those suspected."""
     by_end = results.decision.get("by") == "upper"  # which is not a number of records found
     kinds = [row for row in limits.itertuples() if row.limit in ROOMS and not (by_end and "conditional" in row.limit)]
-    rooms = [ROOMS[row.limit](line, row.bound) for row in kinds]
-    return min(rooms, default=None) if line["n_suspected"] else None, set(limits["outcome"])
+    if not kinds or not line["n_suspected"]:
+        return None, None
+    least = min(kinds, key=lambda row: ROOMS[row.limit](line, row.bound))
+    share = least.bound if least.limit == "conditional_rate_at_most" else None
+    return ROOMS[least.limit](line, least.bound), share
 
 
 def _warned(results: Results, metric: str) -> bool:
@@ -241,7 +249,8 @@ def _strip(
     beside = TEXT(f"strip.{key}", suspected=scale.words(line["n_suspected"]))
     if single is not None and results.confirmable:
         beside += TEXT("strip.single", single=scale.words(single))
-    room, outcomes = _judged(results, of, metric, line)
+    limits = _outcomes(results, of, metric)
+    (room, share), outcomes = _room(results, limits, line), set(limits["outcome"])
     kind = outcome_of(outcomes)
     if not results.confirmable:
         lead = TEXT("strip.unknown")
@@ -261,7 +270,7 @@ def _strip(
                 name: scale.words(n, int(alike or scale.of(n) < 1)) for name, n in (("found", found), ("room", room))
             }
             lead = TEXT("strip.limited", verdict=verdict, **shown)
-    return Strip(name, about, classes, lead, beside, room, kind == "above")
+    return Strip(name, about, classes, lead, beside, room, share, kind == "above")
 
 
 COUNTS = {"single": "single_confirmed", "found": "confirmed", "suspected": "suspected"}
@@ -318,7 +327,11 @@ def _figure(heading: str, kind: str, strips: list[Strip], scale: Squares, *more:
     names = (TEXT(f"legend.{name}" if name in {"none", "room"} else f"legend.{kind}.{name}") for name in legend)
     key = box("legend", *(f"[]{{.key-{name}}} {text}" for name, text in zip(legend, names, strict=True)))
     one = scale.records / scale.squares
-    unit = TEXT("unit.one") if one == 1 else TEXT("unit.several", unit=f"{one:.3g}", records=count(scale.records))
+    unit = (
+        TEXT("unit.one")
+        if one == 1
+        else TEXT("unit.several", unit=number(float(f"{one:.3g}")), records=count(scale.records))
+    )
     drawn = [_drawn(strip, scale, rows) for strip in strips]
     return paragraphs(f"# {heading} {{.brief}}", box("sub", f"{unit} {TEXT(f'unit.{kind}')}"), key, *drawn, *more)
 
@@ -326,12 +339,16 @@ def _figure(heading: str, kind: str, strips: list[Strip], scale: Squares, *more:
 def _notes(results: Results, scale: Squares, lines: list[Strip]) -> Iterator[str]:
     """Yield how to read the strips, with an example, and what chance would find."""
     findable, held = round(results.whole["n_findable"].iloc[0]), linked(results)
-    limited = [line for line in lines if line.room is not None and line.classes.get("suspected")]
-    example = next((line for line in limited if line.is_above), limited[0] if limited else None)
-    if example is not None and results.limit is not None:
-        fields = {key: scale.words(example.classes[key]) for key in ("suspected", "found")}
-        fields |= {"limit": declared(results.limit), "room": scale.words(example.room or 0)}
-        yield TEXT("notes.read", name=example.name, squares=count(scale.squares), **fields)
+    limited = sorted(
+        (line for line in lines if line.room is not None), key=lambda line: (not line.is_above, line.share is None)
+    )
+    if limited:
+        fields = {key: scale.words(limited[0].classes[key]) for key in ("suspected", "found")}
+        fields |= {"name": limited[0].name, "squares": count(scale.squares), "room": scale.words(limited[0].room or 0)}
+        share = limited[0].share
+        yield (
+            TEXT("notes.read", **fields) if share is None else TEXT("notes.read_share", limit=declared(share), **fields)
+        )
     if held != findable:
         yield TEXT("notes.strata", n=findable, held=held)
     chance = (results.whole["baseline_rate"] * results.whole["n_suspected"]).max()
@@ -376,7 +393,7 @@ def product(results: Results) -> str:
     cells: dict[str, list[str]] = {name: [] for name in TEXT.names("product.columns")}
     for line, rate in zip(lines.to_dict("records"), conditional_rates(lines, results.limit), strict=True):
         n, held = line["n_suspected"], line["held"]
-        outcome = outcome_of(_judged(results, ATTACK, str(line.get("metric", "")), line)[1])
+        outcome = outcome_of(set(_outcomes(results, ATTACK, str(line.get("metric", "")))["outcome"]))
         cells["suspected"].append(_two(count(n), TEXT("frequency", part=scale.words(n), n=count(scale.squares))))
         cells["held"].append(_share(held, n))
         cells["found"].append(_share(line["n_confirmed"], held, "× ") if defined(held) else UNDEFINED)

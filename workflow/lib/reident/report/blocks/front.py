@@ -107,19 +107,27 @@ def _above(results: Results, limits: pd.DataFrame) -> list[str]:
         if n == total:
             return [TEXT("all_above", n=n, number=number, **fields), *example]
         return [TEXT("not_all_above", n=n, number=number.capitalize(), total=word(total), **fields), *example]
-    texts = []
-    for limit, lines in broken.groupby("limit", sort=False):
-        values = [
-            TEXT(
-                "value",
-                metric=title(row.metric),
-                value=_value(results, str(limit), row.metric, row.value, row.bound),
-                limit=bound_of(str(limit), row.bound),
-            )
-            for row in lines.itertuples()
-        ]
-        texts.append(TEXT("each_above", what=what(results, str(limit)), metrics=listed(values)))
-    return texts
+    totals = limits["limit"].value_counts()
+    groups = broken.groupby("limit", sort=False)
+    return [_broken(results, str(limit), lines, totals[limit]) for limit, lines in groups]
+
+
+MAX_VALUES = 2
+"""Metrics above one of several limits whose values the verdict gives, each; of more it gives the highest."""
+
+
+def _broken(results: Results, limit: str, lines: pd.DataFrame, total: int) -> str:
+    """Return the sentence on the metrics that are above one of several limits."""
+    values = [_value(results, limit, row.metric, row.value, row.bound) for row in lines.itertuples()]
+    fields = {"what": what(results, limit)}
+    if len(lines) > MAX_VALUES and lines["bound"].eq(lines["bound"].iloc[0]).all():
+        at = int(lines["value"].argmax())
+        fields |= {"limit": bound_of(limit, lines["bound"].iloc[0]), "value": values[at]}
+        fields |= {"metric": title(lines["metric"].iloc[at]), "number": word(len(lines)).capitalize()}
+        return TEXT("many_above", total=word(total), **fields)
+    named = zip(lines["metric"], values, lines["bound"], strict=True)
+    texts = [TEXT("value", metric=title(name), value=value, limit=bound_of(limit, b)) for name, value, b in named]
+    return TEXT("each_above", metrics=listed(texts), **fields)
 
 
 def _example(results: Results, metrics: pd.Series) -> list[str]:
@@ -153,7 +161,7 @@ def _value(results: Results, limit: str, metric: str, value: float, bound: float
 def _by_any_metric(limits: pd.DataFrame) -> list[str]:
     """Return the sentence on the records that at least one metric confirms, where the study limits their number."""
     lines = limits[limits["outcome"].isin([BREAKS, PASSES])].itertuples()
-    return [TEXT(f"by_any.{_KINDS[row.outcome]}", value=count(row.value), limit=count(row.bound)) for row in lines]
+    return [TEXT(f"by_any.{_KINDS[row.outcome]}", n=int(row.value), limit=count(row.bound)) for row in lines]
 
 
 def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
@@ -165,16 +173,15 @@ def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
             return []
         unsure = [TEXT("unsure", n=1, metrics=title(EXACT))] if is_unsure else []
         return [TEXT("exact.within", n=limits["limit"].nunique()), *unsure]
+    beyond: dict[tuple[str, int, int], list[str]] = {}  # the limits that the same claims are above
+    for row in broken.itertuples():
+        line = exact_line(results, row.limit, row.bound)
+        claims = exact_names(line), int(line["n_confirmed"]), int(line["n_suspected"])
+        text = TEXT("exact.limit", limit=bound_of(row.limit, row.bound), what=what(results, row.limit))
+        beyond.setdefault(claims, []).append(text)
     return [
-        TEXT(
-            "exact.above",
-            names=exact_names(line := exact_line(results, row.limit, row.bound)),
-            people=_of_puf(results, int(line["n_confirmed"])),
-            claims=int(line["n_suspected"]),
-            what=what(results, row.limit),
-            limit=bound_of(row.limit, row.bound),
-        )
-        for row in broken.itertuples()
+        TEXT("exact.above", names=names, people=_of_puf(results, people), claims=claims, limits=listed(limits))
+        for (names, people, claims), limits in beyond.items()
     ]
 
 
