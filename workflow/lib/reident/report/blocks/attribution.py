@@ -133,7 +133,7 @@ def _limit(results: Results, target: str, value: float, bound: float) -> str:
 
 @block(SUMMARY, TARGETS)
 def attribution_findings(results: Results) -> str:
-    """Say on the front page how much a set of keys discloses of each target at most, and a guess without any key."""
+    """Say in the brief how much a set of keys discloses of each target at most, and a guess without any key."""
     types = results.table(TARGETS).set_index("target")["type"]
     texts = (
         _finding(results, str(target), line, numeric=types[target] != "categorical")

@@ -222,7 +222,7 @@ def _of_puf(results: Results, n: int) -> str:
 
 
 TENFOLD = 10
-"""The multiple of the intruder's file that the front page names, or the largest one below it that has an estimate."""
+"""The multiple of the intruder's file that the brief names, or the largest one below it that has an estimate."""
 
 
 def larger_file(results: Results) -> str:

@@ -23,7 +23,7 @@ TEXT = Sentences("surest")
 HEADING = Sentences("headings")
 SUMMARY, CURVE, AGREEMENTS = "surest/summary.csv", "surest/curve.csv", "agreement/rates.csv"
 AT = "n_at_95_percent"
-"""The number of claims that the front page names: a share of right ones that an intruder may act on."""
+"""The number of claims that the brief names: a share of right ones that an intruder may act on."""
 
 
 def summary(results: Results) -> pd.DataFrame:

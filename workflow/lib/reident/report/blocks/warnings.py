@@ -1,4 +1,4 @@
-"""Show the warnings of a study: the grave ones on the front page, all of them in their section (METHODS §1)."""
+"""Show the warnings of a study: the grave ones in the brief, all of them in their section (METHODS §1)."""
 
 from __future__ import annotations
 
