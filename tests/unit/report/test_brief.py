@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from making.filerisk import write_filerisk
 from making.matching import write_matching
 from making.report import cells
-from reident.report.blocks import brief
+from reident.report.blocks import brief, front
 from reident.report.results import Results
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -83,6 +83,47 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
         found, room = re.search(r"([\d.]+) found, limit ([\d.]+):", beside).groups()
         assert "." in found
         assert "." in room
+
+
+@pytest.mark.parametrize(
+    ("limits", "share"),
+    [
+        ({"conditional_rate_at_most": 0.05, "confirmed_by_any_at_most": 200}, 0.05),
+        ({"conditional_rate_at_most": 0.3, "confirmed_by_any_at_most": 200}, None),
+        ({"conditional_rate_at_most": {"adhoc": 0.1}, "confirmed_by_any_at_most": 200}, 0.1),
+        ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 60}, None),
+        ({"confirmed_by_any_at_most": 200}, None),
+    ],
+    ids=str,
+)
+def test_how_to_read_the_strips_is_shown_on_a_strip_to_which_it_applies(results, limits, share):
+    study = results(decision=limits)
+    text, n_puf = str(brief.strips(study)).replace("\u00a0", " "), study.whole["n_puf"].iloc[0]
+    found = re.search(r"How to read it\.\*\* (.+?): ([\d.]+) of 100 .+ The limit allows (.+?) to be found.*?;", text)
+    name, said = found[1], re.findall(r"[\d.]+(?: %)?", found[0].partition("allows")[2])
+    drawn = strips(text)[name][0]
+    assert drawn["suspected"] == round(float(found[2]))
+    assert [text for text in said if "%" in text] == ([] if share is None else [f"{100 * share:.0f} %"])
+    room = float(said[-1])
+    if share is not None:
+        assert abs(room - 100 * share * study.whole.loc[name.lower(), "n_suspected"] / n_puf) <= 0.5
+    assert abs(room - drawn["room"]) <= 0.5
+
+
+@pytest.mark.parametrize("n", [1, 60])
+def test_the_strip_of_any_metric_has_the_limit_on_it(results, n):
+    study = results(decision={"confirmed_by_any_at_most": n})
+    marks, beside = strips(brief.strips(study))["Any metric"]
+    assert marks["broken"]
+    assert "above the limit" in beside
+    assert marks["room"] == round(100 * n / study.whole["n_puf"].iloc[0])
+
+
+def test_exact_values_above_several_limits_are_named_once(results):
+    limits = {"conditional_rate_at_most": 0.9, "single_rate_at_most": 0.9}
+    text = front.overall(results(exact=(40, 39), decision=limits))
+    assert text.count("Without any metric") == 1
+    assert text.count("the limit of 90") == 2
 
 
 def test_the_rate_is_the_product_of_its_factors(results):
