@@ -50,10 +50,12 @@ def rows() -> dict[str, list[list[str]]]:
             draw.choice("12"),
             draw.choice(["1", "2", "3", "-9"]),
             str(draw.randint(1, 4)),
+            f"h{at // 2:02d}",
+            f"{1 + at // 2 % 12:02d}-{1 + 5 * (at // 2) % 12:02d}-{7 * (at // 2) % 100:02d}",
         ]
-        for _ in range(N)
+        for at in range(N)
     ]
-    header = ["region", "age", "income", "sex", "school", "weight"]
+    header = ["region", "age", "income", "sex", "school", "weight", "house", "since"]
     names = [f"p{at:02d}" for at in range(N)]
     eif = [[f"e{at:02d}", f"s{at:02d}", *person] for at, person in enumerate(people[10:], start=10)]
     synthetic = [
@@ -262,7 +264,62 @@ LINKED: list[Change] = [
     {"decision": {"reach_at_most": "0.1"}},
     {"decision": {"confirmed_at_most": "3"}},
     {"decision": {"surest": {"right": "0.9", "at_most": "10"}}},
+    {"decision": {"confirmed_by_any_at_most": "3"}},
+    {"predecessor": "earlier-study"},
 ]  # fmt: skip
+DATE = {"type": "date", "format": "DD-MM-YY", "latest_year": "2026"}
+DATED: list[Change] = [
+    {"linking_variables.0.latest_year": "2050"},
+    {"linking_variables.0.format": {"puf": "DD-MM-YY", "eif": "MM-DD-YY"}},
+    {"linking_variables.0.format": "MM-DD-YY"},
+    {"linking_variables.0.coarsen": {"to": "month"}},
+    {"linking_variables.0.coarsen": {"to": "year", "earliest": "1950-01-01", "latest": "2020-12-31"}},
+    {"linking_variables.0.missing": ["01-01-00"]},
+    {"why": {"recodings": [{"variable": "since", "to": "quarter"}]}},
+    {"why": {"recodings": [{"variable": "since", "earliest": "1950-01-01", "latest": "2020-12-31"}]}},
+    {"metrics.adhoc": {"scores": {"since": {"bands": [{"within": "31", "score": "5"}]}}}},
+    {"binning.bins": "3"},
+]
+GROUPED: list[Change] = [
+    {"units": {"puf": "house", "eif": ["house"]}},
+    {"units.puf": ["house", "weight"]},
+    {"units.eif": "serial"},
+    {"units.members": "some"},
+    {"units": None},
+    {"linking_variables.0.level": "unit"},
+    {"linking_variables.0.coarsen": {"to": "month"}},
+    {"linking_variables.1.missing": ["33"]},
+    {"metrics.unicity": {}},
+    {"metrics.taxicab": {"alpha": "1/3"}},
+    {"rank_filter.max_pairs": "2"},
+    {"binning.bins": "3"},
+]
+HOUSEHOLDS: list[Change] = [
+    {"simulate.seed": "3"},
+    {"simulate.households": "70"},
+    {"simulate.puf_households": "25"},
+    {"simulate.eif_households": "40"},
+    {"simulate.known": "0.5"},
+    {"simulate.lacking": "0.2"},
+    {"simulate.wrong": "0.2"},
+    {"simulate.moved": "0.3"},
+    {"simulate.errors": "0.4"},
+    {"simulate.age_noise": "0.6"},
+    {"simulate.top_age": "60"},
+    {"simulate.missing": "0.3"},
+    {"units.members": "some"},
+]
+VISITS: list[Change] = [
+    {"simulate.seed": "3"},
+    {"simulate.persons": "70"},
+    {"simulate.puf_patients": "25"},
+    {"simulate.eif_patients": "40"},
+    {"simulate.known": "0.7"},
+    {"simulate.lacking": "0.1"},
+    {"simulate.moved": "9"},
+    {"simulate.errors": "0.4"},
+    {"linking_variables.0.coarsen": {"to": "month"}},
+]
 MASKED: list[Change] = [
     *HEAD,
     *_forms("microaggregate", "amounts"),
@@ -383,6 +440,8 @@ LEARNT: list[Change] = [
     {"attribute_disclosure.keys.0.type": "numeric",
      "attribute_disclosure.keys.0.convert": {"times": "2", "plus": "1"}},
     {"attribute_disclosure.keys.0.name": "years", "attribute_disclosure.keys.0.column": "age"},
+    {"attribute_disclosure.keys": [{"name": "since", **DATE}, {"name": "sex"}, {"name": "region"}]},
+    {"attribute_disclosure.targets": [{"name": "since", **DATE, "within": {"absolute": "60"}}, {"name": "school"}]},
     {"attribute_disclosure.keys.1.recode": {"3": "2"}},
     {"attribute_disclosure.keys.1.order": ["1", "2", "3", "-9"]},
     {"attribute_disclosure.targets.1.recode": {"3": "2"}},
@@ -418,6 +477,14 @@ RISK: list[Change] = [
     {"decision": {"dis_at_most": "0.1"}},
     {"decision": {"share_above": {"risk": "0.04", "at_most": "0.1"}}},
     {"decision": {"k_map_at_least": "3", "average_risk_at_most": "0.2"}},
+    {"decision": {"largest_risk_at_most": "0.1", "population_uniques_at_most": "2"}},
+    {"decision": {"expected_reidentifications_at_most": "5"}},
+    {"file_risk.population": {"file": {"path": "people.csv"}}, "decision": {"delta_presence_at_most": "0.5"}},
+    {"file_risk.key_sets": {"up_to": "1"}, "file_risk.sensitive": ["income"],
+     "decision": {"l_diversity_at_least": "2", "t_closeness_at_most": "0.5"}},
+    {"file_risk.units": "house"},
+    {"file_risk.key_variables": [{"name": "since", **DATE}, {"name": "sex"}]},
+    {"file_risk.key_sets": {"up_to": "1"}, "file_risk.sensitive": [{"name": "since", **DATE}]},
     {"file_risk.key_variables.1.recode": {"3": "2"}},
     {"file_risk.key_variables.1.order": ["1", "2", "3", "-9"]},
     {"file_risk.key_variables.0.type": "numeric"},
@@ -535,6 +602,34 @@ LINKING = {
 KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
     "linked": (LINKING, LINKED),
     "varied": ({**LINKING, "variants": [{"set": "binning.bins", "values": ["2", "3"]}]}, VARIED),
+    "dated": ({**LINKING, "linking_variables": [{"name": "since", **DATE}, *VARIABLES[2:]]}, DATED),
+    "grouped": (
+        {
+            **LINKING,
+            "strata": [],
+            "units": {"puf": "house", "eif": "house"},
+            "linking_variables": [{"name": "since", **DATE}, VARIABLES[0], VARIABLES[2]],
+        },
+        GROUPED,
+    ),
+    "households": (
+        {
+            "simulate": {"kind": "households", "households": "60", "puf_households": "20", "eif_households": "30"},
+            "units": {"puf": "household", "eif": "address"},
+            "linking_variables": [{"name": "AGE", "type": "numeric", "eif": "age_years"}],
+            "metrics": {"taxicab": {}},
+        },
+        HOUSEHOLDS,
+    ),
+    "visits": (
+        {
+            "simulate": {"kind": "visits", "persons": "60", "puf_patients": "20", "eif_patients": "30"},
+            "units": {"puf": "patient", "eif": "member", "members": "some"},
+            "linking_variables": [{"name": "ADMITTED", "type": "date", "eif": "day", "format": {"eif": "DD.MM.YYYY"}}],
+            "metrics": {"taxicab": {}},
+        },
+        VISITS,
+    ),
     "masked": (
         {
             "microaggregate": {"path": "amounts.csv", "id": "id", "variables": ["sales", "staff"]},

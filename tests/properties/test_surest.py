@@ -124,7 +124,7 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
     tables, expected = run(study, *rows), judge(study, *rows)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims, made = attack.claim(
-        step_settings.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates)
+        step_settings.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates, None)
     )
     suspected = {name: metric.suspected for name, metric in expected.metrics.items()}
     for name, lines in claims.items():

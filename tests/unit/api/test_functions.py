@@ -120,7 +120,7 @@ VARIABLES = {"x": "numeric", "c": "categorical"}
         ({"links": FRAMES["links"].assign(e="9")}, {}, "iuf, row 1: the link names a record that is not in eif"),
         ({"links": FRAMES["links"].assign(more=1)}, {}, "iuf: the data frame must have two columns."),
         ({"puf": FRAMES["puf"].iloc[:0]}, {}, "puf: "),
-        ({}, {"variables": {"x": "number"}}, "`variables[1].type` must be `numeric` or `categorical`."),
+        ({}, {"variables": {"x": "number"}}, "`variables[1].type` must be `numeric`, `categorical` or `date`."),
         ({}, {"variables": {}}, "`variables` is missing. List the variables"),
         ({}, {"metrics": ["taxicap"]}, "`metrics.taxicap` is not a known key. Did you mean `taxicab`?"),
         ({}, {"metrics": {"taxicab": {"alpha": 2}}}, "`metrics.taxicab.alpha` must be"),

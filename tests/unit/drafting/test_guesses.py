@@ -70,7 +70,7 @@ def test_codes_that_mean_missing(counts, certain, uncertain):
         ("x", [13 * at * at for at in range(100)], "numeric"),
         ("x", ["18-29", "30-64", "65+"] * 30, "categorical"),
         ("x", [*range(1000, 1100), "over"], types.TODO),
-        ("born", [f"19{at % 90 + 10}-01-02" for at in range(200)], types.TODO),
+        ("born", [f"19{at % 90 + 10}-01-02" for at in range(200)], "date"),
     ],
 )
 def test_types(name, values, kind, tmp_path):

@@ -19,7 +19,7 @@ from reident.language.messages import message, percentage, sentence, translated,
 from reident.language.sentences import entries, field_names, is_choice
 from reident.linkage.bins import bin_ends, bin_labels
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.settings import AGREEMENT
+from reident.linkage.settings import AGREEMENT, ANY
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 from reident.verdict.stronger import EXACT
 
@@ -179,7 +179,7 @@ def test_a_share_is_never_shown_as_0_where_it_is_not(share, english, german):
 
 def test_every_metric_has_a_name_and_one_of_a_user_keeps_its_own():
     titles = {name: entry.title for name, entry in REGISTRY.items()}
-    assert {name: title for name, title in words("metric").items() if name not in (EXACT, AGREEMENT)} == titles
+    assert {name: title for name, title in words("metric").items() if name not in (EXACT, AGREEMENT, ANY)} == titles
     text = message("warnings", "no_pair", {"metric": "Gower"}).sentence
     assert text.startswith("Gower: no pair can be suspected")
 

@@ -59,13 +59,14 @@ STUDIES = {
     "learnt": lambda folder: Results(write_learnt(folder)),
     "enlarged": lambda folder: Results(write_larger(write_results(folder, Shape()), population=26_000)),
     "several": lambda folder: Results(write_together(write_results(folder, Shape()))),
+    "grouped": lambda folder: Results(write_results(folder, Shape(units=True))),
     "carried": lambda folder: Results(write_why(write_results(folder, Shape()))),
 }
 STUDY_OF = {
     "closest": "held_out", "matching": "synthetic", "variants_matching": "synthetic", "risk": "one_file",
     "variants_risk": "one_file", "masked": "masked", "protection": "before_protection", "weights": "weighed",
     "calibration": "weighed", "attribution": "learnt", "larger": "enlarged", "together": "several",
-    "utility": "before_protection", "scenarios": "one_file", "why": "carried",
+    "utility": "before_protection", "scenarios": "one_file", "why": "carried", "units": "grouped",
 }  # fmt: skip
 """The study for a figure, by the beginning of its name; the usual one for every other figure."""
 

@@ -93,10 +93,11 @@ def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Call):
             called, below = node.func, ""
             if isinstance(called, ast.Name) and called.id == "columns":
-                group = "".join(f"{option.value.value}." for option in node.keywords)
+                groups = [rf"{group}\." for option in node.keywords for group in patterns_of(option.value)] or [""]
                 assert isinstance(node.args[2], ast.Constant), f"line {node.lineno}: write the columns as a literal"
                 for words in node.args[2].value.split():
-                    yield names[node.args[1].id], re.escape(group + re.split("[=:@]", words)[0])
+                    for group in groups:
+                        yield names[node.args[1].id], group + re.escape(re.split("[=:@]", words)[0])
             if isinstance(called, ast.Attribute) and called.attr == "group":
                 called, below = called.value, r"\.\w+"
             if isinstance(called, ast.Name) and called.id in names:

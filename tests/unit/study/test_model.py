@@ -250,7 +250,7 @@ TOUCHES = [
         {"judge", "compare_metrics"},
     ),
     ("the interval", {"rates": {"interval": "wilson"}}, {"rate", *CLAIMS}),
-    ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "rate", *CLAIMS}),
+    ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "check_description", "rate", *CLAIMS}),
     ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", *CLAIMS}),
     ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm", "leave_out"}),
     ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score", "leave_out"}),
@@ -267,11 +267,11 @@ TOUCHES = [
     ),
     ("the number of bins", {"binning": {"bins": "4"}}, {"bin", "leave_out"}),
     ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score", "leave_out"}),
-    ("a strata variable", {"strata": ["s"]}, {"prepare", "stratify"}),
+    ("a strata variable", {"strata": ["s"]}, {"prepare", "check_description", "stratify"}),
     ("units", {"units": {"puf": "hh", "eif": "household"}},
      {"prepare", "check_description", "leave_out", "score", "confirm"}),
     ("a tolerance for unknown links", {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
-     {"prepare"}),
+     {"prepare", "check_description"}),
 ]  # fmt: skip
 
 

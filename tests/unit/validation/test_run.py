@@ -34,7 +34,7 @@ variants: [{set: binning.bins, values: [3, none]}]
 MISTAKES = [
     "study.yaml, line 2: `titel` is not a known key. Did you mean `title`?",
     "study.yaml, line 5: `files.eif.delimeter` is not a known key. Did you mean `delimiter`?",
-    "study.yaml, line 9: `linking_variables[1].type` must be `numeric` or `categorical`.",
+    "study.yaml, line 9: `linking_variables[1].type` must be `numeric`, `categorical` or `date`.",
     "study.yaml, line 13: `linking_variables[5].type` is still to be decided. Replace the TODO with a value",
     "study.yaml, line 14: `metrics.taxicab.alpha` must be a number. Write 0.5, with a point.",
     "study.yaml, line 15: `rank_filter.max_pairs` must be an integer.",
@@ -63,7 +63,7 @@ def files(folder, eif=";"):
         other[3] = "FM"[other[3] == "1"]
     people[5][0] = people[6][0] = "P2"
     people[7][0] = ""
-    people[10][2], others[3][2], others[4][4] = "old", "n/a", "none"
+    people[10][2], others[3][2], others[4][4] = "ancient", "n/a", "none"
     header = ["region", "age", "sex", "school", "income", "rooms"]
     links = [[f"P{at}", f"E{at}"] for at in range(20, 40)]
     saved(folder / "puf.csv", [["pufid", *header], *people])
@@ -111,7 +111,7 @@ def test_codes_that_do_not_correspond_are_beside_each_other_on_the_terminal_alon
     assert sum(int(row.split()[1]) for row in table[1:3]) == 60
     assert "Columns of puf.csv: pufid, region, age, sex, school, income, rooms" in "\n".join(answer.lines)
     assert not any("codes of" in line or "Columns of" in line for line in sentences(answer))
-    assert not any(secret in "\n".join(answer.lines) for secret in ("P999", "P2", "old", "n/a"))
+    assert not any(secret in "\n".join(answer.lines) for secret in ("P999", "P2", "ancient", "n/a"))
 
 
 COUNTS = [

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 Source: TypeAlias = pa.Table | pq.ParquetFile
@@ -71,6 +72,16 @@ class SortedRows:
                 return pa.concat_tables(pieces)
             self._start += len(self._batch)
             self._batch = next(self._batches)
+
+
+def is_of_members(column: pa.ChunkedArray) -> bool:
+    """Return whether a column has the values of members."""
+    return pa.types.is_list(column.type)
+
+
+def values_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the single values of a column, of units or of their members."""
+    return pc.list_flatten(column) if is_of_members(column) else column
 
 
 def is_new(values: np.ndarray) -> np.ndarray:

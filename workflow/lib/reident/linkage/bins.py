@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.intake.grouping import N_MEMBERS
-from reident.linkage.batches import SortedRows, schema, size, split
+from reident.linkage.batches import SortedRows, is_of_members, schema, size, split, values_of
 from reident.linkage.quantiles import ascending, cut_points_of
 from reident.linkage.settings import WHOLE, BinningSettings
 from reident.linkage.strata import stratum_of_records
-from reident.linkage.unit_pairing import is_of_members, values_of
 from reident.sections.days import day_text
 from reident.sections.linkage import Binning
 

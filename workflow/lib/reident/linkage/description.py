@@ -15,7 +15,7 @@ from reident.linkage import batches
 from reident.linkage.pairing import coded
 from reident.linkage.settings import DescriptionSettings, Variable
 from reident.linkage.strata import links_inside, stratum_of_records
-from reident.linkage.unit_pairing import is_of_members, profile_codes, values_of
+from reident.linkage.unit_pairing import profile_codes
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -71,7 +71,7 @@ def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dic
     codes: dict[str, np.ndarray] = {}
     for at, variable in enumerate(variables):
         values = [batches.column(binned[side], variable.name) for side in ("puf", "eif")]
-        columns, _ = profile_codes(values) if is_of_members(values[0]) else coded(values)
+        columns, _ = profile_codes(values) if batches.is_of_members(values[0]) else coded(values)
         for side, column in zip(("puf", "eif"), columns, strict=True):
             if at == 0:
                 codes[side] = np.full((len(variables), len(column)), -1, np.int16)
@@ -111,7 +111,7 @@ def _variables(settings: DescriptionSettings, prepared: Mapping[str, Source], ag
     lines = []
     truth = agreement[agreement["pairs"] == "true"].set_index("variable")
     for variable, source in zip(settings.variables, settings.columns, strict=True):
-        columns = {side: values_of(batches.column(prepared[side], variable.name)) for side in ("puf", "eif")}
+        columns = {side: batches.values_of(batches.column(prepared[side], variable.name)) for side in ("puf", "eif")}
         codes = {side: pc.unique(column).drop_null() for side, column in columns.items()}
         common = int(pc.sum(pc.is_in(codes["puf"], codes["eif"])).as_py() or 0)
         lines.append(

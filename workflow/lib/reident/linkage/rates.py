@@ -19,7 +19,6 @@ from reident.linkage.links import SortedLinks
 from reident.linkage.settings import WHOLE, RatingSettings
 from reident.linkage.strata import read_stratum_of_records, stratum_of_records
 from reident.linkage.tally import Tally, cases, grouped
-from reident.linkage.unit_pairing import values_of
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -344,7 +343,7 @@ def _tolerance(
     if complete == incomplete:
         return complete
     any_missing = any(
-        values_of(batch[name]).null_count
+        batches.values_of(batch[name]).null_count
         for source in prepared.values()
         for batch in batches.split(source, columns=settings.variables)
         for name in settings.variables

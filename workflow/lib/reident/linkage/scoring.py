@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.intake.grouping import N_MEMBERS
-from reident.linkage.batches import ROWS, Source, split
+from reident.linkage.batches import ROWS, Source, split, values_of
 from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import ScoringSettings
 from reident.linkage.strata import stratum_of_records
-from reident.linkage.unit_pairing import UnitComparison, values_of
+from reident.linkage.unit_pairing import UnitComparison
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from reident.intake import keys
 from reident.intake.grouping import N_MEMBERS
+from reident.linkage.batches import values_of
 from reident.linkage.pairing import Records, encode, spreads
 from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import grouped
@@ -156,16 +157,6 @@ def flat(table: pa.Table) -> pa.Table:
     unit = np.repeat(np.arange(table.num_rows), table[N_MEMBERS].to_numpy())
     lists = (field.name for field in table.schema if pa.types.is_list(field.type))
     return pa.table({"": unit, **{name: pc.list_flatten(table[name]) for name in lists}})
-
-
-def is_of_members(column: pa.ChunkedArray) -> bool:
-    """Return whether a column has the values of members."""
-    return pa.types.is_list(column.type)
-
-
-def values_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the single values of a column, of units or of their members."""
-    return pc.list_flatten(column) if is_of_members(column) else column
 
 
 def profile_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], int]:

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.intake import keys
+from reident.linkage.batches import is_of_members
 from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.tally import Groups, grouped
-from reident.linkage.unit_pairing import is_of_members, profile_codes
+from reident.linkage.unit_pairing import profile_codes
 from reident.plausibility.hashing import hashes, mixed
 from reident.plausibility.settings import DescriptionCheckSettings
 

@@ -41,5 +41,5 @@ class Outcome(NamedTuple):
 
 def is_beyond(limit: str, value: float, bound: float) -> bool:
     """Return whether a value breaks a limit, by whether the key of the limit says at least or at most."""
-    value = round(value, DECIMALS)
+    value, bound = round(value, DECIMALS), round(bound, DECIMALS)
     return value < bound if limit.endswith("_at_least") else value > bound

@@ -171,7 +171,8 @@ def _winkler(results: Results) -> list[Choice]:
 
 
 def _switch(name: str, on: bool) -> Choice:
-    return Choice(TEXT(f"{name}.choice"), TEXT(f"{name}.{'yes' if on else 'no'}"), TEXT(f"{name}.others"), "§4.6")
+    in_force = TEXT(f"fellegi_sunter.{name}.{'yes' if on else 'no'}")
+    return Choice(TEXT(f"fellegi_sunter.{name}.choice"), in_force, TEXT(f"fellegi_sunter.{name}.others"), "§4.6")
 
 
 def _fellegi_sunter(results: Results) -> list[Choice]:
@@ -191,7 +192,7 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
         Choice(TEXT("fellegi_sunter.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
         Choice(TEXT("fellegi_sunter.threshold.choice"), threshold, others, "§4.6"),
         Choice(TEXT("fellegi_sunter.levels.choice"), levels[options.levels], _others(levels, options.levels), "§4.6"),
-        *(_switch(f"fellegi_sunter.{name}", getattr(options, name)) for name in ("competition", "frequency")),
+        *(_switch(name, getattr(options, name)) for name in ("competition", "frequency")),
         Choice(TEXT("fellegi_sunter.partial.choice"), partial, TEXT("fellegi_sunter.partial.others"), "§4.6"),
         Choice(TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"),
     ]
