@@ -38,10 +38,10 @@ def units_front(results: Results) -> str:
         best = results.whole["n_confirmed"].idxmax()
         found = round(lines.at[best, "n_confirmed_members"])
         of_units = round(results.whole.at[best, "n_confirmed"])
-        key = "front.found_one" if len(results.metrics) == 1 else "front.found_most"
+        key = "one" if len(results.metrics) == 1 else "most"
         people = portion(count(found), found / n_members, n_members, some(n_members, "member"))
         fields = {"metric": title(str(best)), "members": people}
-        texts.append(TEXT(key, n=of_units, units=some(n_units, "unit"), **fields))
+        texts.append(TEXT(f"front.found_{key}", n=of_units, units=some(n_units, "unit"), **fields))
         if NAMED in lines and found:
             texts.append(TEXT("front.named", n=round(lines.at[best, NAMED])))
     return box("test", " ".join(texts))
