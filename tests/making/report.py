@@ -33,7 +33,7 @@ from reident.plausibility import findings
 from reident.plausibility.findings import Finding
 from reident.plausibility.without import COUNTS
 from reident.report import blocks
-from reident.report.layout import Block, section
+from reident.report.layout import Block, grouped, section
 from reident.report.results import Results
 from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
@@ -234,7 +234,7 @@ def cells(results: Results, *names: str) -> dict[str, list[Any]]:
         wanted = not names or cell["id"] in names
         if wanted and cell.cell_type == "code" and cell.source.startswith("display("):
             output: list[Any] = []
-            space = {"study": results, "section": section, **MODULES}
+            space = {"study": results, "section": section, "grouped": grouped, **MODULES}
             space["display"] = lambda *blocks, output=output: output.extend(blocks)
             exec(cell.source, space)  # noqa: S102 - the project's own notebook
             shown[cell["id"]] = output

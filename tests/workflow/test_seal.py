@@ -76,13 +76,20 @@ def test_the_command_seals_and_the_reader_verifies(study):
     assert f"small: sealed as reports/small/sealed/{bag.name}" in ended.shown
     assert f"small: its digest is {digest}. Tell the auditor this digest, apart from the file." in ended.shown
     assert "small: not signed." in ended.shown
-    assert ended.shown.count("small: not dated. Give the study the `date` of its review") == 1
+    assert ended.shown.count("small: not dated. Give the date of the review with `--date`") == 1
     verified, _ = verify.read(bag)
     assert (verified.study, verified.digest, verified.signed_by) == ("small", digest, None)
     checked = check(Family(study), Path("results"), NOTEBOOK)
     assert checked.closes
     assert "not made by any step" not in checked.line
     assert snakemake("--dry-run", studies=[study], folder=Path.cwd()).planned == {}
+
+
+def test_the_date_of_the_review_may_be_given_where_the_study_is_sealed(study):
+    ended = reident("seal", study, "--date", "2026-03-31", folder=Path.cwd())
+    assert "not dated" not in ended.shown
+    (bag,) = Path("reports/small/sealed").iterdir()
+    assert b"Bagging-Date: 2026-03-31\n" in inside(bag)["bag-info.txt"]
 
 
 def test_every_result_is_listed_and_those_with_data_are_not_in_it(study):

@@ -18,7 +18,7 @@ from making.microaggregation import write_masked
 from making.report import BLOCKS, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import style
-from reident.report.blocks import attack, closest, patterns, rates, strata
+from reident.report.blocks import attack, closest, patterns, strata
 from reident.report.blocks.strata import _top, rates_of_strata
 from reident.report.results import Results
 from reident.report.wording import percent
@@ -149,17 +149,14 @@ def test_a_formula_in_a_label_is_not_typeset(results):
     assert plain.svg.count("<use") == dollars.svg.count("<use")
 
 
-@pytest.mark.parametrize("block", [attack.strata_figure, strata.rates_by_stratum_figure])
+@pytest.mark.parametrize("block", [strata.rates_by_stratum_figure])
 @pytest.mark.parametrize("n", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (51, 300))])
 def test_any_number_of_strata_fits_a_page(results, block, n):
     figure = block(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
     assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)
 
 
-@pytest.mark.parametrize(
-    "block",
-    [rates.rates_by_metric_figure, strata.rates_by_stratum_figure, patterns.ranks_figure, patterns.rank_limit_figure],
-)
+@pytest.mark.parametrize("block", [strata.rates_by_stratum_figure, patterns.ranks_figure, patterns.rank_limit_figure])
 def test_without_a_suspected_record_there_is_no_figure(results, block):
     study = results(nothing_suspected=ALL_METRICS)
     rates = study.table("rates.csv")
@@ -169,7 +166,6 @@ def test_without_a_suspected_record_there_is_no_figure(results, block):
 
 def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
     study = results(nothing_suspected=("taxicab",))
-    assert "Taxicab: 0 % of the released records suspected" in rates.rates_by_metric_figure(study).alt
     assert "Taxicab: nothing suspected in any stratum" in strata.rates_by_stratum_figure(study).alt
 
 
@@ -226,8 +222,7 @@ def _lightness(colour: str) -> float:
 
 
 @pytest.mark.parametrize(
-    "colours",
-    [(style.CONFIRMED, style.SUSPECTED, style.AMBIGUOUS), (style.CONFIRMED, style.LIMIT), (style.INK, style.MUTED)],
+    "colours", [(style.CONFIRMED, style.SUSPECTED), (style.CONFIRMED, style.LIMIT), (style.INK, style.MUTED)]
 )
 def test_adjacent_colours_differ_in_lightness(colours):
     lightness = sorted(map(_lightness, colours))

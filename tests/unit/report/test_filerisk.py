@@ -110,8 +110,6 @@ def test_a_file_without_a_unique_record(make_results):
     assert "No record in the file is unique" in filerisk.risk_findings(results)
     assert "not defined" in filerisk_dis.risk_dis(results)
     assert "undefined" in filerisk_dis.risk_hazards(results)
-    assert filerisk.risk_contributions_figure(results) is None
-    assert filerisk_dis.risk_classes_figure(results) is None
     assert filerisk.risk_levels(results) is None
     assert filerisk_uniques.risk_suda(results)
 

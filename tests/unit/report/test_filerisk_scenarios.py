@@ -3,7 +3,7 @@
 import pytest
 from making.filerisk import SEVERAL, write_filerisk
 from making.report import rows
-from reident.report.blocks import evidence, filerisk, filerisk_scenarios
+from reident.report.blocks import filerisk, filerisk_scenarios
 from reident.report.results import Results
 
 AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}
@@ -131,4 +131,3 @@ def test_the_verdict_names_the_scenarios_with_their_limits(tmp_path, limit, expe
     folder = write_filerisk(tmp_path / "results", SEVERAL, decision={"unique_share_at_most": limit})
     text = plain(filerisk.risk_overall(Results(folder)))
     assert expected in text
-    assert "cells by scenario" in evidence.risk_evidence(Results(folder))

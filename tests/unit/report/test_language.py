@@ -87,7 +87,10 @@ def attack(folder: Path) -> Path:
 STUDIES = {
     "attack": attack,
     "nothing found": lambda folder: write_results(
-        folder, Shape(strata=None, nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",), linked=0)
+        folder,
+        Shape(
+            strata=None, nothing_suspected=("taxicab",), nothing_confirmed=("unicity", "euclidean", "adhoc"), linked=0
+        ),
     ),
     "population": lambda folder: write_filerisk(folder, POPULATION),
     "matching": lambda folder: write_matching(folder, MATCHING),

@@ -11,7 +11,7 @@ import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
 from making.report import BLOCKS
 from reident.report import sentences
-from reident.report.blocks import matching, matching_sets, matching_summaries
+from reident.report.blocks import front, matching, matching_sets, matching_summaries
 from reident.report.results import Results
 
 
@@ -56,7 +56,6 @@ def test_every_synthetic_file_is_shown_with_their_mean_and_the_confidential_file
 @pytest.mark.parametrize(
     ("limit", "title", "text", "case"),
     [
-        ({}, "no verdict", "sets no limit", "no limit"),
         ({"expected_match_risk_at_most": 300}, "within the limit", "at most 300", "a limit of all records"),
         ({"true_match_rate_at_most": 0}, "beyond the limit", "at most 0 %", "a limit of 0"),
         ({"expected_match_risk_at_most": 0.01}, "beyond the limit", "for all three intruders", "all intruders"),
@@ -64,14 +63,16 @@ def test_every_synthetic_file_is_shown_with_their_mean_and_the_confidential_file
     ],
 )  # fmt: skip
 def test_the_verdict(make_results, limit, title, text, case):
-    results = make_results(**limited(**limit)) if limit else make_results()
+    results = make_results(**limited(**limit))
     verdict = matching.matching_overall(results).replace("\u00a0", " ")
     assert f"Synthetic data: {title}" in verdict, case
     assert text in verdict, case
-    by_intruder = matching.matching_verdicts(results)
-    assert (by_intruder is None) == (not limit)
-    if limit:
-        assert ("▲" in by_intruder) == (title == "beyond the limit")
+    assert ("▲" in matching.matching_verdicts(results)) == (title == "beyond the limit")
+
+
+def test_without_a_limit_the_verdict_says_so(usual):
+    assert "sets no limit" in front.verdict(matching.matching_overall)(usual)
+    assert matching.matching_verdicts(usual) is None
 
 
 def test_a_risk_equal_to_the_limit_meets_it(make_results, usual):

@@ -15,7 +15,7 @@ from making.warnings import Sentence
 from reident import language
 from reident.errors import InputError
 from reident.report import wording
-from reident.report.blocks import annex, attack, choices, front, rates, strata, warnings
+from reident.report.blocks import annex, attack, brief, choices, rates, strata, warnings
 from reident.report.blocks.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results
 
@@ -82,11 +82,9 @@ def test_a_rate_has_enough_digits_to_differ_from_its_limit():
 
 def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     study = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
-    head = cells(front.verdicts(study), 0)
-    at = head.index("Conditional rate (%)")
-    rows = {cells(front.verdicts(study), row)[0]: cells(front.verdicts(study), row)[at] for row in (1, 2, 3, 4)}
+    rows = {cells(brief.product(study), row)[0]: cells(brief.product(study), row)[4] for row in (1, 2, 3, 4)}
     assert rows["**Taxicab**"] == "–"
-    assert rows["**Euclidean**"].startswith("0.0")
+    assert rows["**Euclidean**"].startswith("**= 0.0 %**")
     shown = rates.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
     assert re.search(r"Euclidean: 0 of [\d,]+ suspected .* Over many files made in this way.* is at most 0\.\d+", shown)
@@ -263,10 +261,9 @@ def test_the_report_says_what_an_interval_is_about(usual, results):
     assert (
         "is about the rate over many files made and attacked in this way; it takes the records as independent" in shown
     )
-    for table in (front.verdicts(usual), front.verdicts(results(limit=None))):
+    for table in (brief.product(usual), brief.product(results(limit=None))):
         assert "many files made in this way" in table
-    for drawn in (rates.rates_by_metric_figure(usual), strata.rates_by_stratum_figure(usual)):
-        assert "many files made in this way" in drawn.caption
+    assert "many files made in this way" in strata.rates_by_stratum_figure(usual).caption
 
 
 def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual):

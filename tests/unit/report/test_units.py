@@ -1,4 +1,4 @@
-"""The pages of a study of units: the front page counts units and members, a figure shows units by size."""
+"""The pages of a study of units: the brief counts units and members, a figure shows units by size."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from making.report import Shape, cells, write_results
 from reident import language
 from reident.language.sentences import field_names
 from reident.report import sentences, terms
-from reident.report.blocks import annex, attack, common, front, units
+from reident.report.blocks import annex, attack, brief, common, units
 from reident.report.results import Results
 from reident.report.wording import rates
 from reident.sections.language import LANGUAGES
@@ -22,11 +22,11 @@ MASCULINE = re.compile(
 """German articles that do not go with a unit."""
 
 
-def test_the_front_page_counts_units_and_members(tmp_path):
+def test_the_brief_counts_units_and_members(tmp_path):
     study = Results(write_results(tmp_path, Shape(units=True)))
     shown = units.units_front(study)
     whole = study.table("units/members.csv").query("stratum == 'ALL'").set_index("metric")
-    best = whole["n_confirmed_members"].idxmax()
+    best = study.whole["n_confirmed"].idxmax()
     assert f"{whole.at[best, 'n_units']:,} units with {whole.at[best, 'n_members']:,} members" in shown
     assert f"with {whole.at[best, 'n_confirmed_members']:,} of the {whole.at[best, 'n_members']:,} members" in shown
     assert "gives" in shown
@@ -58,10 +58,10 @@ def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
 def test_only_words_of_the_report_become_units(tmp_path):
     """A title is data, and the risk of a file is that of its records."""
     study = Results(write_results(tmp_path, Shape(units=True, variables=(("record", "categorical", "record"),))))
-    shown = front.findings(study)
-    assert "1 variable: record" in shown
-    assert f"of the {round(study.whole['n_puf'].iloc[0]):,} PUF units" in shown
+    shown = f"{brief.test(study)} {brief.keys(study)}"
+    assert f"with the {round(study.whole['n_puf'].iloc[0]):,} units to be released" in shown
     assert "records" not in shown
+    assert "record" in attack.variables(study)
     with sentences.use(study):
         assert terms.some(2, "record") == "2 records"
     assert terms.some(2, "puf_record") == "2 PUF records"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +18,8 @@ from reident.sections.seal import SignOff
 from reident.study import reading
 
 
-def seal(members: Family, notebook: Path, results: Path) -> list[str]:
-    """Seal one study, and return the lines to print.
+def seal(members: Family, notebook: Path, results: Path, date: datetime.date | None = None) -> list[str]:
+    """Seal one study, and return the lines to print; the bag has this date, or that of the study.
 
     Raises
     ------
@@ -30,7 +31,7 @@ def seal(members: Family, notebook: Path, results: Path) -> list[str]:
         raise InputError(answer.line)
     info = {
         "Bag-Software-Agent": f"reident {release.version(notebook.parents[2]) or '(version unknown)'}",
-        "Bagging-Date": str(study.date or ""),
+        "Bagging-Date": str(date or study.date or ""),
         "External-Description": study.title or study.id,
         "Internal-Sender-Identifier": study.id,
         "Source-Organization": study.agency,
@@ -47,10 +48,9 @@ def seal(members: Family, notebook: Path, results: Path) -> list[str]:
     ]
     if answer.absent:
         lines.append(f"{study.id}: not verified, since they were not there: {', '.join(answer.absent)}.")
-    if study.date is None:
+    if date is None and study.date is None:
         lines.append(
-            f"{study.id}: not dated. Give the study the `date` of its review, then run it and seal it again, so that "
-            "the report and the bag have one."
+            f"{study.id}: not dated. Give the date of the review with `--date`, or as the `date` of the study."
         )
     signed = "not signed. Name a key with `seal: {sign_with: PATH}` in the study to sign it."
     if bag.signature is not None:

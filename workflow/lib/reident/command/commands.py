@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import gc
 import signal
 import sys
@@ -41,7 +42,7 @@ _SEAL = """\
 Write each finished study into one zip file, which an auditor can hold: code,
 ledger, tables, report, verdict, and the hashes of all results and source files.
 The name of the file, reports/ID/sealed/ID-DIGEST.zip, has the digest of its
-content. Sealing again gives the same bytes.
+content. Sealing again with the same date gives the same bytes.
 """
 _EXAMPLES = """
 examples:
@@ -122,6 +123,8 @@ def declare(commands: Any) -> None:
         parser = add_command(commands, name, text, description, epilog, run)
         what = "study files, by default those that config/config.yaml names"
         parser.add_argument("studies", nargs="*", metavar="STUDY", help=what)
+    help_ = "the date of the review (YYYY-MM-DD) in the sealed study, by default that of the study file"
+    commands.choices["seal"].add_argument("--date", type=datetime.date.fromisoformat, metavar="DATE", help=help_)
 
     parser = add_command(commands, "verdict", "report the verdict", _VERDICT, _VERDICT_EXAMPLES, _verdict)
     parser.add_argument("study", type=_path, metavar="STUDY", help="the study file")
@@ -246,7 +249,7 @@ def _seal(args: argparse.Namespace) -> int:
     status = 0
     for path in _files(args):
         try:
-            lines = seal(Family(path), NOTEBOOK, RESULTS)
+            lines = seal(Family(path), NOTEBOOK, RESULTS, args.date)
         except InputError as error:
             lines, status = [f"Error: {error}"], 1
         _write(lines)

@@ -5,9 +5,10 @@
 local PLAIN = pandoc.WriterOptions{wrap_text = 'none'}
 local LONG = 18          -- longer words may be broken anywhere, see page.typ
 local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true,
-  evidence = true, entry = true}
+  entry = true, reason = true, sheet = true, test = true, half = true, sub = true, foot = true}
 local SPANS = {
-  above = 'mark', within = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', open = 'mark', aside = 'aside', file = 'file',
+  above = 'mark', within = 'mark', reservations = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', none = 'mark',
+  open = 'mark', aside = 'aside', file = 'file', below = 'below',
 }
 
 local function quoted(text)
@@ -74,6 +75,18 @@ local function digest(element)
   end
 end
 
+-- Squares are drawn by the template; a sample of one in a legend has the class of its kind.
+local function squares(element)
+  local kind = element.classes[1] or ''
+  if kind:match('^key%-') then return pandoc.RawInline('typst', '#sample("' .. kind:sub(5) .. '");') end
+  if kind ~= 'squares' then return nil end
+  local parts = {}
+  for name, value in pairs(element.attributes) do parts[#parts + 1] = name .. ': ' .. value end
+  table.sort(parts)
+  if element.classes:includes('broken') then parts[#parts + 1] = 'broken: true' end
+  return pandoc.RawInline('typst', '#squares(' .. table.concat(parts, ', ') .. ');')
+end
+
 local function span(element)
   for _, class in ipairs(element.classes) do
     local name = SPANS[class]
@@ -126,7 +139,7 @@ local function data_table(element)
   end
   for _, row in ipairs(element.bodies[1].body) do rows[#rows + 1] = '  ' .. cells_of(row) .. ',' end
   return pandoc.RawBlock('typst', table.concat({
-    '#data-table(compact: ' .. tostring(element.classes:includes('compact')) .. ',',
+    '#data-table(compact: ' .. tostring(element.classes:includes('compact')) .. ', cards: ' .. tostring(element.classes:includes('cards')) .. ',',
     '  columns: (' .. table.concat(columns, ', ') .. ',), align: (' .. table.concat(align, ', ') .. ',),',
     '  caption: [' .. typst(element.caption.long) .. '],',
     '  header: (' .. cells_of(element.head.rows[1]) .. ',),',
@@ -139,14 +152,15 @@ local function div(element)
   if BOXES[class] then
     local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
     return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]' .. label(element.identifier))
-  elseif class == 'options' or class == 'signatures' or class == 'question' then
+  elseif class == 'options' or class == 'signatures' or class == 'question' or class == 'strip' or class == 'lines' or class == 'two' or class == 'keys'
+    or class == 'legend' then
     local parts = {}
     for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
     return pandoc.RawBlock('typst', '#' .. class .. '(' .. table.concat(parts, ', ') .. ')')
   end
 end
 
--- The class of a heading names the function that sets it: annex or closing.
+-- The class of a heading names the function that sets it: annex, closing or brief.
 local function header(element)
   local name = element.classes[1] or 'chapter'
   return pandoc.RawBlock('typst', '#' .. name .. '(' .. element.level .. ')[' .. inlines(element.content) .. ']')
@@ -157,6 +171,7 @@ return {
   {Math = math, Code = code, Span = digest, Image = alternative},
   {Str = str},
   {Span = phrase},
+  {Span = squares},
   {Span = span},
   {Link = link},
   {Table = data_table, Figure = figure},

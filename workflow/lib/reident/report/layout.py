@@ -99,6 +99,19 @@ def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, lev
     yield from contents
 
 
+def grouped(kind: str, *pieces: Piece) -> Block:
+    """Return a block that is a box of pieces, each a block or a heading with blocks; nothing if none has content."""
+
+    def make(results: Any) -> str | None:
+        contents: list[Any] = []
+        for piece in pieces:
+            heading, blocks = ("", (piece,)) if isinstance(piece, Block) else (piece[0], piece[1:])
+            contents += _section(results, heading, blocks, " {.brief}", 1)
+        return box(kind, *map(str, contents)) if contents else None
+
+    return Block((), make)
+
+
 class ReportColumn(NamedTuple):
     """A column of a table: its heading and cells in Markdown, their alignment and width.
 
@@ -146,7 +159,8 @@ def _row(cells: Iterable[str]) -> str:
 
 def box(kind: str, *paragraphs: str, name: str = "") -> str:
     """Return paragraphs as a box whose classes, in `kind`, the style sheets define; links lead to its `name`."""
-    fence = ":" * (4 if any(":::" in paragraph for paragraph in paragraphs) else 3)
+    inner = (len(match[0]) for paragraph in paragraphs for match in re.finditer("^:::+", paragraph, re.MULTILINE))
+    fence = ":" * (max(inner, default=2) + 1)  # longer than those inside
     identifier = f"#{name} " if name else ""
     return "\n\n".join([f"{fence} {{{identifier}.{' .'.join(kind.split())}}}", *paragraphs, fence])
 

@@ -71,7 +71,7 @@ class About(NamedTuple):
     subtitle, footer, front : str
         The subtitle, the line at the foot of the first page and the name of the front page; empty for the usual ones.
     date : datetime.date or None
-        Without it the front page says so, and the PDF does not conform to PDF/A, which requires one.
+        Without it the PDF does not conform to PDF/A, which requires one.
     banner : str
         A line at the top of every page; empty for none.
     style : str
@@ -94,14 +94,9 @@ class About(NamedTuple):
     live: bool = False
 
     @property
-    def day(self) -> str:
-        """Return the date in words, or an empty string where the study gives none."""
-        return day(self.date) if self.date else ""
-
-    @property
     def facts(self) -> list[tuple[str, str]]:
-        """Return the agency and the study where they are given, and the date or that there is none, by name."""
-        facts = {"agency": self.agency, "study": self.study, "date": self.day or TEXT("no_date")}
+        """Return the agency, the study and the date where they are given, by name."""
+        facts = {"agency": self.agency, "study": self.study, "date": day(self.date) if self.date else ""}
         return [(TEXT(f"facts.{name}"), value) for name, value in facts.items() if value]
 
 
@@ -146,9 +141,8 @@ def gather(bundles: Iterable[tuple[bool, Mapping[str, Any], Mapping[str, Any]]])
         if svg := data.get("image/svg+xml"):
             name, about = f"figure-{len(figures) + 1:02d}.svg", metadata["image/svg+xml"]
             figures[name] = Drawn(svg, data.get(NARROW, svg))
-            identifier = f"#{about['name']} " if about.get("name") else ""
             alt = html.escape(" ".join(about["alt"].split())).replace("\\", "&#92;")
-            texts[front].append(f'![{about["caption"]}]({name}){{{identifier}alt="{alt}"}}')
+            texts[front].append(f'![{about["caption"]}]({name}){{alt="{alt}"}}')
         elif text := data.get(REPORT, data.get("text/markdown")):
             texts[front].append(text)
     return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures)

@@ -28,7 +28,6 @@ MUTED = "#5b6670"
 RULE = "#dfe3e8"
 CONFIRMED = "#0b3d62"
 SUSPECTED = "#8db4d2"
-AMBIGUOUS = "#dcd6c8"
 LIMIT = "#b3441e"
 LINES = {
     "unicity": ("#0b3d62", "o"),
@@ -113,20 +112,15 @@ NARROW = "application/vnd.reident.narrow+svg"
 
 
 class Figure(NamedTuple):
-    """A drawing for pages and one for phones, with their alternative text and their caption in Markdown.
-
-    Links lead to its `name`.
-    """
+    """A drawing for pages and one for phones, with their alternative text and their caption in Markdown."""
 
     svg: str
     narrow: str
     alt: str
     caption: str
-    name: str = ""
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
         about = {"alt": self.alt, "caption": self.caption, "isolated": True}
-        about |= {"name": self.name} if self.name else {}
         return {"image/svg+xml": self.svg, NARROW: self.narrow}, {"image/svg+xml": about}
 
     def __repr__(self) -> str:
@@ -207,7 +201,6 @@ def figure(
     key: bool = False,
     xlabel: str = "",
     labels: Sequence[object] = (),
-    name: str = "",
     **subplots: Any,
 ) -> Figure:
     """Draw a figure for pages, with its panels side by side, and for phones, with at most `across` in a row.
@@ -230,8 +223,6 @@ def figure(
         The labels of the rows.
     key : bool
         Whether there is a legend above all panels; `xlabel` is the label below all of them.
-    name : str
-        The identifier to which links in the report lead.
     subplots
         For :meth:`matplotlib.figure.Figure.subplots`.
     """
@@ -259,7 +250,7 @@ def figure(
     for width, grid in zip((PAGE, PHONE), grids, strict=True):
         svg = _svg(fill, width, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
         drawings.append(svg.replace("<svg", label, 1))
-    return Figure(drawings[0], drawings[1], alt, caption, name)
+    return Figure(drawings[0], drawings[1], alt, caption)
 
 
 def row_figure(

@@ -4,6 +4,7 @@
 local chapters, annexes, sections, current, annex = 0, 0, 0, '', ''
 
 local function number_of(element)
+  if element.classes:includes('brief') then return nil end
   if element.level == 1 then
     sections = 0
     if element.classes:includes('closing') then
@@ -37,6 +38,56 @@ local function read(meta)
   for term in (meta.terms and pandoc.utils.stringify(meta.terms) or ''):gmatch('%S+') do terms[term] = true end
 end
 
+-- Squares fill columns from the left, as many rows to a column: one dashed line for each class and row.
+local UNIT = 12
+local function path(rows, from, to)
+  local parts = {}
+  for row = 0, rows - 1 do
+    local first, last = math.max(0, math.ceil((from - row) / rows)), math.max(0, math.ceil((to - row) / rows))
+    if last > first then
+      parts[#parts + 1] = ('M%d %dh%d'):format(UNIT * first, UNIT * row + 5, UNIT * (last - first) - 2)
+    end
+  end
+  return table.concat(parts)
+end
+
+local function frame_of(rows, n)
+  local x, y, rest = UNIT * (n // rows), UNIT * (n % rows) - 1, n % rows > 0
+  local bottom = UNIT * rows - 1
+  if not rest then return ('M-1 -1H%dV%dH-1z'):format(math.max(x - 1, 0), bottom) end
+  return ('M-1 -1H%dV%dH%dV%dH-1z'):format(x + UNIT - 1, y, math.max(x - 1, -1), bottom)
+end
+
+local SAMPLE = {room = '<path class="room" d="M0 0h10v10H0z"/>', none = '<path class="q" d="M.5 .5h9v9h-9z"/>'}
+local function squares(element)
+  local kind = (element.classes[1] or ''):match('^key%-(.+)$')
+  if kind then
+    local drawn = SAMPLE[kind] or '<path class="s-' .. kind .. '" d="M0 5h10"/>'
+    return pandoc.RawInline('html', '<svg class="key" viewBox="0 0 10 10" aria-hidden="true">' .. drawn .. '</svg>')
+  end
+  if not element.classes:includes('squares') then return nil end
+  local number = function(name) return tonumber(element.attributes[name]) end
+  local total, rows = number('total'), number('rows')
+  local columns, done, drawn = math.ceil(total / rows), 0, {}
+  for _, name in ipairs{'held', 'single', 'found', 'suspected'} do
+    local to = number(name) or 0
+    if to > done then
+      drawn[#drawn + 1] = ('<path class="s-%s" d="%s"/>'):format(name, path(rows, done, to))
+      done = to
+    end
+  end
+  if total > done then
+    local rest = path(rows, done, total)
+    drawn[#drawn + 1] = ('<path class="s-none" d="%s"/><path class="s-hole" d="%s"/>'):format(rest, rest)
+  end
+  if number('room') then
+    local line = frame_of(rows, number('room'))
+    drawn[#drawn + 1] = ('<path class="halo" d="%s"/><path class="room" d="%s"/>'):format(line, line)
+  end
+  return pandoc.RawInline('html', ('<svg class="%s" viewBox="-2 -2 %d %d" aria-hidden="true">%s</svg>'):format(
+    table.concat(element.classes, ' '), UNIT * columns + 2, UNIT * rows + 2, table.concat(drawn)))
+end
+
 -- A term leads to its entry in the glossary, where the report has one.
 local function phrase(element)
   local term = element.attributes.term
@@ -50,14 +101,30 @@ local function frame(element)
   element.identifier = ''
   local name = prefix .. 'table-' .. tables
   local caption = pandoc.utils.blocks_to_inlines(element.caption.long)
-  for _, body in ipairs(element.bodies) do body.row_head_columns = 1 end
+  for _, body in ipairs(element.bodies) do
+    body.row_head_columns = 1
+    local last = {}
+    for _, row in ipairs(body.body) do -- a line without a name has that of the line above
+      local name = row.cells[1]
+      if #name.contents == 0 then
+        name.contents = {pandoc.Plain{pandoc.Span(last, {class = 'repeated'})}}
+      else
+        last = pandoc.utils.blocks_to_inlines(name.contents)
+      end
+    end
+    for _, row in ipairs(element.classes:includes('cards') and body.body or {}) do
+      for at, cell in ipairs(row.cells) do -- on a phone each cell says what it is
+        cell.attributes['data-label'] = pandoc.utils.stringify(element.head.rows[1].cells[at].contents)
+      end
+    end
+  end
   element.attributes.widths = nil
   element.attributes['aria-labelledby'] = name
   element.caption.long = {}
   return pandoc.Div({
     pandoc.Div({pandoc.Plain(caption)}, pandoc.Attr(name, {'caption'})),
-    pandoc.Div({element}, pandoc.Attr('', {'scroll'}, {{'tabindex', '0'}, {'role', 'region'}, {'aria-labelledby', name}})),
+    pandoc.Div({element}, pandoc.Attr('', {'scroll'}, {{'tabindex', '0'}, {'role', 'group'}, {'aria-labelledby', name}})),
   }, pandoc.Attr(identifier, {'table'}))
 end
 
-return {{Meta = read}, {Span = phrase, Header = number_of, Table = frame}}
+return {{Meta = read}, {Span = squares}, {Span = phrase, Header = number_of, Table = frame}}

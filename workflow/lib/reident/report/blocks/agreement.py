@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 
 from reident.report import style
 from reident.report.blocks.common import share_rows
-from reident.report.layout import ReportColumn, block, table
+from reident.report.layout import block
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure
-from reident.report.terms import narrow_title, title
-from reident.report.wording import UNDEFINED, escape, label_cells, percent, without_unit
+from reident.report.terms import title
+from reident.report.wording import escape, percent
 
 TEXT = Sentences("patterns")
 HEADING = Sentences("headings")
@@ -42,23 +42,6 @@ def agreement(results: Results) -> pd.DataFrame:
     wide = lines.pivot_table(index="variable", columns=["pairs", "metric"], values="share", dropna=False)
     names = [variable["name"] for variable in results.study["linking_variables"]]
     return wide.reindex([name for name in names if name in wide.index])
-
-
-@block("description/agreement.csv")
-def agreement_table(results: Results) -> str:
-    """Return the table of agreement by variable in all true links, confirmed pairs and false suspected pairs."""
-    shares = agreement(results)
-    columns = [ReportColumn(HEADING("variable"), label_cells(shares.index), "l", "2.6fr")]
-    headings = {("true", ""): HEADING("all_true_links")}
-    for metric in results.metrics:
-        headings["confirmed", metric] = HEADING("confirmed_by", metric=narrow_title(metric))
-        headings["false", metric] = HEADING("false_by", metric=narrow_title(metric))
-    for key, heading in headings.items():
-        if key in shares:
-            cells = [without_unit(percent(share, 0)) for share in shares[key]]
-            columns.append(ReportColumn(heading, cells, "r", "1fr"))
-    caption = TEXT("agreement.caption", undefined=UNDEFINED)
-    return table(caption, *columns, kind="compact sortable")
 
 
 KINDS = ("false", "confirmed")

@@ -256,31 +256,6 @@ SIZE_MARKS: dict[str, Look] = {
 """Marker of a column of the manifest."""
 
 
-@block("strata/manifest.csv")
-def strata_figure(results: Results) -> Figure | None:
-    """Draw the records of both files and the true links by stratum."""
-    if not results.strata_names:
-        return None
-    manifest = shown_strata(results)
-    ends = manifest[list(SIZE_MARKS)]
-    n, top = range(len(manifest)), max(1, ends.to_numpy().max())
-
-    def draw(sheet: Sheet) -> None:
-        (axes,) = sheet.panels
-        axes.hlines(n, ends.min(axis=1), ends.max(axis=1), color=style.RULE, linewidth=2, zorder=1)
-        for column, look in SIZE_MARKS.items():
-            label = TEXT(f"strata.figure.{column}")
-            axes.plot(manifest[column], n, linestyle="none", label=label, **look)
-        style.count_axis(axes, "x")
-        axes.set_xlim(-0.015 * top, 1.03 * top)
-        name_rows(sheet, results, manifest)
-        sheet.key()
-
-    caption = with_strata_note(results, TEXT("strata.figure.caption"))
-    height = style.height_of(len(manifest))
-    return style.figure(draw, height=height, alt=_strata_alt(manifest), caption=caption)
-
-
 def name_rows(sheet: Sheet, results: Results, lines: pd.DataFrame) -> None:
     """Write the labels of the strata beside the rows, below the names of the strata variables."""
     sheet.rows(list(lines["label"]))
@@ -288,17 +263,3 @@ def name_rows(sheet: Sheet, results: Results, lines: pd.DataFrame) -> None:
         look: Look = {"ha": "right", "va": "bottom", "color": style.MUTED, "fontsize": 7}
         look |= {"xycoords": "axes fraction", "xytext": (-4, 2), "textcoords": "offset points"}
         axes.annotate(shorten(results.strata_heading, sheet.letters), (0, 1), **look)
-
-
-def _strata_alt(manifest: pd.DataFrame) -> str:
-    if len(manifest) <= 12:
-        lines = []
-        for _, line in manifest.iterrows():
-            sizes = {file: round(line[f"n_{file}"]) for file in ("puf", "eif", "links")}
-            lines.append(TEXT("strata.figure.line", label=str(line["label"]), **sizes))
-        return TEXT("strata.figure.alt", lines=" ".join(lines))
-    ranges = []
-    for column in SIZE_MARKS:
-        ends = {"low": round(manifest[column].min()), "high": round(manifest[column].max())}
-        ranges.append(TEXT("strata.figure.range", name=TEXT(f"strata.figure.{column}"), **ends))
-    return TEXT("strata.figure.ranges", strata=len(manifest), ranges=", ".join(ranges))

@@ -133,7 +133,7 @@ def _limit(results: Results, target: str, value: float, bound: float) -> str:
 
 @block(SUMMARY, TARGETS)
 def attribution_findings(results: Results) -> str:
-    """Say on the front page how much a set of keys discloses of each target at most, and a guess without any key."""
+    """Say in the brief how much a set of keys discloses of each target at most, and a guess without any key."""
     types = results.table(TARGETS).set_index("target")["type"]
     texts = (
         _finding(results, str(target), line, numeric=types[target] != "categorical")
@@ -203,7 +203,6 @@ def attribution_targets(results: Results) -> str:
             *columns(lines, TEXT, "disco disco_baseline", "1fr", group="targets.columns"),
             *columns(lines, TEXT, "correct", "1.3fr", group="targets.columns"),
             *columns(lines, TEXT, "guess_no_key cap cap_baseline", "1fr", group="targets.columns"),
-            name="attribution-targets",
         ),
         box("warning", *_dominated(results, dominated)) if len(dominated) else None,
     )

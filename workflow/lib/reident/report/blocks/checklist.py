@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 
 from reident import language
 from reident.report.blocks.exhibits import EXHIBITS
+from reident.report.blocks.front import verdict_in_words
 from reident.report.layout import Piece, Text, block, box, items, paragraphs
-from reident.report.results import RESOLVED, Results
+from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.wording import day, listed, whole
+from reident.report.wording import NO_BREAK, day, listed, whole
 
 TEXT = Sentences("checklist")
 ANNEX = Sentences("annex")
 CHECKLIST = "checklist.csv"
+N_SIGNATURES = 3
 
 
 class Question(NamedTuple):
@@ -80,31 +82,39 @@ def _open(results: Results) -> list[str]:
 
 @block(CHECKLIST)
 def checklist(results: Results) -> str:
-    """Name each checklist and count its questions."""
+    """Name each checklist, count its questions and name those that are not assessed."""
     entries = list(questions(results))
     texts = []
     for title, group in itertools.groupby(entries, lambda question: question.checklist):
-        answered = [bool(question.answers) for question in group]
-        n, fields = len(answered), {"answered": sum(answered), "open": len(answered) - sum(answered)}
-        texts.append(TEXT("summary", title=whole(title), questions=n, **fields))
+        answers = {str(question.number): bool(question.answers) for question in group}
+        open_ = [number for number, is_answered in answers.items() if not is_answered]
+        fields = {"answered": len(answers) - len(open_), "open": len(open_)}
+        text = TEXT("summary", title=whole(title), questions=len(answers), **fields)
+        texts.append(f"{text} {TEXT('open_numbers', n=len(open_), numbers=listed(open_))}" if open_ else text)
     return paragraphs(*texts)
 
 
-@block(RESOLVED)
+@block(RESOLVED, VERDICT)
 def sign_off(results: Results) -> str:
-    """Return the block in which the board decides and signs, or its decision where the study records one."""
-    numbers = _open(results) if results.has(CHECKLIST) else None
-    note = None if numbers is None else TEXT("open", n=len(numbers), numbers=listed(numbers))
+    """Return the box in which the board decides and signs, or its decision where the study records one."""
     decision = (results.study.get("checklist") or {}).get("decision")
-    if decision is None:
-        return box(
-            "decision",
-            *filter(None, [note]),
-            ANNEX("decision.text", released=_released(results)),
-            box("options", *ANNEX.group("decision.options").values()),
-            box("signatures", *2 * [*ANNEX.group("decision.signature").values()]),
-        )
-    return paragraphs(note, *_decided(results, decision))
+    result = ANNEX("decision.result", verdict=verdict_in_words(results))
+    n_open = len(_open(results)) if results.has(CHECKLIST) else 0
+    note = f"{result} {TEXT('open', n=n_open)}" if n_open else result
+    lines = _decided(results, decision) if decision else _undecided(results)
+    return box(
+        "decision", f"# {ANNEX('decision.heading')} {{.brief}}", note, *lines, box("foot", ANNEX("decision.foot"))
+    )
+
+
+def _undecided(results: Results) -> list[str]:
+    signature = [*ANNEX.group("decision.signature").values()]
+    return [
+        ANNEX("decision.text", released=_released(results)),
+        box("options", *ANNEX.group("decision.options").values()),
+        box("lines", *(text for line in ANNEX.group("decision.lines").values() for text in (line, NO_BREAK))),
+        box("signatures", *N_SIGNATURES * signature),
+    ]
 
 
 def _released(results: Results) -> str:

@@ -76,7 +76,7 @@ def closest_overall(results: Results) -> str | None:
 
 @block(CLOSEST, NEARNESS)
 def closest_findings(results: Results) -> str:
-    """Say on the front page whether the synthesis has memorised people, of the file that shows it most."""
+    """Say in the brief whether the synthesis has memorised people, of the file that shows it most."""
     if not has_holdout(results):
         return box("findings", items([TEXT("findings.no_holdout")]))
     lines = results.table(CLOSEST)

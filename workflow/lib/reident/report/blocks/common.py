@@ -16,7 +16,7 @@ from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
 from reident.sections.days import day_text
-from reident.verdict.limits import ABOVE, BREAKS, NONE, RESERVED, UNKNOWN, undecided
+from reident.verdict.limits import BREAKS, NONE, RESERVED, UNKNOWN, undecided
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -84,7 +84,7 @@ def verdict_on(
     if limits.empty:
         return None
     if kind == UNKNOWN:
-        return box("verdict unknown", say("none"), say(nothing))
+        return box("reason unknown", say("none"), say(nothing))
     broken = limits["outcome"] == BREAKS
     open_ = (limits["outcome"] == NONE) | undecided(limits)
     met = ~(broken | open_)
@@ -97,8 +97,7 @@ def verdict_on(
         texts.append(FRONT("undecided", limits=listed(list(describe(limits[open_])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
-    colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
-    return box(f"verdict {colour}", say(kind), " ".join(filter(None, texts)))
+    return box(f"reason {kind}", say(kind), " ".join(filter(None, texts)))
 
 
 def file_in_words(file: str) -> str:

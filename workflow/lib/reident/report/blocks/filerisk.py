@@ -10,14 +10,12 @@ from reident.intake.keys import MISSING_LABEL
 from reident.intake.severity import INVALIDATES
 from reident.language import messages
 from reident.linkage.bins import bin_ends
-from reident.report import style
-from reident.report.blocks.common import size_class, size_tick, top_of, verdict_on
+from reident.report.blocks.common import size_class, verdict_on
 from reident.report.blocks.filerisk_thresholds import limit_text
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
 from reident.report.terms import some
 from reident.report.wording import (
     apart,
@@ -237,7 +235,7 @@ def risk_cells(results: Results) -> str:
         text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
         first = [ReportColumn(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
         first += columns(classes, TEXT, "cells=n_cells", "1fr", group="cells.columns")
-    return paragraphs(text, table(caption, *first, *record_columns, name="risk-cells"))
+    return paragraphs(text, table(caption, *first, *record_columns))
 
 
 def cells_by_class(results: Results) -> pd.DataFrame:
@@ -320,40 +318,3 @@ def bin_in_words(label: str) -> str:
     if low or high:
         return messages.TEXT("bins.highest", low=low) if low else messages.TEXT("bins.lowest", high=high)
     return messages.translated(label, "bins")
-
-
-@block(CELLS, SUMMARY)
-def risk_cells_figure(results: Results) -> Figure:
-    """Draw the records by the size of their cell."""
-    classes, wildcard = cells_by_class(results), is_wildcard(results)
-    caption = TEXT("cells.figure.caption_wildcard") if wildcard else TEXT("cells.figure.caption")
-
-    def draw(sheet: Sheet) -> None:
-        axes, at = sheet.panels[0], range(len(classes))
-        axes.bar(at, classes["n_records"], width=0.72, color=[style.CONFIRMED, *[style.SUSPECTED] * (len(classes) - 1)])
-        style.count_axis(axes, "y")
-        ticks = list(map(size_tick, classes["low"], classes["high"]))
-        axes.set_xticks(list(at), ticks, fontsize=7)
-        axes.set_xlabel(TEXT("cells.figure.x_wildcard") if wildcard else TEXT("cells.figure.x"))
-        axes.set_ylabel(TEXT("cells.figure.y"))
-
-    cells = "; ".join(f"{row.label}: {count(row.n_records)}" for row in classes.itertuples())
-    return style.figure(draw, height=2.0, alt=TEXT("cells.figure.alt", cells=cells), caption=caption)
-
-
-@block(VARIABLES)
-def risk_contributions_figure(results: Results) -> Figure | None:
-    """Draw the contribution of each key variable to the SUDA score."""
-    lines = by_contribution(results)
-    if lines["contribution"].isna().all():
-        return None
-
-    def draw(sheet: Sheet) -> None:
-        axes = sheet.panels[0]
-        axes.barh(range(len(lines)), lines["contribution"], height=0.62, color=style.CONFIRMED)
-        style.percent_axis(axes, top_of(list(lines["contribution"]), None))
-
-    variables = "; ".join(f"{row.variable} {percent(row.contribution)}" for row in lines.itertuples())
-    alt = TEXT("variables.figure.alt", variables=variables)
-    caption = by_excluded(results, TEXT("variables.figure.caption"))
-    return style.row_figure(draw, list(lines["variable"]), key=False, alt=alt, caption=caption)

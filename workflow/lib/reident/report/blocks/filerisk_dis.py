@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from reident.filerisk.estimates import Z
@@ -72,7 +70,6 @@ def risk_dis(results: Results) -> str:
             TEXT("dis.caption"),
             ReportColumn(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
             ReportColumn(TEXT("dis.columns.value"), list(rows.values())),
-            name="risk-dis",
         ),
         _sampling(results),
         _agreement(results),
@@ -279,36 +276,6 @@ def _probabilities(results: Results) -> dict[str, tuple[float, float, float]]:
             lines[name] = (value, *ends)
     lines["general"] = (lines["general"][0], quantity(results, "dis_low"), quantity(results, "dis_high"))
     return lines
-
-
-@block(CLASSES, SUMMARY)
-def risk_classes_figure(results: Results) -> Figure | None:
-    """Draw the sample uniques by their DIS-SUDA, with a panel for each definition."""
-    classes = {name: lines[lines["up_to"] > 0] for name, lines in classes_by_definition(results).items()}
-    if not any(lines["n"].any() for lines in classes.values()):
-        return None
-
-    def draw(sheet: Sheet) -> None:
-        for axes, (definition, lines) in zip(sheet.panels, classes.items(), strict=True):
-            axes.bar(range(len(lines)), lines["n"], width=0.8, color=LOOKS[definition][0])
-            axes.set_title(name_of(definition))
-            style.count_axis(axes, "y")
-            at = [0, 4, 9]
-            axes.set_xticks(at, [style.percent_tick(lines["up_to"].iloc[place], 0) for place in at])
-            axes.set_xlabel(TEXT("classes.figure.x"))
-        for axes in sheet.left():
-            axes.set_ylabel(TEXT("classes.figure.y"))
-
-    cells = {
-        definition: [f"{label} {count(n)}" for label, n in lines["n"].items() if n]
-        for definition, lines in classes.items()
-    }
-    caption = by_excluded(results, TEXT("classes.figure.caption"))
-    if any(lines["n"].iloc[-1] for lines in classes.values()):
-        caption += " " + TEXT("classes.figure.last_bar")
-    alt = TEXT("classes.figure.alt", definitions=values_by_definition(cells))
-    look: dict[str, Any] = {"panels": 2, "height": 2.0, "across": 1, "sharey": True, "between": 0.05}
-    return style.figure(draw, alt=alt, caption=caption, **look)
 
 
 def values_by_definition(values: dict[str, list[str]]) -> str:

@@ -118,7 +118,6 @@ def scenarios_cells(results: Results) -> str | None:
         *columns(lines, TEXT, "scenario:bold@1.4fr", group="columns"),
         *_cells(lines),
         kind="compact",
-        name="scenarios-cells",
     )
 
 
@@ -208,7 +207,6 @@ def scenarios_diversity(results: Results) -> str | None:
             *columns(cells, TEXT, "distinct_l:count n_one_value:cell one_value_share", group="columns"),
             *(ReportColumn(TEXT(f"columns.{name}"), fixed_cells(lines[name], 2)) for name in MEASURES),
             kind="compact",
-            name="scenarios-diversity",
         ),
     )
 
@@ -284,7 +282,6 @@ def scenarios_uniques_figure(results: Results) -> Figure | None:
         height=0.75 + INCHES * (end + 0.6),
         alt=_alt(sets, scenarios),
         caption=" ".join(TEXT(f"figure.caption.{name}") for name in ("start", *kinds)),
-        name="scenarios-uniques",
     )
 
 

@@ -70,7 +70,7 @@ def risk_thresholds(results: Results) -> str | None:
     return paragraphs(
         TEXT("text"),
         *(_summary(str(line.Index), line) for line in lines.itertuples()),
-        table(TEXT("caption", file=THRESHOLDS), *table_columns, name="risk-thresholds"),
+        table(TEXT("caption", file=THRESHOLDS), *table_columns),
     )
 
 

@@ -67,5 +67,4 @@ def _table(lines: pd.DataFrame) -> str:
         *columns(shown, TEXT, "n_compared smallest n_unique unique_share below_3 below_5 dis", group="columns"),
         *columns(shown, TEXT, "dis_interval:cell@1.2fr", group="columns"),
         kind="compact",
-        name="units-of-file",
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from reident.language import messages
+from reident.linkage.settings import WHOLE
 from reident.matching.correspondence import INVALID
 from reident.report.blocks.common import keys_in_words, portion, reserved, share_of
 from reident.report.columns import columns
@@ -30,8 +31,7 @@ from reident.report.wording import (
     word,
 )
 from reident.sections.matching import KNOWN
-from reident.verdict.limits import RESERVED, UNKNOWN, worst
-from reident.verdict.warnings import ATTACK, CLOSEST
+from reident.verdict.limits import OPEN, RESERVED, UNKNOWN, worst
 from reident.verdict.warnings import MATCHING as ABOUT
 
 TEXT = Sentences("matching")
@@ -161,14 +161,14 @@ def outcomes(results: Results) -> list[Outcome]:
 def matching_overall(results: Results) -> str:
     """Give the verdict on the synthetic data."""
     if reason := invalid(results):
-        return box("verdict unknown", TEXT("verdict.open"), reason)
+        return box("reason unknown", TEXT("verdict.open"), reason)
     every = outcomes(results)
     if not every:
-        if (results.study["metrics"] and len(results.limits(ATTACK))) or len(results.limits(CLOSEST)):
-            return ""
-        return box("verdict open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
+        return (
+            "" if results.verdict(WHOLE) == OPEN else box("reason open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
+        )
     if results.verdict(ABOUT) == UNKNOWN:
-        return box("verdict unknown", TEXT("verdict.open"), FRONT("invalid"))
+        return box("reason unknown", TEXT("verdict.open"), FRONT("invalid"))
     n_intruders = len(by_intruder(results, MEAN, listed_only=True))
     met = [outcome.limit for outcome in every if not outcome.intruders]
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
@@ -177,12 +177,12 @@ def matching_overall(results: Results) -> str:
         intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
         text = TEXT("verdict.met", n=len(met), basis=basis, intruders=intruders, limits=listed(met))
         if results.verdict(ABOUT) == RESERVED:
-            return box("verdict reserved", TEXT("verdict.reservations"), f"{text} {reserved(results, ABOUT)}")
-        return box("verdict within", TEXT("verdict.within"), text)
+            return box("reason reservations", TEXT("verdict.reservations"), f"{text} {reserved(results, ABOUT)}")
+        return box("reason within", TEXT("verdict.within"), text)
     text = TEXT("verdict.not_met", n=len(broken), basis=basis, limits="; ".join(broken))
     if met:
         text += " " + TEXT("verdict.others_met", n=len(met), limits=listed(met))
-    return box("verdict above", TEXT("verdict.above"), text)
+    return box("reason above", TEXT("verdict.above"), text)
 
 
 def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
@@ -223,6 +223,15 @@ def judged(value: float, limit: float, name: str) -> str:
         return f"[✓ {TEXT('verdict.no_unique_match', undefined=UNDEFINED)}]{{.nothing}}"
     text = decimals(value) if name.startswith("expected") else apart(value, limit)[0]
     return f"[▲ {text}]{{.above}}" if _is_beyond(value, limit, name) else f"[✓ {text}]{{.within}}"
+
+
+def by_worst(results: Results) -> pd.DataFrame:
+    """Return the matches of every intruder that limits apply to: in a file on average, or with all files if more."""
+    mean = by_intruder(results, MEAN, listed_only=True)
+    together = pooled(results).reindex(mean.index)
+    more = together["true_match_rate"] > mean["true_match_rate"]
+    changed = {name: mean[name].mask(more, together[name]) for name in ("true_match_rate", "unique_matches")}
+    return mean.assign(**changed)
 
 
 @block(SUMMARY, SCENARIOS, DISTRIBUTION, POOLED, CORRESPONDENCE)

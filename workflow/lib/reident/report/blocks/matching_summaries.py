@@ -60,7 +60,6 @@ def matching_summaries(results: Results) -> str:
             caption,
             ReportColumn(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
             *table_columns,
-            name="matching-summaries",
         ),
         None if summary["false_match_rate"].notna().all() else box("note", TEXT("summaries.undefined")),
         box("reading", *TEXT.group("summaries.reading").values()),

@@ -81,7 +81,6 @@ def ambiguous(results: Results) -> str | None:
         ReportColumn(HEADING("records_before"), count_cells(candidates)),
         *columns(lines, HEADING, "records_suspected=n_suspected records_ambiguous=n_ambiguous"),
         ReportColumn(HEADING("share_ambiguous"), rates(lines["n_ambiguous"] / candidates.where(candidates > 0))),
-        name="ambiguous-records",
     )
 
 
@@ -287,7 +286,6 @@ def rank_limit_figure(results: Results) -> Figure | None:
         {name: partial(_curves, lines, column, results) for column, name in panels().items()},
         alt=_limit_alt(results, lines),
         caption=caption,
-        name="rates-by-rank-limit",
         xlabel=TEXT("rank_limit.figure.axis"),
         **look,
     )

@@ -50,12 +50,10 @@ def whole_of(results: Results) -> pd.DataFrame:
 
 @block(PROTECTION)
 def protection_front(results: Results) -> str:
-    """Report for the front page the effect of protection on the metric that confirmed most before it."""
+    """Report for the brief the effect of protection on the metric that confirmed most before it."""
     whole = whole_of(results)
     metric = str(whole["n_confirmed_before"].astype(float).idxmax())
-    return box(
-        "findings", items([f"{TEXT('lead')} {TEXT('metric', metric=title(metric), text=_found(whole.loc[metric]))}"])
-    )
+    return box("findings", TEXT("metric", metric=title(metric), text=_found(whole.loc[metric])))
 
 
 def _found(line: pd.Series) -> str:

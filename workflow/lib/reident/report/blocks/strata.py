@@ -173,7 +173,6 @@ def rates_by_stratum_figure(results: Results) -> Figure | None:
         alt=_rates_alt(results, by_metric),
         caption=_caption(results),
         between=0.05,
-        name="rates-by-stratum-figure",
         sharey=True,
     )
 

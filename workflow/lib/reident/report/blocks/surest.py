@@ -11,7 +11,7 @@ from reident.report import style
 from reident.report.blocks.common import DASHED, verdict_on
 from reident.report.blocks.front import interval_column
 from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Sheet
@@ -23,7 +23,7 @@ TEXT = Sentences("surest")
 HEADING = Sentences("headings")
 SUMMARY, CURVE, AGREEMENTS = "surest/summary.csv", "surest/curve.csv", "agreement/rates.csv"
 AT = "n_at_95_percent"
-"""The number of claims that the front page names: a share of right ones that an intruder may act on."""
+"""The number of claims that the brief names: a share of right ones that an intruder may act on."""
 
 
 def summary(results: Results) -> pd.DataFrame:
@@ -47,26 +47,6 @@ def surest_overall(results: Results) -> str | None:
         return [TEXT("limit.text", share=share, limit=count(limits["bound"].iloc[0]), values=listed(values))]
 
     return verdict_on(results, SUREST, lambda key, **fields: TEXT(f"verdict.{key}", **fields), "nothing", describe)
-
-
-@block("rates.csv", "strata/account.csv", SUMMARY)
-def surest_front(results: Results) -> str | None:
-    """Say on the front page how many of the surest claims are right, by the metric by which most are."""
-    lines = summary(results)
-    if not results.confirmable or not lines["n_right"].max():
-        return None
-    size = max((n for n in NUMBERS if lines[f"right_of_{n}"].notna().any()), default=0)
-    if not size:
-        return None
-    best = lines[f"right_of_{size}"].idxmax()
-    texts = [TEXT("front.right", n=size, metric=_by(best), right=_right(lines.at[best, f"right_of_{size}"]))]
-    many = lines[AT].idxmax()
-    texts.append(TEXT("front.at_95", n=int(lines.at[many, AT]), metric=_by(many)))
-    return box("findings", items([f"{TEXT('front.lead')} {' '.join(texts)}"]))
-
-
-def _by(metric: str) -> str:
-    return TEXT("by.agreement") if metric == AGREEMENT else TEXT("by.metric", metric=title(metric))
 
 
 @block(SUMMARY)
@@ -99,7 +79,6 @@ def surest_table(results: Results) -> str:
         *right,
         *largest,
         kind="compact",
-        name="surest-claims",
     )
 
 
@@ -175,6 +154,5 @@ def agreement_table(results: Results) -> str | None:
             *columns(lines, HEADING, "baseline=baseline_rate expected_correct=expected_correct_rate", "1fr"),
             *columns(lines, HEADING, "single=n_single single_confirmed=n_single_confirmed single_rate", "1fr"),
             kind="compact",
-            name="rates-by-agreement",
         ),
     )

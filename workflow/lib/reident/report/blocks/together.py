@@ -104,7 +104,7 @@ def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:
 
 @block("rates.csv", "strata/account.csv", RATES)
 def together_front(results: Results) -> str | None:
-    """Say on the front page how many people an intruder finds who holds all files, by the metric that finds most."""
+    """Say in the brief how many people an intruder finds who holds all files, by the metric that finds most."""
     names = labels(results)
     if len(names) == 1 or not results.confirmable:
         return None
@@ -116,7 +116,7 @@ def together_front(results: Results) -> str | None:
     if n := round(line_of(lines, ANY)["n_confirmed"]):
         fields = {"people": some(n, "person"), "metric": title(metric), "gain": _gain(lines, len(names))}
         text = TEXT("front.found", intruder=intruder, **fields)
-    return box("findings", items([f"{TEXT('front.lead')} {text}"]))
+    return box("findings", text)
 
 
 @block("rates.csv", RATES)

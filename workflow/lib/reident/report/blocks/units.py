@@ -9,7 +9,7 @@ from reident.linkage.settings import WHOLE
 from reident.report import style
 from reident.report.blocks.common import portion, share_of, size_class
 from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look
@@ -30,20 +30,21 @@ def _whole(results: Results) -> pd.DataFrame:
 
 @block("rates.csv", MEMBERS)
 def units_front(results: Results) -> str:
-    """Say on the front page what a unit is, how many units and members there are, and how many are found."""
+    """Say in the brief what a unit is, how many units and members there are, and how many are found."""
     lines = _whole(results)
     n_units, n_members = (round(lines[name].iloc[0]) for name in ("n_units", "n_members"))
     texts = [TEXT("front.text", units=some(n_units, "unit"), members=some(n_members, "member"))]
     if results.confirmable:
-        best = lines["n_confirmed_members"].idxmax()
+        best = results.whole["n_confirmed"].idxmax()
         found = round(lines.at[best, "n_confirmed_members"])
         of_units = round(results.whole.at[best, "n_confirmed"])
+        key = "one" if len(results.metrics) == 1 else "most"
         people = portion(count(found), found / n_members, n_members, some(n_members, "member"))
         fields = {"metric": title(str(best)), "members": people}
-        texts.append(TEXT("front.found", n=of_units, units=some(n_units, "unit"), **fields))
+        texts.append(TEXT(f"front.found_{key}", n=of_units, units=some(n_units, "unit"), **fields))
         if NAMED in lines and found:
             texts.append(TEXT("front.named", n=round(lines.at[best, NAMED])))
-    return box("findings", items([f"{TEXT('front.lead')} {' '.join(texts)}"]))
+    return box("test", " ".join(texts))
 
 
 @block("rates.csv", MEMBERS)
@@ -63,7 +64,6 @@ def units_members(results: Results) -> str:
             *columns(lines, TEXT, "confirmed=n_confirmed_members confirmed_rate=confirmed_member_rate", "1fr",
                      group="members"),
             *named,
-            name="members-by-metric",
         ),
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def units_figure(results: Results) -> Figure | None:
         fields |= {"confirmed": share_of(shares["confirmed"][at], n[at])}
         alt.append(TEXT("sizes.figure.alt.size", size=name, n=count(n[at]), **fields))
     caption = TEXT("sizes.figure.caption", metric=title(metric))
-    return style.row_figure({"": draw}, labels, extra=0.3, alt=" ".join(alt), caption=caption, name="units-by-size")
+    return style.row_figure({"": draw}, labels, extra=0.3, alt=" ".join(alt), caption=caption)
 
 
 @block("rates.csv", SIZES)
@@ -120,5 +120,4 @@ def units_sizes(results: Results) -> str:
         *columns(lines, TEXT, "units=n_units suspected=n_suspected confirmed=n_confirmed linked=n_linked", "1fr",
                  group="sizes"),
         *columns(lines, TEXT, "out_of_reach=n_out_of_reach", "1fr", group="sizes"),
-        name="sizes-of-units",
     )  # fmt: skip

@@ -232,7 +232,7 @@ def utility_variants(results: Results) -> str | None:
 
 @block(VERDICTS, VERDICT, COMPARISON, RATES)
 def utility_choice(results: Results) -> str | None:
-    """Return, for the front page, which variant within the limits loses least; nothing where none is within them."""
+    """Return, for the brief, which variant within the limits loses least; nothing where none is within them."""
     verdicts = verdicts_of(results)
     if (verdicts["verdict"] == OPEN).all():
         return None

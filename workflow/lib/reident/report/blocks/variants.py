@@ -46,7 +46,7 @@ MAX_VARIANTS = 60
 """Variants that are shown one by one: those of the highest rates."""
 
 MAX_NAMES = 6
-"""Variants that the front page names."""
+"""Variants that the brief names."""
 
 MAX_LABEL = 20
 """Characters of a label that is not broken into lines."""
@@ -231,7 +231,7 @@ def verdicts_of(results: Results) -> pd.DataFrame:
 
 @block(VERDICTS, VERDICT)
 def variants_passing(results: Results) -> str | None:
-    """Return, for the front page, which variants are within the limits."""
+    """Return, for the brief, which variants are within the limits."""
     lines = verdicts_of(results)
     if (lines["verdict"] == OPEN).all():
         return None
@@ -240,7 +240,7 @@ def variants_passing(results: Results) -> str | None:
     if len(passing) > len(names):
         names.append(FRONT("variants_more", n=len(passing) - len(names)))
     text = FRONT("variants", n=len(passing), total=len(lines), names=listed(names))
-    return box("findings", items([f"{FRONT('variants_lead')} {text}"]))
+    return box("findings", text)
 
 
 def variant_name(results: Results, line: pd.Series) -> str:

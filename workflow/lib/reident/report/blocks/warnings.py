@@ -1,4 +1,4 @@
-"""Show the warnings of a study: the grave ones on the front page, all of them in their section (METHODS §1)."""
+"""Show the warnings of a study: the grave ones in the brief, all of them in their section (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def warnings(results: Results) -> str | None:
     """Return every warning, set apart."""
     if results.warnings.empty:
         return None
-    return paragraphs(TEXT("text"), box("warning", *_texts(results.warnings), name="all-warnings"))
+    return paragraphs(TEXT("text"), box("warning", *_texts(results.warnings)))
 
 
 _CODE = re.compile(r"`([\w.:/ -]+)`")

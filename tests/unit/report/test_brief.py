@@ -1,0 +1,182 @@
+"""The brief: strips of squares, natural frequencies, the rate as a product (METHODS §6)."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making.filerisk import write_filerisk
+from making.matching import write_matching
+from making.report import cells
+from reident.report.blocks import brief, front
+from reident.report.results import Results
+
+EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
+
+
+@pytest.mark.parametrize(
+    ("part", "n", "shown"),
+    [
+        (3, 7, "3 of 7"),
+        (0, 6000, "0 of 100"),
+        (6000, 6000, "100 of 100"),
+        (1342, 6000, "22 of 100"),
+        (25, 6000, "4 of 1,000"),
+        (5990, 6000, "998 of 1,000"),
+        (1, 6000, "1 of 6,000"),
+        (87.375, 100, "87 of 100"),
+    ],
+)
+def test_a_part_is_given_in_natural_frequencies(part, n, shown):
+    assert brief.frequency(part, n) == shown
+
+
+@given(n=st.integers(1, 10**7), data=st.data())
+def test_some_are_never_none_and_most_never_all(n, data):
+    part = data.draw(st.integers(0, n))
+    shown, of = (int(text.replace(",", "")) for text in brief.frequency(part, n).split(" of "))
+    assert abs(shown / of - part / n) <= 0.005
+    assert (shown == 0) == (part == 0)
+    assert (shown == of) == (part == n)
+
+
+@pytest.mark.parametrize(
+    ("records", "found", "squares"), [(6000, 1022, 100), (6000, 40, 1000), (6000, 0, 100), (12, 3, 12), (500, 3, 500)]
+)
+def test_squares_are_many_where_few_are_found_and_never_more_than_records(records, found, squares):
+    assert brief.squares_of(records, [found]) == (squares, records)
+
+
+def strips(text):
+    """The strips of a figure: name, attributes of the squares, what stands beside."""
+    found = re.findall(r"^\*\*(.+?)\*\* .*\n\n\[\]\{\.squares( \.broken)? (.*)\}\n\n(.*)$", text, re.MULTILINE)
+    return {
+        name: ({key: int(n) for key, n in re.findall(r'(\w+)="(\d+)"', marks)} | {"broken": bool(broken)}, beside)
+        for name, broken, marks, beside in found
+    }
+
+
+def test_squares_are_the_counts_of_the_tables(results):
+    study = results(limit=0.05)
+    drawn, whole = strips(brief.strips(study)), study.whole
+    for metric in EVERY:
+        line, (marks, beside) = whole.loc[metric], drawn[metric.capitalize()]
+        of = line["n_puf"] / 100
+        for name, column in (("suspected", "n_suspected"), ("found", "n_confirmed"), ("single", "n_single_confirmed")):
+            assert abs(marks[name] - line[column] / of) <= 0.5, (metric, name)
+        assert abs(marks["room"] - 0.05 * line["n_suspected"] / of) <= 0.5
+        is_above = line["n_confirmed"] > 0.05 * line["n_suspected"]
+        assert marks["broken"] == is_above == beside.startswith("[▲ ")
+    overlap = study.table("description/overlap.csv").groupby("set")["n_pufids"].sum()
+    assert drawn["Any metric"][0]["found"] == round(overlap["confirmed"] / whole["n_puf"].iloc[0] * 100)
+
+
+@pytest.mark.parametrize("step", [-0.001, 0.001])
+def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(results, step):
+    shape = {"metrics": ("taxicab",)}
+    rate = results(**shape).whole["conditional_rate"].iloc[0]
+    marks, beside = strips(brief.strips(results(**shape, limit=rate + step)))["Taxicab"]
+    assert marks["found"] == marks["room"]
+    assert marks["broken"] == (step < 0)
+    assert ("▲" in beside) == (step < 0)
+    if step < 0:
+        found, room = re.search(r"([\d.]+) found, limit ([\d.]+):", beside).groups()
+        assert "." in found
+        assert "." in room
+
+
+@pytest.mark.parametrize(
+    ("limits", "share"),
+    [
+        ({"conditional_rate_at_most": 0.05, "confirmed_by_any_at_most": 200}, 0.05),
+        ({"conditional_rate_at_most": 0.3, "confirmed_by_any_at_most": 200}, None),
+        ({"conditional_rate_at_most": {"adhoc": 0.1}, "confirmed_by_any_at_most": 200}, 0.1),
+        ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 60}, None),
+        ({"confirmed_by_any_at_most": 200}, None),
+    ],
+    ids=str,
+)
+def test_how_to_read_the_strips_is_shown_on_a_strip_to_which_it_applies(results, limits, share):
+    study = results(decision=limits)
+    text, n_puf = str(brief.strips(study)).replace("\u00a0", " "), study.whole["n_puf"].iloc[0]
+    found = re.search(r"How to read it\.\*\* (.+?): ([\d.]+) of 100 .+ The limit allows (.+?) to be found.*?;", text)
+    name, said = found[1], re.findall(r"[\d.]+(?: %)?", found[0].partition("allows")[2])
+    drawn = strips(text)[name][0]
+    assert drawn["suspected"] == round(float(found[2]))
+    assert [text for text in said if "%" in text] == ([] if share is None else [f"{100 * share:.0f} %"])
+    room = float(said[-1])
+    if share is not None:
+        assert abs(room - 100 * share * study.whole.loc[name.lower(), "n_suspected"] / n_puf) <= 0.5
+    assert abs(room - drawn["room"]) <= 0.5
+
+
+@pytest.mark.parametrize("n", [1, 60])
+def test_the_strip_of_any_metric_has_the_limit_on_it(results, n):
+    study = results(decision={"confirmed_by_any_at_most": n})
+    marks, beside = strips(brief.strips(study))["Any metric"]
+    assert marks["broken"]
+    assert "above the limit" in beside
+    assert marks["room"] == round(100 * n / study.whole["n_puf"].iloc[0])
+
+
+def test_exact_values_above_several_limits_are_named_once(results):
+    limits = {"conditional_rate_at_most": 0.9, "single_rate_at_most": 0.9}
+    text = front.overall(results(exact=(40, 39), decision=limits))
+    assert text.count("Without any metric") == 1
+    assert text.count("the limit of 90") == 2
+
+
+def test_the_rate_is_the_product_of_its_factors(results):
+    study = results()
+    lines = brief._product_lines(study).set_index("name")
+    held, kept = lines["held"] / lines["n_suspected"], lines["kept"]
+    assert (held * kept - lines["conditional_rate"]).abs().max() < 1e-12
+    assert (lines["held"] <= lines["n_suspected"]).all()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"metrics": ("taxicab",)},
+        {"metrics": (*EVERY, "winkler", "fellegi_sunter")},
+        {"nothing_suspected": EVERY},
+        {"nothing_suspected": EVERY, "tolerances": dict.fromkeys(EVERY, -1)},
+        {"nothing_confirmed": EVERY},
+        {"linked": 0.0, "lost": False, "nothing_confirmed": EVERY},
+        {"records": 12, "strata": ("A", "B")},
+        {"records": 100_000, "linked": 0.005},
+        {"limit": None, "original": True},
+        {"decision": {"conditional_rate_at_most": 0.05, "by": "upper"}},
+        {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}},
+    ],
+    ids=str,
+)
+def test_every_study_has_a_brief_whose_squares_are_in_order(results, shape):
+    text = "\n".join(map(str, cells(results(**shape), "front")["front"]))
+    drawn = strips(text)
+    assert len(drawn) > len(shape.get("metrics", EVERY))
+    for name, (marks, _) in drawn.items():
+        order = [marks.get(key, 0) for key in ("single", "found", "suspected")]
+        order = [n for key, n in zip(("single", "found", "suspected"), order, strict=True) if key in marks]
+        assert order == sorted(order), name
+        if name != "Any metric":  # the made-up overlap of many metrics need not fit the file
+            assert all(0 <= n <= marks["total"] for n in order), name
+    assert "nan" not in text
+
+
+def test_one_file_and_synthetic_files_have_strips_of_their_own(tmp_path):
+    risk = Results(write_filerisk(tmp_path / "risk"))
+    cells_ = risk.table("filerisk/cells.csv")
+    ((marks, beside),) = strips(brief.risk_strip(risk)).values()
+    unique = cells_.loc[cells_["cell_size"] == 1, "n_records"].sum()
+    of = float(risk.table("filerisk/summary.csv").set_index("quantity").at["records", "value"]) / marks["total"]
+    assert abs(marks["single"] - unique / of) <= 0.5
+    matched = Results(write_matching(tmp_path / "matched", decision={"true_match_rate_at_most": 0}))
+    (marks, beside), *_ = strips(brief.matching_strips(matched).replace("** []", "** x []")).values()
+    assert beside.startswith("[▲ ") == marks["broken"]
+
+
+def test_the_board_reads_the_verdict_of_the_table_twice(results):
+    study = results(limit=0.01)
+    text = "\n".join(map(str, cells(study, "front")["front"]))
+    assert text.count("[▲ Above the limit]{.above}") == 2
