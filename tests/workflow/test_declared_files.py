@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -47,14 +49,23 @@ class Case(NamedTuple):
         What replaces each name in braces.
     conditions : set of str
         The conditions of further columns that hold.
+    files : dict
+        The text of source files, by name.
     """
 
     study: dict[str, Any]
     targets: tuple[str, ...]
     names: dict[str, list[str]]
     conditions: frozenset[str] = frozenset()
+    files: Mapping[str, str] = MappingProxyType({})
 
 
+SURVEY = ("kind `household-survey`", "kinds `household-survey` and `households`")
+BROKERED = (
+    "studies without `simulate.last_year`",
+    "kind `household-survey` without `last_year`",
+    "kind `household-survey` without `last_year`, and kind `households`",
+)
 HOUSEHOLDS = Case(
     {
         "id": "households",
@@ -108,7 +119,7 @@ HOUSEHOLDS = Case(
         "{strata variables}": [],
         "{linking variables}": ["sex"],
     },
-    frozenset({"studies without `simulate.last_year`"}),
+    frozenset({*SURVEY, *BROKERED}),
 )
 WAVES = Case(
     {
@@ -119,7 +130,7 @@ WAVES = Case(
     },
     ("simulated/puf.csv",),
     {},
-    frozenset({"studies with `simulate.last_year`"}),
+    frozenset({*SURVEY, "studies with `simulate.last_year`"}),
 )
 AMOUNTS = Case(
     {
@@ -190,7 +201,14 @@ AUTHORITIES = Case(
         "{sensitive variables}": ["ILLNESS"],
         "{what varies}": ["dis_suda"],
     },
-    frozenset({"studies with a population", "studies with households", "studies with sensitive variables"}),
+    frozenset(
+        {
+            "studies with a population",
+            "studies with households",
+            "studies with households or units of the file",
+            "studies with sensitive variables",
+        }
+    ),
 )
 BROKERS = Case(
     {
@@ -214,13 +232,95 @@ BROKERS = Case(
         "{strata variables}": [],
         "{linking variables}": ["sex"],
     },
+    frozenset({"studies with `files.eif.person`", "studies with `simulate.brokers.person`", *SURVEY, *BROKERED}),
+)
+ADDRESSES = Case(
+    {
+        "id": "addresses",
+        "simulate": {"kind": "households", "households": 90, "puf_households": 30, "eif_households": 40},
+        "units": {"puf": "household", "eif": "address"},
+        "linking_variables": [
+            {"name": "AGE", "type": "numeric", "eif": "age_years"},
+            {"name": "SEX", "type": "categorical", "eif": "gender", "recode": {"eif": {"M": "1", "F": "2"}}},
+        ],
+        "metrics": {"taxicab": {}},
+    },
+    ("units/members.csv",),
+    {
+        "{key of the PUF}": ["household"],
+        "{key of the EIF}": ["address"],
+        "{strata variables}": [],
+        "{linking variables}": ["AGE", "SEX"],
+    },
     frozenset(
         {
-            "studies with `files.eif.person`",
-            "studies with `simulate.brokers.person`",
+            "kind `households`",
+            "kinds `household-survey` and `households`",
             "studies without `simulate.last_year`",
+            "kind `household-survey` without `last_year`, and kind `households`",
+            "studies with `units`",
         }
     ),
+)
+PATIENTS = Case(
+    {
+        "id": "patients",
+        "simulate": {"kind": "visits", "persons": 60, "puf_patients": 30, "eif_patients": 40},
+        "units": {"puf": "patient", "eif": "member", "members": "some"},
+        "linking_variables": [
+            {"name": "SEX", "type": "categorical", "level": "unit", "eif": "gender",
+             "recode": {"eif": {"M": "1", "F": "2"}}},
+            {"name": "ADMITTED", "type": "date", "eif": "day", "format": {"puf": "YYYY-MM-DD", "eif": "DD.MM.YYYY"}},
+        ],
+        "metrics": {"adhoc": {}},
+    },
+    ("units/sizes.csv",),
+    {
+        "{key of the PUF}": ["patient"],
+        "{key of the EIF}": ["member"],
+        "{strata variables}": [],
+        "{linking variables}": ["SEX", "ADMITTED"],
+    },
+    frozenset({"kind `visits`", "studies without `simulate.last_year`", "studies with `units`"}),
+)  # fmt: skip
+MEMBERS = Case(
+    {
+        "id": "members",
+        "files": {
+            "puf": {"path": "members-puf.csv", "id": "pid"},
+            "eif": {"path": "members-eif.csv", "id": "person"},
+            "iuf": {"path": "members-iuf.csv", "puf_id": "pid", "eif_id": "person"},
+        },
+        "units": {"puf": "house", "eif": "address"},
+        "linking_variables": [
+            {"name": "age", "type": "numeric"},
+            {"name": "tenure", "type": "categorical", "level": "unit"},
+        ],
+        "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}},
+        "file_risk": {"sampling_fraction": 0.5, "units": "house"},
+    },
+    ("units/sizes.csv", "filerisk/units.csv", "verdict/summary.csv"),
+    {
+        "{key of the PUF}": ["house"],
+        "{key of the EIF}": ["address"],
+        "{key of the file}": ["pid"],
+        "{key variables}": ["age", "tenure"],
+        "{strata variables}": [],
+        "{linking variables}": ["age", "tenure"],
+    },
+    frozenset(
+        {
+            "studies with `units`",
+            "studies with `units` whose IUF links rows",
+            "studies whose IUF links rows",
+            "studies with households or units of the file",
+        }
+    ),
+    {
+        "members-puf.csv": "house,pid,age,tenure\n1,1,30,own\n1,2,34,own\n2,3,51,rent\n3,4,30,own\n3,5,8,own\n",
+        "members-eif.csv": "address,person,age,tenure\nA,a,30,own\nA,b,34,own\nB,c,52,rent\nC,d,8,own\nC,e,30,own\n",
+        "members-iuf.csv": "pid,person\n1,a\n2,b\n3,c\n4,e\n5,d\n",
+    },
 )
 SMALL_NAMES = {
     "{key of the PUF}": ["house", "person"],
@@ -228,16 +328,17 @@ SMALL_NAMES = {
     "{strata variables}": ["region"],
     "{linking variables}": ["age", "income", "rooms", "sex", "education", "tenure"],
 }
-CASES = (HOUSEHOLDS, WAVES, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS)
+CASES = (HOUSEHOLDS, WAVES, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS, ADDRESSES, PATIENTS, MEMBERS)
 
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory) -> Path:
-    """The results of studies that simulate their files, which together run every step but the report."""
+    """The results of studies that together run every step but the report."""
     folder = tmp_path_factory.mktemp("simulated")
     for case in CASES:
         text = yaml.safe_dump(case.study, allow_unicode=True, sort_keys=False)
-        (folder / f"{case.study['id']}.yaml").write_text(text, encoding="utf-8")
+        for name, content in {f"{case.study['id']}.yaml": text, **case.files}.items():
+            (folder / name).write_text(content, encoding="utf-8")
     targets = [target for case in CASES for target in made(case.study["id"], *case.targets)]
     files = [folder / f"{case.study['id']}.yaml" for case in CASES]
     ended = snakemake(*targets, studies=files, folder=folder / "run", program=PRELOADED)
@@ -254,7 +355,9 @@ def files_of(results: Path) -> list[Path]:
 def expected(table: Table, path: Path, names: dict[str, list[str]], conditions: frozenset[str]) -> list[TableColumn]:
     """The columns of a file as it is declared, with the names of a study."""
     unicity = "unicity" in path.as_posix()
-    conditions |= {"unicity" if unicity else "metrics other than unicity"}
+    conditions |= {"unicity"} if unicity else {"metrics other than unicity"}
+    if "studies with `units`" in conditions and not unicity:
+        conditions |= {"studies with `units`; metrics other than unicity"}
     columns, alternating = [], []
     for column in (*(one for one in table.columns if not one.only or one.only in conditions), None):
         place = re.search(r"{.*}", column.name) if column else None
@@ -276,7 +379,8 @@ def check(path: Path, names: dict[str, list[str]], conditions: frozenset[str] = 
     columns = expected(table, path, names, conditions)
     if path.suffix == ".parquet":
         schema, types = pq.read_schema(path), PARQUET_TYPES
-        values = dict(zip(schema.names, schema.types, strict=True))
+        inner = [kind.value_type if pa.types.is_list(kind) else kind for kind in schema.types]  # of members of units
+        values = dict(zip(schema.names, inner, strict=True))
     elif path.suffix == ".csv":
         frame, types = stored.read_text(path) if table.holds == "records" else stored.read(path), CSV_TYPES
         values = {name: frame[name] for name in frame.columns}

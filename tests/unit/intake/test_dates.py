@@ -104,6 +104,20 @@ def test_an_impossible_date_is_an_error_with_its_row_and_without_its_value(text,
     assert str(error.value) == problem
 
 
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [("1980-11-17", "YYYY"), ("1980-11-17", "MM.YYYY"), ("1980-11-01 00:00:00", "YYYY-MM"), ("1980-01-01", "YYYY")],
+)
+def test_a_day_is_no_date_of_a_column_of_months_or_years(text, form):
+    with pytest.raises(InputError, match=r"row 2, column `v`: .* is not a valid date \("):
+        days([text], form)
+
+
+def test_months_and_years_are_their_first_days():
+    assert days(["11.1980", "1980-11"], "MM.YYYY") == [date(1980, 11, 1).toordinal()] * 2
+    assert days(["80", "1980"], "YY", latest_year=2026) == [date(1980, 1, 1).toordinal()] * 2
+
+
 def test_a_date_in_a_column_of_numbers_is_said_to_be_one():
     with pytest.raises(InputError, match=r"row 2, column `v`: .* is not a number, because it is a date\. Set"):
         typed_key(KeyVariable(name="v", type="numeric"), SourceFile(path="f.csv"), pa.array(["2024-02-29"]))

@@ -1,12 +1,25 @@
 """The pages of a study of units: the brief counts units and members, a figure shows units by size."""
 
 import json
+import re
 
+import pandas as pd
 import pytest
 from making.report import Shape, cells, write_results
-from reident.report.blocks import units
+from reident import language
+from reident.language.sentences import field_names
+from reident.report import sentences, terms
+from reident.report.blocks import annex, attack, brief, common, units
 from reident.report.results import Results
+from reident.report.wording import rates
+from reident.sections.language import LANGUAGES
 from unit.report.test_language import english, german, texts
+
+RECORDS = re.compile(r"\b[Rr]ecords?\b|Datens[aä]tz")
+MASCULINE = re.compile(
+    r"\b([Kk]?ein|[Kk]?einen|[Jj]eden|[Jj]edem|[Kk]?einem|[Kk]?eines|dem|den|des) (\w+ )?(EIF-|PUF-)?Einheit\b"
+)
+"""German articles that do not go with a unit."""
 
 
 def test_the_brief_counts_units_and_members(tmp_path):
@@ -17,6 +30,56 @@ def test_the_brief_counts_units_and_members(tmp_path):
     assert f"{whole.at[best, 'n_units']:,} units with {whole.at[best, 'n_members']:,} members" in shown
     assert f"with {whole.at[best, 'n_confirmed_members']:,} of the {whole.at[best, 'n_members']:,} members" in shown
     assert "gives" in shown
+
+
+def sentences_of(entry, path):
+    """Yield the key and text of every sentence below an entry."""
+    if isinstance(entry, str):
+        yield path, entry
+    else:
+        for key, inner in entry.items():
+            yield from sentences_of(inner, f"{path}.{key}")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
+    """A phrase that is missing from `language.yaml` would leave a record, or a German article of another gender."""
+    words = language.language(code)
+    for file in (sentences.FOLDER / code).glob("*.yaml"):
+        for key, text in sentences_of(language.read(file), file.stem):
+            if key.startswith(sentences.ON_RECORDS):
+                of_units = words.of_units(text)
+                assert list(field_names(of_units)) == list(field_names(text)), key
+                assert not RECORDS.search(re.sub(r"{[^}]*}|`[^`]*`", "", of_units)), key
+                assert not MASCULINE.search(of_units), key
+    assert [phrase for phrase, unit in words.units.items() if words.of_units(phrase) != unit] == []
+
+
+def test_only_words_of_the_report_become_units(tmp_path):
+    """A title is data, and the risk of a file is that of its records."""
+    study = Results(write_results(tmp_path, Shape(units=True, variables=(("record", "categorical", "record"),))))
+    shown = f"{brief.test(study)} {brief.keys(study)}"
+    assert f"with the {round(study.whole['n_puf'].iloc[0]):,} units to be released" in shown
+    assert "records" not in shown
+    assert "record" in attack.variables(study)
+    with sentences.use(study):
+        assert terms.some(2, "record") == "2 records"
+    assert terms.some(2, "puf_record") == "2 PUF records"
+
+
+def test_further_rows_of_units_are_not_left_out(tmp_path):
+    folder = write_results(tmp_path, Shape(units=True))
+    account = Results(folder).table("prepared/account.csv")
+    n = account.query("file == 'puf' and cause == 'in'")["rows"].item()
+    further = pd.DataFrame({"step": ["prepare"], "file": ["puf"], "cause": [common.OF_UNITS[0]], "rows": [500]})
+    account.loc[account.eval("file == 'puf' and cause == 'in'"), "rows"] += 500
+    pd.concat([account, further]).to_csv(folder / "prepared/account.csv", index=False)
+    study = Results(folder)
+    compared = study.account("stratify", "puf")["used"]
+    assert f"| {n + 500:,} | 500 | {n - compared:,} | {compared:,} |" in attack.files(study)
+    assert "in units: further row of a unit" in annex.account(study)
+    missing = study.table("description/variables.csv")["puf_missing"] / (study.account("prepare", "puf")["used"] + 500)
+    assert all(f"| {share} |" in attack.variables(study) for share in rates(missing))
 
 
 def test_units_are_drawn_and_listed_by_size(tmp_path):

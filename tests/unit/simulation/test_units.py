@@ -1,11 +1,14 @@
 """Simulated households and patients: the same bytes, true links, sizes of a census, errors as declared."""
 
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from pydantic import TypeAdapter
 from reident.errors import InputError
+from reident.ledger import stored
+from reident.pipeline.steps import table_of
 from reident.sections.simulation import Households, Simulation, Visits
 from reident.simulation import simulate
 
@@ -43,6 +46,18 @@ def test_the_same_section_draws_the_same_and_another_seed_does_not():
         for side, file in first.items():
             pd.testing.assert_frame_equal(file, again[side])
             assert not file.equals(draw(seed=1)[side])
+
+
+@pytest.mark.parametrize(
+    ("draw", "condition"), [(households, "kind `households`"), (visits, "kind `visits`")], ids=["households", "visits"]
+)
+def test_every_column_of_the_files_is_declared(draw, condition):
+    """A column without a declaration would stop the step, one that is declared for all kinds would be empty."""
+    for side, file in draw().items():
+        path = Path(f"results/s/simulated/{side}.csv")
+        declared = [column.name for column in table_of(path).columns if condition in column.only]
+        assert set(stored.arranged(file, path)) == set(file)
+        assert set(declared) <= set(file)
 
 
 def test_a_broker_without_errors_knows_all_members_of_the_linked_households():

@@ -97,7 +97,7 @@ REFUSED = [
     (plain(files=files(puf={"path": "f", "id": ["p", "p"]}, iuf={"path": "f", "puf_id": ["p", "q"], "eif_id": "e"})),
      "`p` must not be the name of a key column and of another"),
     (plain(files=files(eif={"path": "f", "id": ["a", "b"]})),
-     "`files.iuf.eif_id` must have as many columns as `eif.id`, but has 1 instead of 2."),
+     "`files.iuf.eif_id` must have as many columns as the key of `eif` (`id`, or with `units`"),
     (plain(files=files(eif={"path": "f", "id": []})), "`files.eif.id`"),
     (plain(files=files(puf={"path": "f", "id": "p", "encoding": "utf-9"})), "utf-8"),
     (plain(files=files(puf={"path": "f", "id": "p", "delimiter": "||"})), "`files.puf.delimiter`"),

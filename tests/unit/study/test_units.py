@@ -38,6 +38,11 @@ def test_a_column_of_one_name_in_both_files_is_told_apart():
     assert study.keys == {"puf": ("puf_hh",), "eif": ("eif_hh",)}
 
 
+def test_a_key_of_rows_may_repeat_in_the_risk_of_the_file():
+    study = Study.model_validate(of_units(file_risk={"file": "puf", "sampling_fraction": "0.1"}))
+    assert study.risk_id == ()
+
+
 def test_studies_of_records_have_the_text_that_they_had():
     text = studies.canonical_json(Study.model_validate(plain()))
     assert "units" not in text
@@ -61,6 +66,16 @@ REFUSED = [
     (of_units(release={"policy": "x.yaml"}), "`.release` must not be given with `units`."),
     (of_units(files=files(eif={**PLAIN["files"]["eif"], "person": "n"})),
      "`.files.eif.person` must not be given with `units`."),
+    (of_units(
+        files=files(original={"path": "original.csv"}),
+        attribute_disclosure={"released": "puf", "keys": ["c"], "targets": [{"name": "z"}]},
+    ),
+     "`.attribute_disclosure.released` must not be `puf` with `units`"),
+    (of_units(
+        units={"puf": ["hh", "x"], "eif": "a"},
+        files={**WITHOUT_KEYS, "iuf": {**WITHOUT_KEYS["iuf"], "eif_id": "a"}},
+    ),
+     "`.iuf.puf_id` must have as many columns as the key of `puf` (`id`, or with `units` those of the unit)"),
     (of_units(units={"puf": ["hh", "hh"], "eif": "a"}), "`hh` is given twice in `units.puf`"),
     (of_units(units={"puf": "hh"}), "units.eif"),
     (plain(files=WITHOUT_KEYS), "files.puf.id"),

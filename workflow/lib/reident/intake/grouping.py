@@ -25,6 +25,9 @@ from reident.sections.linkage import LinkingVariable
 MAX_MEMBERS = 1000
 """Rows of a unit: sums over them are exact in double precision."""
 
+CLUSTER = "\0cluster "
+"""What the columns of a cluster are called while rows are grouped, with their number; no column of a file is."""
+
 MEMBER_LINKS = ("puf_members", "eif_members")
 """The columns of the prepared links with the linked members of both units: their places in the units."""
 
@@ -94,9 +97,12 @@ class Grouping:
         unit, starts = np.cumsum(new) - 1, np.flatnonzero(new)
         sizes = np.diff(starts, append=len(new))
         self._largest = max(self._largest, int(sizes.max(initial=0)))
+        numbered = [
+            str(at) for at in range(len(self.members) + 1)
+        ]  # a name that begins with a point is a path to Arrow
         order = pc.sort_indices(
-            table.select(self.members).append_column("", pa.array(unit)),
-            sort_keys=[("", "ascending"), *((name, "ascending") for name in self.members)],
+            pa.table([pa.array(unit), *table.select(self.members).columns], numbered),
+            sort_keys=[(name, "ascending") for name in numbered],
         )
         n_row_keys = len(self.rows.names) if self.rows is not None else 0
         columns: dict[str, pa.Array] = {}
@@ -147,7 +153,7 @@ class Grouping:
                     kind, remedy = "strata variable", "or remove it from `strata`"
                 elif name in {column.name for column in self._settings.variables}:
                     kind, remedy = "linking variable", "or remove its `level: unit`"
-                shown = self._settings.cluster[int(name)] if kind == "cluster column" else name
+                shown = self._settings.cluster[int(name.removeprefix(CLUSTER))] if kind == "cluster column" else name
                 with guard():
                     raise InputError(
                         f"{file}: the {kind} `{shown}` must have one value in each unit, but has several in {n:,} of "

@@ -23,6 +23,9 @@ BUCKET = 2**18
 STRIDE = 64
 """Of this number of records, one has its key in the sample."""
 
+_ROW = "\0row"
+"""A column of positions, which no column of a file is called."""
+
 
 class Bucket(NamedTuple):
     """The records of one range of keys, in the order of their keys, in one chunk with the columns of the spool.
@@ -101,14 +104,14 @@ class Scattered:
 
     def __init__(self, spool: Spool, columns: Sequence[int], parts: int, ranges: Ranges, folder: Path | None) -> None:
         fields = [spool.schema.field(at) for at in columns]
-        self._spool = Spool(pa.schema([*fields, ("row", pa.int64())]), folder)
+        self._spool = Spool(pa.schema([*fields, (_ROW, pa.int64())]), folder)
         self._of_range: list[list[int]] = [[] for _ in range(ranges.n)]
         start = 0
         for numbers in groups(spool, range(len(spool))):
             table = spool.table(numbers).select(columns)
             row = pa.array(np.arange(start, start + table.num_rows))
             start += table.num_rows
-            self._append(table.append_column("row", row), ranges.locate(table.select(range(parts))))
+            self._append(table.append_column(_ROW, row), ranges.locate(table.select(range(parts))))
 
     def _append(self, table: pa.Table, of: np.ndarray) -> None:
         order = np.argsort(of, kind="stable")
@@ -132,7 +135,7 @@ class Scattered:
 
     def _bucket(self, numbers: Sequence[int]) -> Bucket:
         table = self._spool.table(numbers)
-        return Bucket(table.select(range(table.num_columns - 1)), table["row"].to_numpy())
+        return Bucket(table.select(range(table.num_columns - 1)), table[_ROW].to_numpy())
 
 
 class Ordered:
@@ -204,7 +207,8 @@ def _order(key: pa.Table) -> pa.Array:
     """Return the stable order of keys, part by part, by code point."""
     if key.num_columns == 1:
         return pc.sort_indices(_chunk(key, 0))
-    return pc.sort_indices(key, sort_keys=[(name, "ascending") for name in key.column_names])
+    numbered = [str(at) for at in range(key.num_columns)]  # a name that begins with a point is a path to Arrow
+    return pc.sort_indices(key.rename_columns(numbered), sort_keys=[(name, "ascending") for name in numbered])
 
 
 def _chunk(table: pa.Table, at: int) -> pa.Array:

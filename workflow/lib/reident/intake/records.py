@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from reident.errors import Guard, InputError
 from reident.intake.columns import ColumnReader
-from reident.intake.grouping import N_MEMBERS, Grouping, UnitKeyReader
+from reident.intake.grouping import CLUSTER, N_MEMBERS, Grouping, UnitKeyReader
 from reident.intake.key_reader import KeyReader, Lookup, as_before
 from reident.intake.ordering import KeyedSpool, Ordered
 from reident.intake.settings import PreparationSettings
@@ -103,11 +103,11 @@ class RecordReader:
         self.person = settings.person_of(side)
         types |= dict.fromkeys([PERSON] if self.person else [], pa.string())
         self.schema = pa.schema(types)
-        clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
+        clusters = [(f"{CLUSTER}{at}", pa.string()) for at in range(len(self.cluster))]
         self.grouping = None if settings.units is None else Grouping(settings, side, self.schema, folder)
         self._columns = [*self.schema.names, *([] if self.grouping is None else [N_MEMBERS])]
         self._row_key = settings.row_key_of(side)
-        row_key = [(f"row_{at}", pa.string()) for at in range(len(self._row_key))]
+        row_key = [(f"\0row {at}", pa.string()) for at in range(len(self._row_key))]
         self.spool = KeyedSpool(pa.schema([*self.schema, *clusters, *row_key]), len(names), folder)
         self.links_of_row = np.zeros(0, np.int64)
 

@@ -41,6 +41,8 @@ class Language:
         Whether the words of a heading begin with a small letter inside a sentence.
     datives : mapping
         Words that have another form after some prepositions, see :class:`reident.language.sentences.Field`.
+    units : mapping
+        What sentences on records say instead where a study compares units of several rows.
     """
 
     code: str
@@ -53,6 +55,7 @@ class Language:
     empty: str
     lower_case: bool
     datives: Mapping[str, str]
+    units: Mapping[str, str]
 
     def digits(self, text: str) -> str:
         """Return a number as Python writes it, such as ``1,234.5``, with the marks of the language."""
@@ -61,6 +64,10 @@ class Language:
     def dative(self, text: str) -> str:
         """Return a text with its words in the dative, where that differs."""
         return re.sub(r"\w+", lambda word: self.datives.get(word[0], word[0]), text)
+
+    def of_units(self, text: str) -> str:
+        """Return a sentence on records as one on units; its fields stay as they are."""
+        return _phrases(self.code).sub(lambda found: self.units.get(found[0], found[0]), text)
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -75,6 +82,13 @@ def language(code: str) -> Language:
     content = read(FOLDER / code / FORMS)
     lists = {name: tuple(content[name]) for name in ("months", "numerals")}
     return Language(code, **{**content, **lists})
+
+
+@cache
+def _phrases(code: str) -> re.Pattern[str]:
+    """Return the pattern of fields and of the longest phrases on records of a language."""
+    phrases = sorted(language(code).units, key=len, reverse=True)
+    return re.compile(rf"{{[^}}]*}}|\b(?:{'|'.join(map(re.escape, phrases))})\b")
 
 
 _CODE: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)

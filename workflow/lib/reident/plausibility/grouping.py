@@ -174,7 +174,7 @@ def _measured(records: Records, groups: Groups) -> Finding | None:
     puf, eif = (_profiles(records, side, codes[side]) for side in ("puf", "eif"))
     _, at, other = np.intersect1d(puf.profile, eif.profile, assume_unique=True, return_indices=True)
     n_theirs = int(codes["eif"].max(initial=0)) + 1
-    linked = _number(*(codes[side][records.every_link[side]] for side in ("puf", "eif")), n_theirs)
+    linked = _number(codes["puf"][records.every_link["puf"]], codes["eif"][records.every_link["eif"]], n_theirs)
     true = np.isin(_number(puf.group[at], eif.group[other], n_theirs), linked)
     if not (puf.size[at] > 1).any() or (records.links.n and 2 * true.sum() < len(at)):
         return None

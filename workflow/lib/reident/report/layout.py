@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reident import language
 from reident.errors import InputError
-from reident.report.sentences import Sentences
+from reident.report.sentences import Sentences, use
 
 TITLE = Sentences("sections")
 REPORT = "application/vnd.reident.report+markdown"
@@ -56,7 +55,7 @@ class Block(NamedTuple):
 
     def __call__(self, results: Any) -> Any:
         """Show the block for these results in their language, or None without its tables."""
-        with language.use(results.language):
+        with use(results):
             return self.make(results) if results.has(*self.reads) else None
 
 
@@ -81,7 +80,7 @@ def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[
     kind : {'', 'annex', 'closing'}
         Sections are numbered, annexes lettered; a closing section has neither number nor letter.
     """
-    with language.use(results.language):
+    with use(results):
         return list(_section(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
 
 

@@ -77,6 +77,11 @@ class Results:
         """Return the language of the report."""
         return language.named(self.study)
 
+    @property
+    def compares_units(self) -> bool:
+        """Return whether units of several rows take the place of records."""
+        return self.model.units is not None
+
     @cached_property
     def metrics(self) -> list[str]:
         """Return the metrics that have rates, in the order of the registry."""

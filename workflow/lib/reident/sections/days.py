@@ -34,7 +34,15 @@ _BETWEEN = re.compile(r"[-./:, TZ]*")
 _SEPARATED = re.compile(r"(?<![A-Za-z])(MM|DD|hh)(?![A-Za-z])")
 """Parts that may have one digit, since something stands on either side of them."""
 
-_ISO = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{6})?)?", re.ASCII)
+_ISO = {
+    "time": re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})?", re.ASCII),
+    "day": re.compile(r"\d{4}-\d\d-\d\d", re.ASCII),
+    "month": re.compile(r"\d{4}-\d\d", re.ASCII),
+    "year": re.compile(r"\d{4}", re.ASCII),
+}
+"""One spelling of the dates of each unit: a day is none of a column of months."""
+
+_BEGINNING = "0001-01-01"
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(\.0+)?", re.ASCII)
 """How programs write a day of a column of points in time."""
 
@@ -76,19 +84,21 @@ class DateForm(NamedTuple):
         return "YY" in _PART.findall(self.format)
 
     def iso(self, text: str) -> str:
-        """Return a text without blanks at its ends as YYYY-MM-DD, with a time if it has one; unchanged if no date."""
+        """Return a text without blanks at its ends as YYYY-MM-DD, as far as the format goes; unchanged if no date."""
         moment = self.moment(text)
         if moment is None:
-            midnight = None if self.unit == "time" else _MIDNIGHT.fullmatch(text)
+            midnight = _MIDNIGHT.fullmatch(text) if self.unit == "day" else None
             return text if midnight is None else midnight[1]
-        return moment.isoformat(" ") if self.unit == "time" else moment.date().isoformat()
+        if self.unit == "time":
+            return moment.isoformat(" ")
+        return moment.date().isoformat()[: {"day": 10, "month": 7, "year": 4}[self.unit]]
 
     def number(self, text: str) -> float | None:
         """Return the number of a date that :meth:`iso` has written; None if it is not one."""
-        if not _ISO.fullmatch(text) or (self.unit == "time") != (len(text) > len(ISO)):
+        if not _ISO[self.unit].fullmatch(text):
             return None
         try:
-            moment = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text + _BEGINNING[len(text) :])
         except ValueError:
             return None
         seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6

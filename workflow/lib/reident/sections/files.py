@@ -255,9 +255,8 @@ class LinkedFiles(Section):
             width = len(getattr(self, side).id)
             if len(key) != width:
                 raise ValueError(
-                    f"`.iuf.{side}_id` must have as many columns as `{side}.id`, but has {len(key)} instead of "
-                    f"{width}. "
-                    "Correct one of the two."
+                    f"`.iuf.{side}_id` must have as many columns as the key of `{side}` (`id`, or with `units` those "
+                    f"of the unit), but has {len(key)} instead of {width}. Correct one of the two."
                 )
         return self
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reident.sections.simulation import Households, Linked, Visits
+from reident.sections.simulation import Households, HouseholdSurvey, Visits
 from reident.simulation import survey
 from reident.simulation.authorities import populate
 from reident.simulation.households import draw_households
@@ -13,7 +13,7 @@ from reident.simulation.visits import draw_visits
 __all__ = ["draw_skewed", "populate", "simulate", "synthesize"]
 
 
-def simulate(spec: Linked) -> dict[str, pd.DataFrame]:
+def simulate(spec: HouseholdSurvey | Households | Visits) -> dict[str, pd.DataFrame]:
     """Draw the PUF, the EIF and the IUF of a study, every cell as text."""
     if isinstance(spec, Households):
         return draw_households(spec)

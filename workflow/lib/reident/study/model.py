@@ -221,8 +221,7 @@ class Study(Section):
         """The columns that identify a record of the file of `file_risk`; empty if the row number does."""
         side = self.risk.side
         if side in ("puf", "eif"):
-            key = tuple(getattr(self.linked_files, side).id)
-            return () if self.units is not None and key == getattr(self.units, side) else key
+            return () if self.units is not None else tuple(getattr(self.linked_files, side).id)
         if side == SURVEY:
             return self.risk.described_file.id or ()
         return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reident.linkage.metrics import REGISTRY
+from reident.sections.attribution import PUF
 
 _ELSEWHERE = "use it in a study without `units`."
 
@@ -40,6 +41,11 @@ def check(study: Any) -> None:
     for name, remedy in _SECTIONS.items():
         if getattr(study, name) is not None:
             raise ValueError(f"`.{name}` must not be given with `units`. {remedy}")
+    if study.attribute_disclosure is not None and study.attributed.released == PUF:
+        raise ValueError(
+            "`.attribute_disclosure.released` must not be `puf` with `units`, because it compares single records. Use "
+            "it in a study without `units`."
+        )
     if study.linked_files.eif.person is not None:
         raise ValueError(
             "`.files.eif.person` must not be given with `units`. Remove it; the column may be one of `units.eif`."

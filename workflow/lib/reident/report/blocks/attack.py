@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from reident.language import messages
 from reident.report import style
+from reident.report.blocks.common import OF_UNITS
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
@@ -39,19 +40,23 @@ def premise(results: Results) -> str:
 @block("prepared/account.csv", "strata/account.csv")
 def files(results: Results) -> str:
     """Return the table of the three files: rows read, left out and compared."""
+    read = [results.account("prepare", file) for file in FILES]
     lines = pd.DataFrame(
         {
             "file": TEXT.group("files.names").values(),
             "contents": TEXT.group("files.contents").values(),
-            "rows_read": [results.account("prepare", file)["in"] for file in FILES],
+            "rows_read": [rows["in"] for rows in read],
+            "rows_of_units": [sum(rows.get(cause, 0) for cause in OF_UNITS) for rows in read],
             "rows_compared": [results.account("stratify", file)["used"] for file in FILES],
         }
     )
-    lines["rows_left_out"] = lines["rows_read"] - lines["rows_compared"]
+    lines["rows_left_out"] = lines["rows_read"] - lines["rows_of_units"] - lines["rows_compared"]
     return table(
         TEXT("files.caption"),
         *columns(lines, HEADING, "file:text contents:text@1fr"),
-        *columns(lines, HEADING, "rows_read:count rows_left_out:count rows_compared:count"),
+        *columns(lines, HEADING, "rows_read:count"),
+        *(columns(lines, HEADING, "rows_of_units:count") if results.compares_units else []),
+        *columns(lines, HEADING, "rows_left_out:count rows_compared:count"),
     )
 
 
@@ -60,9 +65,8 @@ def variables(results: Results) -> str:
     """Return the table of linking variables: type, missing and distinct values, agreement of the true links."""
     lines = results.table("description/variables.csv")
     lines = lines.assign(agreement=lines["links_agree"] / lines["links"].where(lines["links"] > 0))
-    n = {file: max(1, results.account("prepare", file)["used"]) for file in ("puf", "eif")}
-    missing = {file: rates(lines[f"{file}_missing"] / n[file]) for file in n}
-    distinct = {file: count_cells(lines[f"{file}_distinct"]) for file in n}
+    missing = {file: rates(lines[f"{file}_missing"] / _values(results, file)) for file in ("puf", "eif")}
+    distinct = {file: count_cells(lines[f"{file}_distinct"]) for file in missing}
     converted = _conversions(results)
     return paragraphs(
         TEXT("variables.text", variables=some(len(lines), "linking_variable")),
@@ -76,13 +80,20 @@ def variables(results: Results) -> str:
                 "3.4fr",
             ),
             ReportColumn(HEADING("type"), [messages.label("type", kind) for kind in lines["type"]], "l", "1.3fr"),
-            *(ReportColumn(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in n),
-            *(ReportColumn(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in n),
+            *(ReportColumn(HEADING("missing", file=file.upper()), missing[file], "r", "1fr") for file in missing),
+            *(ReportColumn(HEADING("distinct", file=file.upper()), distinct[file], "r", "1fr") for file in missing),
             *columns(lines, HEADING, "in_both=common_codes", "0.8fr"),
             *columns(lines, HEADING, "agreement", "0.9fr"),
             kind="sortable",
         ),
     )
+
+
+def _values(results: Results, file: str) -> list[int]:
+    """Return the number of values that each variable has or lacks: that of units, or of all their rows."""
+    rows = results.account("prepare", file)
+    n = {"unit": rows["used"], "member": rows["used"] + sum(rows.get(cause, 0) for cause in OF_UNITS)}
+    return [max(1, n[variable.level]) for variable in results.model.linking_variables]
 
 
 def _conversions(results: Results) -> dict[str, str]:

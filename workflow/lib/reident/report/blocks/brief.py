@@ -128,7 +128,8 @@ def test(results: Results) -> str:
     texts = []
     if results.has("rates.csv"):
         line, names = results.whole.iloc[0], label_cells(results.strata_names)
-        fields = {"eif": some(round(line["n_eif"]), "record"), "puf": some(round(line["n_puf"]), "record")}
+        noun = "unit" if results.compares_units else "record"
+        fields = {"eif": some(round(line["n_eif"]), noun), "puf": some(round(line["n_puf"]), noun)}
         variables = some(len(results.study["linking_variables"]), "variable")
         texts.append(TEXT("test.attack" if results.named else "test.unnamed", variables=variables, **fields))
         if names:

@@ -108,12 +108,19 @@ def file_in_words(file: str) -> str:
     return f"{words}: {translated(scope, 'scopes')}" if scope else words
 
 
+OF_UNITS = ("further row of a unit", "further link of the same units")
+"""Rows that are not left out: those of units, and links of units, that have more than one."""
+
+
 def row_account(lines: pd.DataFrame, caption: str, steps: Mapping[str, str] | None = None) -> str:
     """Return the table of a row account, without causes for which no row was left out; the attack has `steps`."""
     lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
     words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
     causes = [
-        words.get(cause) or ANNEX("account.left_out", cause=escape(translated(cause, "causes")))
+        words.get(cause)
+        or ANNEX(
+            f"account.{'of_units' if cause in OF_UNITS else 'left_out'}", cause=escape(translated(cause, "causes"))
+        )
         for cause in lines["cause"]
     ]
     if steps is None:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
+from reident import language
 from reident.language import de, en, sentences
 
 FOLDER = Path(__file__).parent
 PACKAGES = (en, de)
 """The languages of which a report may be: an edited sentence of any of them makes it anew."""
+
+ON_RECORDS = (
+    "annex.", "attack.", "brief.keys.", "brief.notes.", "brief.product.", "brief.strips.", "brief.unit.attack",
+    "brief.unit.one", "brief.unit.several", "brief.unseen.", "choices.", "front.", "glossary.attack.", "headings.",
+    "patterns.", "plausibility.", "protection.", "rates.", "sections.ranks", "surest.", "variants.confirmed",
+    "variants.nothing_suspected", "nouns.confirmed_record", "nouns.eif_record", "nouns.puf_record",
+    "nouns.released_record",
+)  # fmt: skip
+"""Sections, or parts of them, on the records of an attack: in a study of units their sentences are on units."""
+
+_UNITS: ContextVar[bool] = ContextVar("units", default=False)
 
 
 class Sentences(sentences.Sentences):
@@ -16,3 +32,23 @@ class Sentences(sentences.Sentences):
 
     def __init__(self, section: str) -> None:
         super().__init__(section, FOLDER)
+
+    def _entry(self, key: str) -> Any:
+        entry = super()._entry(key)
+        if not _UNITS.get() or not f"{self.section}.{key}".startswith(ON_RECORDS):
+            return entry
+        say = language.current().of_units
+        if sentences.is_choice(entry):
+            return {number: say(text) for number, text in entry.items()}
+        return say(entry) if isinstance(entry, str) else entry
+
+
+@contextmanager
+def use(results: Any) -> Iterator[None]:
+    """Use the language of results inside a ``with`` statement, and the words of units where a study compares them."""
+    before = _UNITS.set(getattr(results, "compares_units", False))
+    try:
+        with language.use(results.language):
+            yield
+    finally:
+        _UNITS.reset(before)
