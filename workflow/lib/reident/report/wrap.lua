@@ -4,7 +4,10 @@
 local chapters, annexes, sections, current, annex = 0, 0, 0, '', ''
 
 local function number_of(element)
-  if element.classes:includes('brief') then return nil end
+  if element.classes:includes('brief') then -- a section may have the same name
+    element.identifier = ''
+    return element
+  end
   if element.level == 1 then
     sections = 0
     if element.classes:includes('closing') then
