@@ -24,6 +24,7 @@ from reident.ledger.stored import encoded, read_csv, read_text
 from reident.pipeline import release
 from reident.pipeline.digests import library_digest
 from reident.pipeline.family import Family
+from reident.pipeline.step_settings import judging
 from reident.pipeline.steps import table_of
 from reident.sections.decision import Decision
 from reident.study import reading
@@ -167,7 +168,7 @@ def _verdict(path: Path, files: BagFiles, name: str, entry: Line) -> Iterator[st
         if any(table is None for table in stated.values()):
             raise ValueError
         tables = {name: table for name, table in read.items() if table is not None}
-        judged = limits.decide(study.decision, tables, stated["warnings"])
+        judged = limits.decide(judging(study), tables, stated["warnings"])
         reached = {"limits": judged.limits, "summary": judged.verdict}
         agree = all(_agree(table, stated[name], name) for name, table in reached.items())
     except (*_UNKNOWN, InputError):

@@ -286,7 +286,8 @@ def judging(study: Study) -> VerdictSettings:
     names = [variable.name for variable in study.linking_variables]
     scores = getattr(study.chosen.get("adhoc"), "scores", None)
     default = [] if scores is None else [name for name in names if name not in scores]
-    return VerdictSettings(study.decision, len(names), tuple(default))
+    limited = {section: names for section, names in study.limited.items() if names and study.decision}
+    return VerdictSettings(study.decision, len(names), tuple(default), limited)
 
 
 def matched_files(matching: Matching) -> MatchingFileSettings:

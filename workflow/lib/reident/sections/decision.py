@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -196,7 +196,15 @@ class Decision(Section):
             )
         return self
 
-    def check(self, sections: Mapping[str, Sequence[str] | None]) -> None:
+    def each(self, section: str, names: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
+        """Yield every limit for a section: its key, the name that it applies to, empty without names, and the limit."""
+        for key, limit in self.given(section).items():
+            if isinstance(limit, Mapping):
+                yield from ((key, name, one) for name, one in limit.items())
+            else:
+                yield from ((key, name, limit) for name in names or [""])
+
+    def check(self, sections: Mapping[str, Sequence[str] | None], unmeasured: Container[str] = ()) -> None:
         """Refuse a limit on a section that the study does not have, or on a rate that it does not compute.
 
         Parameters
@@ -205,19 +213,26 @@ class Decision(Section):
             The sections that limits are for, by their keys: the metrics that the study computes, the names of the
             scenarios of ``file_risk`` and the targets of ``attribute_disclosure``; None for a section that it does not
             have.
+        unmeasured : container
+            The sensitive variables that every scenario and set has.
         """
         for section in LIMITS:
-            for key, limit in self.given(section).items():
-                needed = _NEEDED.get(section, section)
-                names = sections[needed]
+            needed = _NEEDED.get(section, section)
+            names = sections[needed]
+            for key, name, _ in self.each(section, names or ()):
                 if names is None:
                     raise ValueError(
                         f"`.decision.{key}` must not be given without `{needed}`. Remove it, or add `{needed}`."
                     )
-                for name in limit if isinstance(limit, Mapping) else ():
-                    if name not in names:
-                        kind, remedy = _NAMED[section]
-                        raise ValueError(f"`.decision.{key}.{name}` must be a limit of {kind}. {remedy}")
+                if name and name not in names:
+                    kind, remedy = _NAMED[section]
+                    raise ValueError(f"`.decision.{key}.{name}` must be a limit of {kind}. {remedy}")
+                if section == "file_risk.sensitive" and name in unmeasured:
+                    raise ValueError(
+                        f"`.decision.{key}` must not be a limit of `{name}`, which every scenario and set of key "
+                        "variables has, so that its diversity is not measured. Add a scenario without it, or give the "
+                        "limit by the names of other variables."
+                    )
 
 
 _NEEDED = {"metrics.any": "metrics", "metrics.surest": "metrics", "file_risk.risks": "file_risk"}

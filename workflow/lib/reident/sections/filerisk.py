@@ -186,6 +186,12 @@ class FileRisk(Section):
             return tuple(declared.values())
         return tuple(taken_over(variable, declared) for variable in self.key_variables)
 
+    def known_to_all(self, key: Sequence[str]) -> frozenset[str]:
+        """Return the variables of every scenario and set, whose diversity is not measured."""
+        sets = [scenario.known for scenario in self.scenarios]
+        sets += self.key_sets.list_sets(key) if self.key_sets else []
+        return frozenset.intersection(*map(frozenset, sets)) if sets else frozenset()
+
     def targets(self, linking: Sequence[LinkingVariable]) -> tuple[SensitiveVariable, ...]:
         """Return the sensitive variables; a key variable or a linking variable is taken over as it is declared."""
         declared = self._declared(linking) | {variable.name: variable for variable in self.key(linking)}

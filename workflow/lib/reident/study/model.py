@@ -279,6 +279,23 @@ class Study(Section):
         return frozenset(drawn if isinstance(self.simulate, SyntheticSurvey) else ())
 
     @property
+    def limited(self) -> dict[str, tuple[str, ...] | None]:
+        """The names that limits apply to, by the section that the limits are for; None for one that is absent."""
+        risk, targets = self.file_risk, self.attribute_disclosure and self.attribute_disclosure.targets
+        scenarios, sensitive = (risk.scenarios, risk.sensitive) if risk else ((), ())
+        return {
+            "metrics": tuple(self.chosen) if self.metrics is not None else None,
+            "together": None if self.together is None else tuple(self.chosen),
+            "file_risk": None if risk is None else (),
+            "file_risk.population": None if risk is None or risk.population is None else (),
+            "file_risk.scenarios": tuple(scenario.name for scenario in scenarios) or None,
+            "file_risk.sensitive": tuple(variable.name for variable in sensitive) or None,
+            "matching": None if self.matching is None else (),
+            "matching.closest.holdout": () if self.holdout_sources else None,
+            "attribute_disclosure": None if targets is None else tuple(target.name for target in targets),
+        }
+
+    @property
     def made(self) -> dict[str, str]:
         """The sides of the files that the study creates, with the folder of its results that contains each file."""
         masked = {} if self.microaggregate is None else dict.fromkeys(self.linked_sources, "microaggregation")
@@ -365,24 +382,9 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _limits_fit(self) -> Study:
-        if self.decision is None:
-            return self
-        risk = self.file_risk
-        scenarios, sensitive = (risk.scenarios, risk.sensitive) if risk else ((), ())
-        targets = self.attribute_disclosure.targets if self.attribute_disclosure else None
-        self.decision.check(
-            {
-                "metrics": list(self.chosen) if self.metrics is not None else None,
-                "together": None if self.together is None else list(self.chosen),
-                "file_risk": None if risk is None else [],
-                "file_risk.population": None if risk is None or risk.population is None else [],
-                "file_risk.scenarios": [scenario.name for scenario in scenarios] or None,
-                "file_risk.sensitive": [variable.name for variable in sensitive] or None,
-                "matching": None if self.matching is None else [],
-                "matching.closest.holdout": [] if self.holdout_sources else None,
-                "attribute_disclosure": None if targets is None else [target.name for target in targets],
-            }
-        )
+        if self.decision is not None:
+            key = [variable.name for variable in self.risk_key] if self.file_risk else ()
+            self.decision.check(self.limited, self.file_risk.known_to_all(key) if self.file_risk else ())
         return self
 
     @model_validator(mode="after")

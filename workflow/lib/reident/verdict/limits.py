@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.settings import ANY, WHOLE
-from reident.sections.decision import Decision
+from reident.sections.decision import LIMITS, Decision
 from reident.verdict import stronger, warnings
 from reident.verdict.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNSURE, Outcome, is_beyond
 from reident.verdict.risks import of_risks
@@ -26,6 +26,17 @@ COLUMNS = {
     "confirmed_at_most": "n_confirmed",
 }
 """The column of the rates that a limit is compared with."""
+
+SECTIONS = {
+    **dict.fromkeys(("metrics", "metrics.any"), ATTACK),
+    "metrics.surest": SUREST,
+    "together": TOGETHER,
+    **{section: FILE for section in LIMITS if section.startswith("file_risk")},
+    "matching": MATCHING,
+    "matching.closest.holdout": CLOSEST,
+    "attribute_disclosure": ATTRIBUTES,
+}
+"""What the limits of each section of :data:`reident.sections.decision.LIMITS` are about."""
 
 ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "none", "open"
 """Verdicts, see :data:`VERDICTS`."""
@@ -57,25 +68,27 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
         ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
     """
     decision, lines = settings.decision, warnings.collect(settings, tables)
-    judged = decide(decision, tables, lines)
+    judged = decide(settings, tables, lines)
     if decision is None or "rates.csv" not in tables:
         return judged
     outcomes = judged.limits[judged.limits["about"] == ATTACK].set_index(["limit", "metric"])["outcome"]
     more = table(stronger.lines(decision, tables, outcomes.isin([PASSES, UNSURE, NOTHING])))
     if more.empty:
         return judged
-    return decide(decision, tables, warnings.ordered(pd.concat([lines, more.assign(about=ATTACK)])))
+    return decide(settings, tables, warnings.ordered(pd.concat([lines, more.assign(about=ATTACK)])))
 
 
-def decide(decision: Decision | None, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame) -> Judged:
+def decide(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame) -> Judged:
     """Compare every limit, and pass the verdict, where the warnings are known."""
     invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
-    lines = [] if decision is None else list(_outcomes(decision, tables, invalid))
+    lines = [] if settings.decision is None else list(_outcomes(settings.decision, settings.names, tables, invalid))
     limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
     return Judged(warning_lines, limits, _verdicts(limits, warning_lines))
 
 
-def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]) -> Iterator[Outcome]:
+def _outcomes(
+    decision: Decision, names: Mapping[str, Sequence[str]], tables: Mapping[str, pd.DataFrame], invalid: set[str]
+) -> Iterator[Outcome]:
     """Yield every limit; nothing that a warning invalidates has a verdict."""
     outcomes: list[Outcome] = []
     if "rates.csv" in tables:
@@ -100,8 +113,20 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
         outcomes.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
     if "attribution/summary.csv" in tables:
         outcomes += _of_targets(decision, tables["attribution/summary.csv"])
-    for row in outcomes:
+    for row in [*outcomes, *_without_line(decision, names, outcomes)]:
         yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row
+
+
+def _without_line(
+    decision: Decision, names: Mapping[str, Sequence[str]], outcomes: Sequence[Outcome]
+) -> Iterator[Outcome]:
+    """Yield no verdict for each limit whose table, or whose line of it, is missing: what is not judged is not met."""
+    judged = {(row.limit, name) for row in outcomes for name in (row.metric, "")}
+    for section, about in SECTIONS.items():
+        for key, name, limit in decision.each(section, names.get(section, ())):
+            if (key, name) not in judged:
+                bound = getattr(limit, "at_most", limit)
+                yield Outcome(about, key, ANY if section == "metrics.any" else name, float("nan"), bound, NONE)
 
 
 def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ class VerdictSettings:
     decision : the limits, if the study has any
     n_variables : the number of linking variables
     default_scores : the linking variables that the metric `adhoc` scores by its default rules
+    names : what the limits for a section apply to, such as metrics or scenarios, by the section, where they have names
     """
 
     decision: Decision | None
     n_variables: int
     default_scores: tuple[str, ...]
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
