@@ -97,9 +97,8 @@ class Grouping:
         unit, starts = np.cumsum(new) - 1, np.flatnonzero(new)
         sizes = np.diff(starts, append=len(new))
         self._largest = max(self._largest, int(sizes.max(initial=0)))
-        numbered = [
-            str(at) for at in range(len(self.members) + 1)
-        ]  # a name that begins with a point is a path to Arrow
+        # By number, because a name that begins with a point is a path to Arrow.
+        numbered = [str(at) for at in range(len(self.members) + 1)]
         order = pc.sort_indices(
             pa.table([pa.array(unit), *table.select(self.members).columns], numbered),
             sort_keys=[(name, "ascending") for name in numbered],

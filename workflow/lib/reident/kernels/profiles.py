@@ -200,17 +200,24 @@ def _profile(start, unit_numbers, numbers, base, own, members):
     return out
 
 
+@inner_jit
+def _slot(keys, number):
+    """Return the slot that has a number, or the one where it goes."""
+    mask = np.uint64(keys.size - 1)
+    s = (number >> np.uint64(1)) & mask
+    while keys[s] != 0 and keys[s] != number:
+        s = (s + np.uint64(1)) & mask
+    return s
+
+
 @jit
 def _alone(puf, eif, puf_numbers, eif_numbers, keys, slots, own, members):
     """Return the pairs, and whether all units of every number have one profile; ``slots``: unit and count by file."""
-    mask = np.uint64(keys.size - 1)
     for u in range(puf_numbers.size):
         number = puf_numbers[u]
         if number == 0:
             continue
-        s = (number >> np.uint64(1)) & mask
-        while keys[s] != 0 and keys[s] != number:
-            s = (s + np.uint64(1)) & mask
+        s = _slot(keys, number)
         if keys[s] == 0:
             keys[s] = number
             slots[s, 0], slots[s, 1], slots[s, 3] = u, 1, 0
@@ -222,9 +229,7 @@ def _alone(puf, eif, puf_numbers, eif_numbers, keys, slots, own, members):
         number = eif_numbers[u]
         if number == 0:
             continue
-        s = (number >> np.uint64(1)) & mask
-        while keys[s] != 0 and keys[s] != number:
-            s = (s + np.uint64(1)) & mask
+        s = _slot(keys, number)
         if keys[s] == 0:
             continue
         if not _equal(puf, slots[s, 0], eif, u, own, members):
