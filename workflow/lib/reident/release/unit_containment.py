@@ -28,6 +28,7 @@ class _Slots(NamedTuple):
     own: set[Pair]
     members: set[Pair]
     left: Pair
+    is_exact: bool  # whether the options tell all of them, which rounding cannot change then
 
 
 def find(attacks: Mapping[str, Attack], *, complete: bool, single: Collection[str]) -> Containments:
@@ -66,10 +67,11 @@ def _is_linear(losses: Losses) -> bool:
 
 def _slots(one: Made, other: Made) -> _Slots:
     """Return what a pair of members can lose in two attacks; of equal losses here, the largest there."""
-    own, members, left = {(0, 0)}, {(0, 0)}, [0, 0]
+    own, members, left, is_exact = {(0, 0)}, {(0, 0)}, [0, 0], True
     alike = measured_alike(one, other)
     for variable, choices in outcomes(one, other):
         ends = set[Pair]()
+        is_exact &= all(low == high and least == most for low, high, least, most in choices)
         for low, high, least, most in choices:
             shared = high - low if alike and most > least else 0
             ends |= {(low, least), (high, least + shared)} if shared else {(low, most)}
@@ -79,7 +81,7 @@ def _slots(one: Made, other: Made) -> _Slots:
             members = _worst(members, ends)
             for at, losses in enumerate((one.losses, other.losses)):
                 left[at] += losses.by_variable[variable.name][MISSING][at] if variable.name in losses.by_variable else 0
-    return _Slots(own, members, (left[0], left[1]))
+    return _Slots(own, members, (left[0], left[1]), is_exact)
 
 
 def _worst(sums: set[Pair], ends: set[Pair]) -> set[Pair]:
@@ -121,8 +123,9 @@ def _every_pair_passes(one: Made, other: Made) -> bool:
     may it together with another member that is above both.
     """
     few, many = one.losses, other.losses
-    exact = (_is_linear(few) and _is_linear(many)) or (few.limit, few.reach) == (many.limit, many.reach)
     slots = _slots(one, other)
+    exact = (few.limit, few.reach) == (many.limit, many.reach) or (_is_linear(few) and _is_linear(many))
+    exact |= slots.is_exact and few.level(few.reach) >= few.limit
     for own in slots.own:
         sums = [(own[0] + here, own[1] + there) for here, there in (*slots.members, slots.left)]
         if any(few.level(here) < few.limit and many.level(there) >= many.limit for here, there in sums):
@@ -145,7 +148,8 @@ def _ranked_alike(one: Made, other: Made, *, same_bins: bool) -> How | None:
     same = one.name[1] == other.name[1] and same_bins
     if same and (few.order, few.limit, few.reach) == (many.order, many.limit, many.reach):
         return "alike"
-    if not (_is_linear(few) and _is_linear(many)):
+    only_own = all(variable.level == "unit" for variable in one.attack.variables)
+    if not only_own and not (_is_linear(few) and _is_linear(many)):
         return None
     sums: dict[str, set[Pair]] = {"unit": {(0, 0)}, "member": {(0, 0)}}
     for variable, choices in outcomes(one, other):
@@ -157,7 +161,9 @@ def _ranked_alike(one: Made, other: Made, *, same_bins: bool) -> How | None:
             return None
     evidence, left = set[Pair](), _slots(one, other).left
     for here, there in sums["unit"]:
-        slots = [(few.reach - here - x, many.reach - there - y) for x, y in {*sums["member"], left}]
+        slots = [
+            (few.limit - few.level(here + x), many.limit - many.level(there + y)) for x, y in {*sums["member"], left}
+        ]
         if max(x for x, _ in slots) > 0 or max(y for _, y in slots) > 0:
             evidence |= {*slots}
     first = max(evidence, default=(0, 0))

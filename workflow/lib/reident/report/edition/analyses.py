@@ -124,6 +124,7 @@ def limits(edition: Edition) -> str:
     """Return the limits that the study declares, with the outcomes that published numbers decide."""
     lines = edition.tables["limits.csv"]
     about, names, outcomes = (TEXT.group(f"limits.{name}") for name in ("about", "names", "outcomes"))
+    names["confirmed_at_most"] = TEXT(f"{edition.counted}.confirmed_at_most")
     scopes = [about.get(line["about"]) or escape(line["about"]) for line in lines]
     limits_ = [names.get(line["limit"]) or escape(line["limit"].replace("_", " ")) for line in lines]
     metrics = [escape(edition.title(line["metric"])) if line["metric"] else "" for line in lines]
