@@ -97,7 +97,7 @@ def cut_points(edition: Edition) -> str:
     labels = [TEXT("cut_points.whole") if scope == WHOLE else escape(scope) for scope in scopes]
     columns = {TEXT("heading.file"): label_cells(files), TEXT("heading.stratum"): labels}
     return paragraphs(
-        TEXT("cut_points.text"),
+        TEXT(f"{edition.counted}.cut_points"),
         table(
             TEXT("cut_points.caption"),
             ReportColumn(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
