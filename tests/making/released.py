@@ -57,6 +57,7 @@ class Sample:
     suppressed: float = 0.08
     after: bool = False
     interval: str = ""
+    units: bool = False
     agency: str = "Office for National Statistics of Examplia"
     date: str | None = "2026-03-02"
     seed: int = 1
@@ -77,6 +78,7 @@ SAMPLES = {
     "internal": Sample(policy="none", file=True),
     "matching": Sample(metrics=(), matching=3, cut_points=False),
     "file": Sample(metrics=(), file=True, cut_points=False, limits=False),
+    "units": Sample(strata=REGIONS[:3], keep=5, clusters=True, file=True, interval="clustered", units=True),
 }  # fmt: skip
 """Editions of every kind."""
 
@@ -244,6 +246,7 @@ def _record(sample: Sample) -> dict[str, Any]:
         "rank_limit": min(5, sample.keep),
         "metrics": {metric: TITLES[metric] for metric in sample.metrics},
         "strata": ["region"] if sample.strata else [],
+        **({"units": True} if sample.units else {}),
         "variants": {f"v{at}": {"alpha": str(at / 4), "bins": "5"} for at in range(sample.variants)},
         "counts": {"exact": 0, "rounded": 950, "small": 120, "suppressed": 34},
         "after": [{"title": "Household survey 2026, first edition", "date": "2026-01-20"}] * sample.after,

@@ -461,6 +461,7 @@ def _units(shape: Shape, rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFram
         n_confirmed_members=2 * rates["n_confirmed"],
         n_linked_members=2 * rates["n_findable"],
         n_named_members=rates["n_confirmed"],
+        n_eif_members=rates["n_eif"],
         suspected_member_rate=rates["suspected_rate"],
         confirmed_member_rate=rates["confirmed_rate"],
         named_member_rate=rates["confirmed_rate"] / 2,

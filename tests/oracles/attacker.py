@@ -8,9 +8,12 @@ import csv
 import json
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from oracles import rounding
@@ -57,6 +60,9 @@ def alone(policy: str, count: int) -> tuple[bool, int, int]:
 class Attacker:
     """All that is published of a study, as one system."""
 
+    counted: Mapping[tuple[str, ...], int] = MappingProxyType({})
+    """Other counts that everyone can make."""
+
     def __init__(
         self,
         policy: str,
@@ -96,6 +102,8 @@ class Attacker:
         for at, cell in enumerate(self.cells):
             if cell[2] in public.get(cell[0], {}):
                 ends[at] = (public[cell[0]][cell[2]],) * 2
+            elif cell in self.counted:
+                ends[at] = (self.counted[cell],) * 2
         self.low, self.high = (np.array([end[side] for end in ends], float) for side in (0, 1))
         self.rows: list[np.ndarray] = []
         self.most: list[float] = []
@@ -265,10 +273,12 @@ class Attacker:
         for size in (2, 3, 4):
             few, more = (self.below(convention, f"cells_of_{size}") for convention in ("excluded", "category"))
             self.at_most({few: 1, more: -1})
-        everyone = ("n_puf", "", "ALL", "")
         self.equal({wild[3]: 1, category[3]: -1})
-        self.equal({category[3]: 1, everyone: -1})
-        self.at_most({complete[3]: 1, everyone: -1})
+        self._count_rows(category[3], ("n_puf", "", "ALL", ""))
+
+    def _count_rows(self, rows: tuple[str, ...], everyone: tuple[str, ...]) -> None:
+        """The file is the released one."""
+        self.equal({rows: 1, everyone: -1})
 
     def _judge(self, limit: dict[str, str]) -> None:
         if limit["outcome"] == "withheld":
@@ -314,6 +324,44 @@ class Attacker:
             )
         assert found.status == 0, found.message
         return np.round(found.x)
+
+
+class AttackerOfUnits(Attacker):
+    """Who knows what holds between the metrics of units, and between units and the rows of the file.
+
+    Categorical variables and the default thresholds are taken for granted. Of a pair of units, let d and m be the
+    mean numbers of variables that differ, or are missing or of a member left over: Euclidean (`rms`) passes for
+    d + m/4 < v/8, Taxicab for d + m/2 < v/4, Adhoc for d + m < v/2, each of which implies the next.
+    """
+
+    def __init__(self, *published: Any, rows: int | None, best: Sequence[str], **blind: bool) -> None:
+        names = [self.below(convention, "n_records") for convention in ("category", "wildcard")]
+        self.counted = {} if rows is None else dict.fromkeys(names, rows)
+        self.best = best  # metrics in which a unit that is unique on all variables is the only best candidate
+        super().__init__(*published, **blind)
+
+    def _relate(self) -> None:
+        super()._relate()
+        for few, many in combinations(("euclidean", "taxicab", "adhoc"), 2):
+            for line, other in product(self.lines, self.lines):
+                if (line["metric"], other["metric"], line["stratum"]) == (few, many, other["stratum"]):
+                    terms = {self.cell(line, name): 1 for name in ("n_suspected", "n_ambiguous")}
+                    self.at_most(terms | {self.cell(other, name): -1 for name in ("n_suspected", "n_ambiguous")})
+        for line, other in product(self.lines, self.lines):
+            if line["metric"] == "unicity" and line["stratum"] == other["stratum"] and other["metric"] != "unicity":
+                names = ("n_suspected", "n_ambiguous") if other["metric"] not in self.best else ("n_suspected",)
+                self.at_most({self.cell(line, "n_suspected"): 1} | {self.cell(other, name): -1 for name in names})
+
+    def _pairs(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        return [
+            (line, other)
+            for line, other in product(self.lines, self.lines)
+            if line["metric"] == "unicity" and line["stratum"] == other["stratum"] and other["metric"] in self.best
+        ]
+
+    def _count_rows(self, rows: tuple[str, ...], everyone: tuple[str, ...]) -> None:
+        self.at_most({everyone: 1, rows: -1})
+        self.at_most({rows: 1, everyone: -1000})
 
 
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")

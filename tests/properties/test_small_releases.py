@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,14 +56,15 @@ def truth(records):
     return found
 
 
-def too_close(public, policy, records, made, folder, *, nested=False):
-    """The counts that an attacker can tell closer than the policy allows, with the widths."""
+def too_close(public, policy, records, made, folder, *, nested=False, kind=None):
+    """The counts that an attacker, of a kind, can tell closer than the policy allows, with the widths."""
+    kind = kind or partial(Attacker, nested=nested)
     gated.publish(made, folder)
     counts, known = truth(records), {}
     for file in ("puf", "eif"):
         known[file] = {cell[2]: n for cell, n in counts.items() if cell[0] == f"n_{file}" and file in public}
     known_counts = known["puf"], known["eif"]
-    attacker, before, found = Attacker(policy, folder, *known_counts, nested=nested), None, []
+    attacker, before, found = kind(policy, folder, *known_counts), None, []
     assert set(attacker.texts) == set(counts)
     spread = attacker.spread()
     for cell, count in counts.items():
@@ -70,10 +72,11 @@ def too_close(public, policy, records, made, folder, *, nested=False):
         assert attacker.low[at] <= count <= attacker.high[at]
         rounded, low, high = alone(policy, count)
         required = math.floor((SHARE if rounded else 1) * (high - low))
-        if spread[at] >= required or cell[2] in known.get(cell[0].removeprefix("n_"), {}):
+        is_public = cell[2] in known.get(cell[0].removeprefix("n_"), {}) or cell in attacker.counted
+        if spread[at] >= required or is_public:
             continue
         if (width := attacker.width(cell)) < required:
-            before = before or Attacker(policy, folder, *known_counts, blind=True, nested=nested)
+            before = before or kind(policy, folder, *known_counts, blind=True)
             if width < before.width(cell):  # what nobody published cannot make it narrower
                 found.append((cell, count, width, required))
     return found

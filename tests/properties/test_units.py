@@ -161,6 +161,7 @@ def test_members_are_counted_and_named(drawn, members):
     confirmed = set(found.confirmed["taxicab"].query("confirmed")["hh"])
     whole = found.members.query("stratum == 'ALL'").iloc[0]
     assert whole["n_members"] == sum(len(unit.members) for unit in puf)
+    assert whole["n_eif_members"] == sum(len(unit.members) for unit in eif)
     assert whole["n_confirmed_members"] == sum(len(unit.members) for unit in puf if unit.key in confirmed)
     assert whole["n_linked_members"] == len(linked)
     by_key = [{unit.key: unit for unit in side} for side in oracle.binned(variables, puf, eif)]

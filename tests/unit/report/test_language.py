@@ -126,8 +126,9 @@ def test_a_german_report_has_no_english_word(tmp_path, name):
     assert left == set()
 
 
-def test_a_german_edition_has_no_english_word(tmp_path):
-    sample = SAMPLES["example"]
+@pytest.mark.parametrize("name", ["example", pytest.param("units", marks=pytest.mark.slow)])
+def test_a_german_edition_has_no_english_word(tmp_path, name):
+    sample = SAMPLES[name]
     folder = write_released(tmp_path, sample)
     record = json.loads((folder / reading.RECORD).read_text(encoding="utf-8"))
     (folder / reading.RECORD).write_text(json.dumps(record | {"language": "de"}), encoding="utf-8")

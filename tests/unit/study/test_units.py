@@ -63,7 +63,6 @@ REFUSED = [
     (of_units(metrics={"taxicab": {"alpha": "0.1234567891"}}), "`.metrics.taxicab.alpha` must have at most 9 decimal"),
     (of_units(why={}), "`.why` must not be given with `units`."),
     (of_units(larger_intruder={}), "`.larger_intruder` must not be given with `units`."),
-    (of_units(release={"policy": "x.yaml"}), "`.release` must not be given with `units`."),
     (of_units(files=files(eif={**PLAIN["files"]["eif"], "person": "n"})),
      "`.files.eif.person` must not be given with `units`."),
     (of_units(

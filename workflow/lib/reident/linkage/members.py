@@ -114,7 +114,7 @@ def count(
             positions = np.column_stack([places["puf"][found.puf], places["eif"][found.eif]])
             own = name_members(pairing, compares, positions, of_pairs)
             named = _distinct(np.column_stack([of_pairs[own, 0], of_pairs[own, 1]]), found.puf, len(size["puf"]))
-        members.append(_member_lines(metric, stratum["puf"], manifest, size["puf"], found, linked, named))
+        members.append(_member_lines(metric, stratum, manifest, size, found, linked, named))
         reached = _reached(metric, compares, pairing, size, truth)
         sizes.append(_size_lines(metric, size["puf"], found, truth, reached))
     return MemberTables(*(pd.concat(tables, ignore_index=True) for tables in (members, sizes)))
@@ -161,16 +161,17 @@ def _distinct(members: np.ndarray | None, unit: np.ndarray, n: int) -> np.ndarra
 
 def _member_lines(
     metric: str,
-    stratum: np.ndarray,
+    stratum: Mapping[str, np.ndarray],
     manifest: pd.DataFrame,
-    size: np.ndarray,
+    sizes: Mapping[str, np.ndarray],
     found: _Pairs,
     linked: np.ndarray | None,
     named: np.ndarray | None,
 ) -> pd.DataFrame:
     """Return the counts of members of one metric, one line for the whole study and one for each stratum."""
+    size = sizes["puf"]
     counts = {
-        name: by_line(stratum, values, len(manifest))
+        name: by_line(stratum["puf"], values, len(manifest))
         for name, values in (
             ("n_units", np.ones(len(size), np.int64)),
             ("n_members", size),
@@ -186,6 +187,7 @@ def _member_lines(
         for kind in ("suspected", "confirmed", "named")
         if f"n_{kind}_members" in counts
     }
+    counts["n_eif_members"] = by_line(stratum["eif"], sizes["eif"], len(manifest))
     return pd.DataFrame({"metric": metric, "stratum": [WHOLE, *manifest["stratum"]], **counts, **rates})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline.step_settings import Heading, heading
@@ -32,6 +32,7 @@ class Attack:
     variables: tuple[LinkingVariable, ...]
     binning: Binning
     metrics: Mapping[str, Any]
+    members: Literal["all", "some"] | None = None  # of units, those whom the intruder knows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +60,11 @@ class ReleaseSettings:
     # Pairs of scenarios of matching, the second of which knows more variables.
     nested_scenarios: tuple[tuple[str, str], ...]
 
+    @property
+    def counts_units(self) -> bool:
+        """Whether counts of the attack are those of units, not of records."""
+        return any(attack.members for attack in self.attacks.values())
+
 
 def releasing(
     study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike, members: Mapping[str, Study]
@@ -84,7 +90,7 @@ def releasing(
         variants=variants,
         alike=alike,
         attacks={
-            variant: Attack(other.strata, other.linking_variables, other.binning, other.chosen)
+            variant: Attack(other.strata, other.linking_variables, other.binning, other.chosen, _members(other))
             for variant, other in {"": study, **members}.items()
             if study.chosen and _compared(other) == _compared(study)
         },
@@ -98,7 +104,13 @@ def releasing(
 
 def _compared(study: Study) -> tuple[Any, ...]:
     """Return the settings that make the files to compare."""
-    return study.linked_files, study.microaggregate, study.simulate
+    units = study.units and (study.units.puf, study.units.eif)
+    return study.linked_files, study.microaggregate, study.simulate, units
+
+
+def _members(study: Study) -> Literal["all", "some"] | None:
+    """Return which members of units the intruder knows; None where records are compared."""
+    return study.units.members if study.units else None
 
 
 def _labels(variable: Any) -> dict[str, str]:

@@ -58,6 +58,16 @@ class Tables:
         described = self._find("description/variables.csv")
         return described is not None and not described.frame[["puf_missing", "eif_missing"]].to_numpy().any()
 
+    @property
+    def single(self) -> frozenset[str]:
+        """The files whose units have one row each, all of them: readers guess it, so it is public."""
+        members, rates = self._find("units/members.csv"), self._find("rates.csv")
+        if members is None or rates is None:
+            return frozenset()
+        rows, units = (typed.frame.set_index("stratum").loc[[WHOLE]].iloc[0] for typed in (members, rates))
+        names = {"puf": "n_members", "eif": "n_eif_members"}
+        return frozenset(file for file, name in names.items() if rows[name] == units[f"n_{file}"])
+
     def counts(self) -> dict[Cell, int]:
         """Return every count of the tables, each once.
 

@@ -7,27 +7,19 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from itertools import accumulate, permutations, product
+from itertools import accumulate, permutations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import AGREE, APART, CLOSE, MISSING, SPLIT, Losses
+from reident.linkage.metrics.contract import AGREE, APART, CLOSE, MISSING, SPLIT
 from reident.pipeline.releasing import Attack
-from reident.sections.linkage import Binning, LinkingVariable
+from reident.release.losses import Made, Name, measured_alike, metrics, outcomes, same_where_common, states, sums_of
 
 How: TypeAlias = Literal["passing", "first", "level", "found", "alike", "only"]
 
-Name: TypeAlias = tuple[str, str]
-"""A variant, empty for the study itself, and a metric."""
-
-
 ROUNDED = Fraction(1, 10**9)
 """More than what rounding a score can change of its loss."""
-
-MAX_SUMS = 500
-"""Two attacks in which pairs can lose more sums than this are not ranked against each other."""
 
 
 class Contained(NamedTuple):
@@ -57,27 +49,17 @@ class Containments(NamedTuple):
     two_pairs: tuple[Name, ...] = ()  # attacks in which at most two pairs pass for each link
 
 
-class _Made(NamedTuple):
-    """One metric of one attack."""
-
-    name: Name
-    attack: Attack
-    losses: Losses
-    complete: bool
-    is_certain: bool  # whether it is public if a value is missing
-
-
 def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
     """Find the attacks on the same files that contain others, by variant; `complete` where no value is missing."""
-    made = [one for variant, attack in attacks.items() for one in _metrics(variant, attack, attacks[""], complete)]
-    ends = {one.name: _ends(one) for one in made}
+    made = [one for variant, attack in attacks.items() for one in metrics(variant, attack, attacks[""], complete)]
+    ends = {one.name: ends_of(one) for one in made}
     one_level = tuple(one.name for one in made if _has_one_level(one))
     contained = []
     for one, other in permutations(made, 2):
         how = _contained(one, other, all_pass=ends[other.name][1])
         if how is not None:
             is_first = how == "passing" and _is_first(one, other)
-            is_best = other.name in one_level or _are_best(one, other) or _unique_is_best(one, other)
+            is_best = other.name in one_level or are_best(one, other) or _unique_is_best(one, other)
             if how == "passing" and is_best:
                 how = "level"
             elif is_first:
@@ -104,34 +86,23 @@ def recorded(record: Mapping[str, Any] | None) -> Containments:
     return Containments(tuple(contained), **names)
 
 
-def _metrics(variant: str, attack: Attack, study: Attack, complete: bool) -> Iterator[_Made]:
-    """Yield the metrics of an attack that know their losses."""
-    known = study.variables if complete else ()
-    complete = all(variable in known or not _can_be_missing(variable) for variable in attack.variables)
-    for name, options in attack.metrics.items():
-        if (find := REGISTRY[name].losses) is not None:
-            is_certain = complete or attack.variables == study.variables
-            yield _Made((variant, name), attack, find(options, attack.variables, complete), complete, is_certain)
-
-
-def _can_be_missing(variable: LinkingVariable) -> bool:
-    return bool(variable.missing.puf or variable.missing.eif)
-
-
-def _ends(one: _Made) -> tuple[bool, bool]:
+def ends_of(one: Made) -> tuple[bool, bool]:
     """Return whether any pair can pass, and whether every pair does."""
     losses = one.losses
     if not losses.by_variable:
         return True, False
     sums = [0, 0]
     for variable in one.attack.variables:
-        bounds = [losses.by_variable[variable.name][state] for state, _ in _states(variable, one, one)]
+        found = {state for state, _ in states(variable, one, one)}
+        if one.attack.members and variable.level == "member":
+            found.add(MISSING)  # that of a member left over
+        bounds = [losses.by_variable[variable.name][state] for state in found]
         sums = [sums[0] + min(low for low, _ in bounds), sums[1] + max(high for _, high in bounds)]
     best, worst = (losses.level(total) < losses.limit for total in sums)
     return best, worst and not losses.sets
 
 
-def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
+def _contained(one: Made, other: Made, *, all_pass: bool) -> How | None:
     """Return how an attack is certainly contained in another one; None where it need not be."""
     same_strata = one.attack.strata == other.attack.strata
     same_variables = one.attack.variables == other.attack.variables
@@ -140,7 +111,7 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
         if numeric or not all(variable in one.attack.strata for variable in other.attack.strata):
             return None
     elif one.name[1] == other.name[1] and (one.attack.binning == other.attack.binning or not numeric):
-        how = _of_one_metric(one, other) if same_variables else _of_fewer_variables(one, other)
+        how = within_itself(one, other) if same_variables else of_fewer_variables(one, other)
         if how is not None:
             return how
     if all_pass:
@@ -148,7 +119,7 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
     elif other.losses.sets or not one.losses.by_variable or not other.losses.by_variable:
         return None
     else:
-        passes = _all_pass(one, other)
+        passes = every_pair_passes(one, other)
     if not passes:
         return None
     if (
@@ -156,18 +127,18 @@ def _contained(one: _Made, other: _Made, *, all_pass: bool) -> How | None:
         and one.losses.one_candidate
         and one.losses.sets
         and other.losses.by_variable
-        and _all_pass(other, one)
+        and every_pair_passes(other, one)
     ):
         return "only"
     if not same_strata or not one.losses.by_variable or not other.losses.by_variable:
         return "passing"
-    how = _ranked(one, other) if same_variables else None
-    if how is None and _has_one_level(one) and _all_pass(other, one):
+    how = ranked(one, other) if same_variables else None
+    if how is None and _has_one_level(one) and every_pair_passes(other, one):
         how = "found"  # the same pairs pass, so that who is suspected here has all of them there
     return how or "passing"
 
 
-def _of_one_metric(one: _Made, other: _Made) -> How | None:
+def within_itself(one: Made, other: Made) -> How | None:
     """Return how a metric is contained in itself with another threshold, or other sets of variables."""
     few, many = one.losses, other.losses
     options, plain = (made.attack.metrics[made.name[1]] for made in (one, other))
@@ -182,7 +153,7 @@ def _of_one_metric(one: _Made, other: _Made) -> How | None:
     return None
 
 
-def _of_fewer_variables(one: _Made, other: _Made) -> How | None:
+def of_fewer_variables(one: Made, other: Made) -> How | None:
     """Return how unicity is contained in unicity on further variables, which searches the same sets and more."""
     variables = one.attack.variables
     is_part = one.losses.sets and all(variable in other.attack.variables for variable in variables)
@@ -192,58 +163,14 @@ def _of_fewer_variables(one: _Made, other: _Made) -> How | None:
     return "found" if is_part and other.is_certain and searched <= other.losses.sets else None
 
 
-def _states(variable: LinkingVariable, one: _Made, other: _Made) -> Iterator[tuple[str, str]]:
-    """Yield the states in which a variable can be in two attacks at once."""
-    if not (one.complete and other.complete) and _can_be_missing(variable):
-        yield MISSING, MISSING
-    if not variable.is_numeric:
-        yield from ((AGREE, AGREE), (APART, APART))
-        return
-    first, second = one.attack.binning, other.attack.binning
-    for values in ([AGREE, SPLIT], [CLOSE, APART]):
-        own = [[state for state in values if state != SPLIT or bins.cutpoints == "each"] for bins in (first, second)]
-        for pair in product(*own):
-            state, other_state = pair
-            apart = state in (SPLIT, APART), other_state in (SPLIT, APART)
-            if (first == second and apart[0] != apart[1]) or (_finer(first, second) and apart == (False, True)):
-                continue
-            yield state, other_state
-
-
-def _finer(bins: Binning, others: Binning) -> bool:
-    """Return whether bins divide others: their cut points are some of its own."""
-    return bins.bins % others.bins == 0 and others == bins.model_copy(update={"bins": others.bins})
-
-
-def _outcomes(one: _Made, other: _Made) -> Iterator[list[tuple[Any, Any, Any, Any]]]:
-    """Yield for each variable its costs in both attacks, the least and the most each; 0 where it is in one."""
-    for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
-        nothing = dict.fromkeys((AGREE, CLOSE, APART, SPLIT, MISSING), (0, 0))
-        few, many = (made.losses.by_variable.get(name, nothing) for made in (one, other))
-        yield list({(*few[state], *many[own]) for state, own in _states(variable, one, other)})
-
-
-def _measured_alike(one: _Made, other: _Made) -> bool:
-    """Return whether a difference of numbers loses as much there as it does here, or less."""
-    (kind, few), (other_kind, many) = one.losses.measure, other.losses.measure
-    same = one.name[1] == other.name[1] and one.attack.binning.scope == other.attack.binning.scope
-    return same and kind == other_kind and 0 < few <= many
-
-
-def _same_where_common(one: _Made, other: _Made) -> bool:
-    """Return whether the variables that both attacks compare are the same."""
-    known = {variable.name: variable for variable in other.attack.variables}
-    return all(known.get(variable.name, variable) == variable for variable in one.attack.variables)
-
-
-def _all_pass(one: _Made, other: _Made) -> bool:
+def every_pair_passes(one: Made, other: Made) -> bool:
     """Return whether every pair that one attack lets pass passes in another one: the worst of them there."""
-    if not _same_where_common(one, other):
+    if not same_where_common(one, other):
         return False
     # The largest loss there, by the loss here and by how much differences of numbers can add to both.
     worst: dict[tuple[Any, Any], Any] = {(0, 0): 0}
-    alike = _measured_alike(one, other)
-    for choices in _outcomes(one, other):
+    alike = measured_alike(one, other)
+    for _, choices in outcomes(one, other):
         sums: dict[tuple[Any, Any], Any] = {}
         for (total, more), most in worst.items():
             for low, high, least, greatest in choices:
@@ -258,7 +185,7 @@ def _all_pass(one: _Made, other: _Made) -> bool:
     return all(_passes(one, other, *key, most) for key, most in worst.items())
 
 
-def _passes(one: _Made, other: _Made, total: Any, more: Any, most: Any) -> bool:
+def _passes(one: Made, other: Made, total: Any, more: Any, most: Any) -> bool:
     """Return whether pairs with the losses `total` and `most` pass there if they do here, with up to `more` in both."""
     few, many = one.losses, other.losses
     if few.level(total) >= few.limit:
@@ -271,37 +198,7 @@ def _passes(one: _Made, other: _Made, total: Any, more: Any, most: Any) -> bool:
     return spare > many.reach * ROUNDED or (spare == 0 and same)
 
 
-class _Sums(NamedTuple):
-    """What pairs can lose in two attacks at once, the least and the most, by the states of their variables."""
-
-    least: Any
-    most: Any
-    least_there: Any
-    most_there: Any
-    agrees: bool  # whether all values are equal: pairs of one record that agree lose the same
-
-    @property
-    def is_exact(self) -> bool:
-        return bool(self.least == self.most and self.least_there == self.most_there)
-
-
-def _sums(one: _Made, other: _Made) -> set[_Sums]:
-    """Return the sums of losses that a pair can have in two attacks; none where there are too many to compare."""
-    sums: set[tuple[Any, ...]] = {(0, 0, 0, 0, True)}
-    for variable in one.attack.variables:
-        few, many = (made.losses.by_variable[variable.name] for made in (one, other))
-        states = {(*few[state], *many[own], state == own == AGREE) for state, own in _states(variable, one, other)}
-        sums = {
-            (low + x, high + y, least + z, most + w, agrees and is_equal)
-            for low, high, least, most, agrees in sums
-            for x, y, z, w, is_equal in states
-        }
-        if len(sums) > MAX_SUMS:
-            return set()
-    return {_Sums(*total) for total in sums}
-
-
-def _has_one_level(one: _Made) -> bool:
+def _has_one_level(one: Made) -> bool:
     """Return whether all pairs of a record that pass are equally good."""
     losses = one.losses
     if not losses.ranks or not losses.by_variable or losses.sets:
@@ -310,23 +207,23 @@ def _has_one_level(one: _Made) -> bool:
         lowest = sum(min(low for low, _ in states.values()) for states in losses.by_variable.values())
         if losses.level(lowest) < losses.limit <= losses.level(lowest + losses.step):
             return True
-    passing = [total for total in _sums(one, one) if losses.level(total.least) < losses.limit]
+    passing = [total for total in sums_of(one, one) if losses.level(total.least) < losses.limit]
     if all(total.agrees for total in passing):
         return bool(passing)
     return all(total.is_exact for total in passing) and len({losses.level(total.least) for total in passing}) == 1
 
 
-def _are_best(one: _Made, other: _Made) -> bool:
+def are_best(one: Made, other: Made) -> bool:
     """Return whether no pair of a record is better in another attack than those that pass here."""
     few, many = one.losses, other.losses
-    if not (few.by_variable and many.best) or not _same_where_common(one, other):
+    if not (few.by_variable and many.best) or not same_where_common(one, other):
         return False
     # The least that a pair loses here, and how much more it loses for each variable that is not at its best there.
     least, more = 0, []
     for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
         losses = few.by_variable.get(name)
         best: dict[bool, list[Any]] = {True: [], False: []}
-        for state, own in _states(variable, one, other):
+        for state, own in states(variable, one, other):
             best[name not in many.by_variable or own in many.best.get(name, ())].append(
                 losses[state][0] if losses else 0
             )
@@ -338,31 +235,31 @@ def _are_best(one: _Made, other: _Made) -> bool:
     return total == math.inf or few.level(total) >= few.limit
 
 
-def _unique_is_best(one: _Made, other: _Made) -> bool:
+def _unique_is_best(one: Made, other: Made) -> bool:
     """Return whether a record that alone equals another one on some variables is among its best in another attack."""
     few, many = one.losses, other.losses
     is_unique = few.sets and few.one_candidate and one.attack.strata == other.attack.strata
-    if not is_unique or not many.ranks or not many.by_variable or not _same_where_common(one, other):
+    if not is_unique or not many.ranks or not many.by_variable or not same_where_common(one, other):
         return False
     most, least, apart = 0, 0, math.inf
     for name, variable in {x.name: x for x in (*one.attack.variables, *other.attack.variables)}.items():
         nothing = dict.fromkeys((AGREE, CLOSE, APART, SPLIT, MISSING), (0, 0))
         here, there = (losses.by_variable.get(name, nothing) for losses in (few, many))
-        states = [(here[state][0] > 0, *there[own]) for state, own in _states(variable, one, other)]
-        lowest = min(low for _, low, _ in states)
-        most += max(high for differs, _, high in states if not differs)
+        bounds = [(here[state][0] > 0, *there[own]) for state, own in states(variable, one, other)]
+        lowest = min(low for _, low, _ in bounds)
+        most += max(high for differs, _, high in bounds if not differs)
         least += lowest
-        apart = min([apart, *(low - lowest for differs, low, _ in states if differs)])
+        apart = min([apart, *(low - lowest for differs, low, _ in bounds if differs)])
     return bool(many.level(most) <= many.level(least + apart))
 
 
-def _is_first(one: _Made, other: _Made) -> bool:
+def _is_first(one: Made, other: Made) -> bool:
     """Return whether no pair is better in another attack than one that passes and is as good or better here."""
     few, many = one.losses, other.losses
     same = one.attack.strata == other.attack.strata and one.attack.variables == other.attack.variables
     if not same or not (few.ranks and few.by_variable and many.ranks and many.by_variable):
         return False
-    sums = _sums(one, other) if not few.sets else set()
+    sums = sums_of(one, other) if not few.sets else set()
     for total in sums:
         if few.level(total.least) < few.limit:
             own, there = few.level(total.least), many.level(total.most_there)
@@ -373,12 +270,12 @@ def _is_first(one: _Made, other: _Made) -> bool:
     return bool(sums)
 
 
-def _ranked(one: _Made, other: _Made) -> How | None:
+def ranked(one: Made, other: Made) -> How | None:
     """Return whether no pair can be better than a passing one, or as good, in another attack alone."""
     few, many = one.losses, other.losses
     if not (few.ranks and many.ranks):
         return None
-    sums = sorted(_sums(one, other), key=lambda total: few.level(total.most), reverse=True)
+    sums = sorted(sums_of(one, other), key=lambda total: few.level(total.most), reverse=True)
     passing = [total for total in sums if few.level(total.least) < few.limit]
     if not passing:
         return None

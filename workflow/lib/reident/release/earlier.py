@@ -45,6 +45,8 @@ class Edition(NamedTuple):
     cells: dict[Cell, Published]  # suppressed counts included
     strata: tuple[str, ...]  # the labels of its strata, sorted
     record: Mapping[str, Any]  # the whole of `release.json`
+    # Whether its attack is on units and the new one on records, or the other way round.
+    counts_otherwise: bool = False
 
 
 def read(path: Path) -> Edition:

@@ -39,6 +39,7 @@ class Facts(NamedTuple):
     # Whether all records of a cluster are in the same stratum, or all of them in none; None where it is not public.
     nested_clusters: bool | None = None
     file_is_puf: bool = False  # whether the file whose risk is measured is the PUF
+    several_rows: bool = False  # whether a PUF unit can have several rows, each a record of that file
     # Pairs of scenarios; the second has every known variable of the first, and others.
     nested_scenarios: tuple[tuple[str, str], ...] = ()
     outcomes: tuple[LimitOutcome, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 
+from reident.intake.grouping import MAX_MEMBERS
 from reident.matching.summary import CLASSES, CONFIDENTIAL
 from reident.release.cells import Cell
 from reident.release.linear import Relation, at_most, equal
@@ -17,10 +18,17 @@ LARGE = (5, 6, 7, 8, 9)
 """Every number of records in cells of at least five is a sum of these, and no other number is."""
 
 
-def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iterator[Relation]:
+ROWS = tuple(Cell("file_records", other=convention) for convention in ("category", "wildcard"))
+"""The counts of all records of the file."""
+
+
+def of_file(
+    cells: Collection[Cell], puf: Callable[[Cell], Cell | None], *, several_rows: bool = False
+) -> Iterator[Relation]:
     """Yield the relations between k-anonymity counts (METHODS §7).
 
-    `puf` gives the cell with the number of records of the file, if the edition has it elsewhere.
+    `puf` gives the cell with the number of records of the file, if the edition has it elsewhere, or with `several_rows`
+    the number of its units, of which each has one record or more.
     """
     files = {cell._replace(quantity="", other="") for cell in cells if cell.quantity in FILE}
     for base in sorted(files):
@@ -35,8 +43,14 @@ def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iter
                 yield from _whole_cells(base._replace(other=convention), counts)
         yield from _conventions(*(lines[name] for name in (*CELLS, "wildcard")))
         for convention in ("category", "wildcard"):
-            yield from equal("the file is the PUF", [(1, lines[convention][3])], [(1, puf(base))])
-        yield from at_most("complete records are part of the PUF", [(1, lines["excluded"][3])], [(1, puf(base))])
+            if several_rows:
+                yield from at_most("a unit has a record", [(1, puf(base))], [(1, lines[convention][3])])
+                most = [(MAX_MEMBERS, puf(base))]
+                yield from at_most("a unit has few enough records", [(1, lines[convention][3])], most)
+            else:
+                yield from equal("the file is the PUF", [(1, lines[convention][3])], [(1, puf(base))])
+        if not several_rows:
+            yield from at_most("complete records are part of the PUF", [(1, lines["excluded"][3])], [(1, puf(base))])
 
 
 def _sizes(base: Cell, sizes: Sequence[int]) -> list[tuple[int, Cell]]:

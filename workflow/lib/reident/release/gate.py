@@ -17,7 +17,16 @@ from reident.errors import InputError
 from reident.linkage.settings import WHOLE
 from reident.pipeline import release as versions
 from reident.pipeline.releasing import ReleaseSettings
-from reident.release import containment, joint, outcomes, policies, published, suppression
+from reident.release import (
+    containment,
+    file_relations,
+    joint,
+    outcomes,
+    policies,
+    published,
+    suppression,
+    unit_containment,
+)
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Tables
 from reident.release.containment import Containments
@@ -82,10 +91,14 @@ def approve(
     limit_outcomes = outcomes.publish(judged, rounded, rank_limits, by_estimate=settings.by_estimate)
     known_quantities = {KNOWN[file] for file in settings.known}
     public_counts = {cell: count for cell, count in counts.items() if cell.quantity in known_quantities}
+    if settings.counts_units and settings.file_is_puf and "puf" in settings.known:
+        # Whoever holds the file counts its rows, too.
+        public_counts |= {cell: n for cell, n in counts.items() if cell in file_relations.ROWS}
     sums = _sums(counts)
-    containments = containment.find(settings.attacks, complete=tables.complete)
-    facts = _facts(settings, tuple(tables.strata.values()), sums, containments)
-    work = _Audit(facts, rounded, public_counts, policy, after, progress)
+    containments = unit_containment.find(settings.attacks, complete=tables.complete, single=tables.single)
+    several = settings.counts_units and "puf" not in tables.single
+    facts = _facts(settings, tuple(tables.strata.values()), sums, containments, several=several)
+    work = _Audit(facts, rounded, public_counts, policy, after, progress, settings.counts_units)
     protection = work.run(limit_outcomes)
     if limit_outcomes and work.tell(protection):
         limit_outcomes = []
@@ -123,6 +136,7 @@ class _Audit(NamedTuple):
     policy: Policy
     after: Sequence[Edition]
     progress: Callable[[float], None] | None
+    counts_units: bool
 
     def relations(self, limit_outcomes: list[LimitOutcome], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
@@ -136,7 +150,10 @@ class _Audit(NamedTuple):
         if self.after:
             cells = joint.in_strata(cells, self.facts.strata)
         for edition in self.after:
-            earlier = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
+            earlier = edition._replace(
+                cells=joint.in_strata(edition.cells, edition.strata),
+                counts_otherwise=bool(edition.record.get("units")) != self.counts_units,
+            )
             after.append((earlier, relations(earlier.cells, _facts_of(earlier))))
         try:
             return joint.protect_jointly(
@@ -196,7 +213,12 @@ def _required(by: Sequence[Policy]) -> Callable[[Cell, Published], float]:
 
 
 def _facts(
-    settings: ReleaseSettings, strata: tuple[str, ...], sums: Mapping[str, bool], containments: Containments
+    settings: ReleaseSettings,
+    strata: tuple[str, ...],
+    sums: Mapping[str, bool],
+    containments: Containments,
+    *,
+    several: bool,
 ) -> Facts:
     """Return the public facts about the study beside its counts and the outcomes of its limits."""
     return Facts(
@@ -210,6 +232,7 @@ def _facts(
         same_records=frozenset(settings.attacks),
         same_attack=frozenset(settings.alike.attacks),
         file_is_puf=settings.file_is_puf,
+        several_rows=several,
         nested_scenarios=settings.nested_scenarios,
     )
 
@@ -254,6 +277,7 @@ def _record(
         "metrics": dict(settings.metrics),
         "ranked": list(settings.ranked),
         "strata": list(settings.strata),
+        **({"units": True} if settings.counts_units else {}),
         **sums,
         **({"containments": containments._asdict()} if settings.metrics else {}),
         "variables": list(settings.linking_variables),

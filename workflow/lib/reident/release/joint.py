@@ -15,7 +15,7 @@ from scipy import sparse
 
 from reident.linkage.settings import WHOLE
 from reident.release.calls import Calls, limit
-from reident.release.cells import ATTACK, SUPPRESSED, Cell, Published
+from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
 from reident.release.linear import ContradictionError, Relation
@@ -63,6 +63,8 @@ def _linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:
     cells = set(cells)
     strata = {cell.stratum for cell in cells if is_own(cell)} - {WHOLE}
     same = cells & set(edition.cells)
+    if edition.counts_otherwise:
+        same = {cell for cell in same if cell.quantity not in (*FILES, *ATTACK, *CLUSTERS)}
     if strata != set(edition.strata):
         same = {cell for cell in same if cell.stratum != WHOLE}
     return sorted(same)

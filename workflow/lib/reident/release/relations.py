@@ -15,9 +15,10 @@ from itertools import pairwise
 from reident.linkage.settings import WHOLE
 from reident.release import file_relations
 from reident.release.cells import ATTACK, CLUSTERS, FILES, SUPPRESSED, Cell, Published
-from reident.release.containment import Contained, How, Name
+from reident.release.containment import Contained, How
 from reident.release.facts import Facts, LimitOutcome
 from reident.release.linear import Relation, at_most, between, equal
+from reident.release.losses import Name
 
 RELEASED, BEFORE = "released", "before"
 MAX_DENOMINATOR = 1000
@@ -67,7 +68,7 @@ def relations(cells: Iterable[Cell] | Mapping[Cell, Published], facts: Facts) ->
     edition = _Edition(cells, facts)
     return [
         *edition.relations(),
-        *file_relations.of_file(edition.cells, edition.same_file),
+        *file_relations.of_file(edition.cells, edition.same_file, several_rows=facts.several_rows),
         *file_relations.of_matching(edition.cells, facts.nested_scenarios),
     ]
 

@@ -14,7 +14,6 @@ _SECTIONS = {
     "larger_intruder": f"Remove it, or {_ELSEWHERE}",
     "why": f"Remove it, or {_ELSEWHERE}",
     "utility": f"Remove it, or {_ELSEWHERE}",
-    "release": "Remove it: the relations between the numbers of units and of their members are not audited.",
 }
 """The sections that cannot take units yet, and what to do about each."""
 

@@ -97,7 +97,7 @@ def cut_points(edition: Edition) -> str:
     labels = [TEXT("cut_points.whole") if scope == WHOLE else escape(scope) for scope in scopes]
     columns = {TEXT("heading.file"): label_cells(files), TEXT("heading.stratum"): labels}
     return paragraphs(
-        TEXT("cut_points.text"),
+        TEXT(f"{edition.counted}.cut_points"),
         table(
             TEXT("cut_points.caption"),
             ReportColumn(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
@@ -124,6 +124,7 @@ def limits(edition: Edition) -> str:
     """Return the limits that the study declares, with the outcomes that published numbers decide."""
     lines = edition.tables["limits.csv"]
     about, names, outcomes = (TEXT.group(f"limits.{name}") for name in ("about", "names", "outcomes"))
+    names["confirmed_at_most"] = TEXT(f"{edition.counted}.confirmed_at_most")
     scopes = [about.get(line["about"]) or escape(line["about"]) for line in lines]
     limits_ = [names.get(line["limit"]) or escape(line["limit"].replace("_", " ")) for line in lines]
     metrics = [escape(edition.title(line["metric"])) if line["metric"] else "" for line in lines]

@@ -46,8 +46,8 @@ def _rules(edition: Edition) -> Iterator[tuple[str, str]]:
         yield what["width"], TEXT("rules.width", **shares)
     yield what["rates"], TEXT("rules.rates", n=policy.rates.decimals)
     yield what["extremes"], TEXT(f"rules.extremes.{policy.extremes}")
-    intervals = "dependent" if edition.has_dependent_records else policy.intervals
-    yield what["intervals"], TEXT(f"rules.intervals.{intervals}")
+    dependent = TEXT(f"{edition.counted}.intervals") if edition.has_dependent_records else None
+    yield what["intervals"], dependent or TEXT(f"rules.intervals.{policy.intervals}")
     digits = policy.cut_points.significant_digits
     yield what["cut_points"], TEXT("rules.digits", n=digits) if digits else TEXT("rules.exact")
 
@@ -75,7 +75,7 @@ def _checked(edition: Edition) -> Iterator[str]:
     yield TEXT("rules.counted", total=sum(n.values()), rounded=rounded, **fields)
     files = TEXT.group("rules.files")
     if names := [files[name] for name in edition.record.get("known") or ()]:
-        yield TEXT("rules.known", files=listed(names))
+        yield TEXT(f"{edition.counted}.known", files=listed(names))
     if after := [_earlier(entry) for entry in edition.record.get("after") or ()]:
         yield TEXT("rules.after", editions=listed(after))
 

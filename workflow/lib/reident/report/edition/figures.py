@@ -47,10 +47,10 @@ def by_metric(edition: Edition) -> Figure | None:
 
     def draw(sheet: Sheet) -> None:
         for axes, drawing in zip(sheet.panels, drawings, strict=True):
-            drawing(axes, list(lines.values()))
+            drawing(axes, edition)
         sheet.keys()
 
-    caption = TEXT("figure.metrics.caption")
+    caption = TEXT(f"{edition.counted}.figure.caption")
     if _conditional in drawings:
         caption += f" {TEXT('figure.metrics.dots')}"
     if any(rates["conditional_low"].text for rates in shares):
@@ -64,7 +64,8 @@ def by_metric(edition: Edition) -> Figure | None:
     return style.row_figure(draw, names, key=False, height=height, between=0.06, **about)
 
 
-def _shares(axes: Axes, lines: list[Line]) -> None:
+def _shares(axes: Axes, edition: Edition) -> None:
+    lines = list(edition.whole.values())
     for name, colour, height in (("suspected", style.SUSPECTED, 0.62), ("confirmed", style.CONFIRMED, 0.3)):
         shares = [line.shares[f"{name}_rate"] for line in lines]
         if name == "confirmed" and not any(share.text for share in shares):
@@ -75,7 +76,7 @@ def _shares(axes: Axes, lines: list[Line]) -> None:
             if not share.text and name == "suspected":
                 _not_shown(axes, at)
     style.percent_axis(axes, _top([line.shares[name] for line in lines for name in PANELS[:2]]))
-    axes.set_title(TEXT("figure.metrics.left"), pad=KEY_PAD)
+    axes.set_title(TEXT(f"{edition.counted}.figure.left"), pad=KEY_PAD)
 
 
 def _not_shown(axes: Axes, at: float) -> None:
@@ -84,7 +85,8 @@ def _not_shown(axes: Axes, at: float) -> None:
     axes.text(0.015, at, TEXT("figure.not_shown"), transform=axes.get_yaxis_transform(), **look)
 
 
-def _conditional(axes: Axes, lines: list[Line]) -> None:
+def _conditional(axes: Axes, edition: Edition) -> None:
+    lines = list(edition.whole.values())
     beside: Look = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "fontweight": "bold"}
     band: Look = {"color": style.SUSPECTED, "linewidth": 5, "zorder": 2, "label": TEXT("figure.band")}
     for at, line in enumerate(lines):

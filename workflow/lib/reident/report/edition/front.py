@@ -31,13 +31,15 @@ def findings(edition: Edition) -> str:
 def _studied(edition: Edition) -> Iterator[str]:
     if edition.whole:
         counts = next(iter(edition.whole.values())).counts
-        files = {file: records(edition, counts[f"n_{file}"]) for file in ("puf", "eif")}
+        files = {file: records(edition, counts[f"n_{file}"], edition.counted) for file in ("puf", "eif")}
         yield TEXT("studied.attack", **files)
+        if edition.counted == "units":
+            yield TEXT("studied.units")
         if names := edition.record["strata"]:
             agree = TEXT("studied.agree", n=len(names))
-            yield TEXT("studied.strata", names=listed([f"*{escape(name)}*" for name in names]), agree=agree)
+            yield TEXT(f"{edition.counted}.strata", names=listed([f"*{escape(name)}*" for name in names]), agree=agree)
         if counts["n_links"].value is not None:
-            yield TEXT("studied.links", links=records(edition, counts["n_links"]))
+            yield TEXT(f"{edition.counted}.links", links=records(edition, counts["n_links"], edition.counted))
     if edition.tables["file.csv"]:
         yield TEXT("studied.file")
     if edition.tables["matching.csv"]:
@@ -47,37 +49,41 @@ def _studied(edition: Edition) -> Iterator[str]:
 def _outcome(edition: Edition, line: Line) -> Iterator[str]:
     """Yield how many records a metric suspects, and of how many of them the true person is a candidate."""
     suspected, released = line.counts["n_suspected"], line.counts["n_puf"]
-    text = records(edition, suspected)
+    text = records(edition, suspected, edition.counted)
     if suspected.kind == "small":
-        yield TEXT("metric.small", records=text)
+        yield TEXT(f"{edition.counted}.metric.small", records=text)
         return
     if suspected.value is None and line.counts["n_confirmed"].kind in {"suppressed", "absent"}:
-        yield TEXT("metric.all_hidden")
+        yield TEXT(f"{edition.counted}.metric.all_hidden")
         return
     if suspected.value is None:
-        yield TEXT("metric.hidden")
+        yield TEXT(f"{edition.counted}.metric.hidden")
     elif suspected.value == 0:
-        yield TEXT("metric.nothing")
+        yield TEXT(f"{edition.counted}.metric.nothing")
         return
     elif precise(edition, suspected, released) and line.shares["suspected_rate"].value is not None:
-        yield TEXT("metric.suspects", share=in_words(line.shares["suspected_rate"].value), records=text)
+        yield TEXT(
+            f"{edition.counted}.metric.suspects",
+            share=in_words(line.shares["suspected_rate"].value, edition.counted),
+            records=text,
+        )
     else:
-        yield TEXT("metric.suspects_number", records=text)
+        yield TEXT(f"{edition.counted}.metric.suspects_number", records=text)
     yield _confirmed(edition, suspected, line)
 
 
 def _confirmed(edition: Edition, suspected: Count, line: Line) -> str:
     confirmed, rate = line.counts["n_confirmed"], line.shares["conditional_rate"]
-    text = records(edition, confirmed)
+    text = records(edition, confirmed, edition.counted)
     if confirmed.kind == "small":
-        return TEXT("metric.confirmed_small", records=text)
+        return TEXT(f"{edition.counted}.metric.confirmed_small", records=text)
     if confirmed.value is None:
-        return TEXT("metric.confirmed_hidden")
+        return TEXT(f"{edition.counted}.metric.confirmed_hidden")
     if rate.value is not None and precise(edition, confirmed, suspected):
-        return TEXT("metric.confirmed", share=in_words(rate.value))
+        return TEXT(f"{edition.counted}.metric.confirmed", share=in_words(rate.value, edition.counted))
     if rate.value is None and suspected.value is not None and confirmed.value in {0, suspected.value}:
-        return TEXT("metric.extreme")
-    return TEXT("metric.confirmed_number", records=text)
+        return TEXT(f"{edition.counted}.metric.extreme")
+    return TEXT(f"{edition.counted}.metric.confirmed_number", records=text)
 
 
 def _unique(edition: Edition) -> str:

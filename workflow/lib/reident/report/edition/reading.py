@@ -174,6 +174,11 @@ class Edition:
         return bool(self.record.get("interval") == "clustered")
 
     @property
+    def counted(self) -> Literal["records", "units"]:
+        """Return what the counts of the attack are of: the group of sentences about it."""
+        return "units" if self.record.get("units") else "records"
+
+    @property
     def language(self) -> str:
         """Return the language of the pages."""
         return language.named(self.record)

@@ -41,7 +41,7 @@ def by_metric(edition: Edition) -> str:
     lines = list(edition.whole.values())
     interval = [span(line.shares["conditional_low"], line.shares["conditional_high"]) for line in lines]
     released = lines[0].counts["n_puf"]
-    caption = TEXT("metrics.caption", records=records(edition, released))
+    caption = TEXT("metrics.caption", records=records(edition, released, edition.counted))
     if released.kind in {"suppressed", "absent"}:
         caption = TEXT("metrics.caption_hidden")
     heading = TEXT("heading.interval", level=declared(float(edition.record["level"])))
@@ -62,17 +62,17 @@ def meaning(edition: Edition) -> str:
     """Return the meanings of the rates and the metrics, a line each."""
     lines = edition.whole.values()
     has_interval = any(line.shares["conditional_low"].text for line in lines)
-    note = "dependent" if edition.has_dependent_records else "interval" if has_interval else None
+    text = [TEXT(f"{edition.counted}.metrics.rates")]
+    if edition.has_dependent_records:
+        text.append(TEXT(f"{edition.counted}.metrics.dependent"))
+    elif has_interval:
+        text.append(TEXT("metrics.interval"))
     each = [
-        TEXT(f"metrics.each.{metric}", title=escape(edition.metrics[metric]))
+        TEXT(f"{edition.counted}.metrics.each.{metric}", title=escape(edition.metrics[metric]))
         for metric in edition.whole
         if metric in KNOWN_METRICS
     ]
-    return box(
-        "reading",
-        TEXT("metrics.rates") + (f" {TEXT(f'metrics.{note}')}" if note else ""),
-        *([TEXT("metrics.lead"), items(each)] if each else []),
-    )
+    return box("reading", " ".join(text), *([TEXT("metrics.lead"), items(each)] if each else []))
 
 
 @block("attack.csv")
@@ -83,9 +83,9 @@ def claims(edition: Edition) -> str | None:
     if not any(line.counts[column].text for line in lines for column in columns):
         return None
     return paragraphs(
-        TEXT("metrics.claim_words"),
+        TEXT(f"{edition.counted}.metrics.claim_words"),
         table(
-            TEXT("metrics.claims"),
+            TEXT(f"{edition.counted}.metrics.claims"),
             ReportColumn(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
             counts("ambiguous", lines, "n_ambiguous"),
             counts("single", lines, "n_single"),
@@ -118,7 +118,11 @@ def by_stratum(edition: Edition) -> str | None:
     return paragraphs(
         TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
         _side_by_side(
-            edition, "strata", (first, ReportColumn(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
+            edition,
+            "strata",
+            (first, ReportColumn(TEXT(f"{edition.counted}.heading"), sizes, "r", "1fr")),
+            labels,
+            lines,
         ),
     )
 
@@ -141,7 +145,8 @@ def by_rank_limit(edition: Edition) -> str | None:
 @block("attack.csv")
 def rank_limit(edition: Edition) -> str | None:
     """Name the rank limit."""
-    return TEXT("rank_limit.text", limit=int(edition.record["rank_limit"])) if edition.rank_limits else None
+    limit = int(edition.record["rank_limit"])
+    return TEXT(f"{edition.counted}.rank_limit.text", limit=limit) if edition.rank_limits else None
 
 
 Label = TypeVar("Label")
@@ -165,8 +170,10 @@ def _side_by_side(
     )
     published = any(any(column.cells) for column in by_rate)
     return paragraphs(
-        table(TEXT(f"{key}.counts"), *first, *by_count, kind=kind),
-        table(TEXT(f"{key}.rates"), first[0], *by_rate, kind=kind) if published else TEXT(f"{key}.hidden"),
+        table(TEXT(f"{edition.counted}.{key}.counts"), *first, *by_count, kind=kind),
+        table(TEXT(f"{key}.rates"), first[0], *by_rate, kind=kind)
+        if published
+        else TEXT(f"{edition.counted}.{key}.hidden"),
     )
 
 
@@ -235,7 +242,7 @@ def clusters(edition: Edition) -> str | None:
         return None
     names = [f"**{escape(edition.title(line['metric']))}**" for line in lines]
     return paragraphs(
-        TEXT("clusters.text"),
+        TEXT(f"{edition.counted}.clusters"),
         table(
             TEXT("clusters.caption"),
             ReportColumn(TEXT("heading.metric"), names, "l", "1fr"),

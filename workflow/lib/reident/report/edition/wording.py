@@ -47,8 +47,8 @@ def span(low: Share, high: Share) -> str:
     return f"{hundred(low.text)} – {hundred(high.text)}" if low.text and high.text else ""
 
 
-def in_words(value: float) -> str:
-    """Return a published share in [0, 1] in words that promise no more than it says.
+def in_words(value: float, counted: str = "records") -> str:
+    """Return a published share in [0, 1], of records or units, in words that promise no more than it says.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def in_words(value: float) -> str:
     ['about 1 in 6', 'about 4 in 10', 'about 1 in 2', 'between 4 and 5 in 10', 'about 1 in 40', 'more than 9 in 10']
     """
     if value in {0, 1}:
-        return TEXT("all") if value else TEXT("none")
+        return TEXT("all") if value else TEXT(f"{counted}.none")
     if value < LEAST:
         return TEXT("below", n=round(1 / LEAST))
     if value > 1 - _TENTH / 2:
@@ -79,16 +79,16 @@ _FRACTIONS = (
 """Fractions that are easily understood."""
 
 
-def records(edition: Edition, count: Count) -> str:
-    """Return a number of records in words: ``about 1,200 records``, ``fewer than 15 records``."""
+def records(edition: Edition, count: Count, counted: str = "records") -> str:
+    """Return a number of records, or units, in words: ``about 1,200 records``, ``fewer than 15 records``."""
     if count.value == 1 and edition.exact:
-        return TEXT("one")
+        return TEXT(f"{counted}.one")
     if count.value is not None:
         key = "exact" if edition.exact else "about"
-        return TEXT(f"count.{key}", count=separated(count.text))
+        return TEXT(f"{counted}.{key}", count=separated(count.text))
     if count.kind == "small" and edition.policy.small is not None:
-        return TEXT("count.small", below=edition.policy.small.below)
-    return TEXT("count.hidden")
+        return TEXT(f"{counted}.small", below=edition.policy.small.below)
+    return TEXT(f"{counted}.hidden")
 
 
 def precise(edition: Edition, numerator: Count, denominator: Count) -> bool:
