@@ -62,7 +62,7 @@ ATTACK = {
     "no true link": r"There are no true links between the files",
     "links outside": r"Not one of the \d+ true links is inside a stratum",
     "exact above": r"Without any metric, exact values of \w+ and \w+ name .*by [\d,]+ claims, which is above the",
-    "exact within": r"A join on exact values of one or two variables meets the limits?\.",
+    "exact within": r"A join on exact values of one or two variables is within the limits?\.",
     # The verdict on each metric
     "cell above": r"\[▲ [\w. ]+ found(, limit [\w. ]+)?: above the limit( of another kind)?\]|\[▲ = [\d.]+ %\]",
     "cell within": r": within(, but see the warning)?\*\*",
@@ -757,7 +757,7 @@ SUREST = {
     "of 50": r"\*\*50 of 50\*\* of the surest claims are right, made by Adhoc",
     "about": r"\*\*4 of 10\*\* of the surest claims are right, made by Taxicab",
     "by agreement": r"\*\*10 of 10\*\* of the surest claims are right, made where most metrics agree",
-    "many at 95": r"Of the \d+ surest claims of one metric, at least 95 % are right",
+    "many at 95": r"Of the \d+ surest claims made (by|where) .+?, at least 95 % are right",
     "one at 95": r"Only the surest claim of all is right",
     "none at 95": r"However few are made, fewer than 95 % of the surest claims are right",
     "order": r"the score of the best candidate, then how far behind the next one is",

@@ -197,11 +197,14 @@ def keys(results: Results) -> str:
             texts.append(TEXT("keys.agree", n=n, **fields))
     if (claims := surest(results)) is not None:
         size, right, metric = claims
-        by = TEXT("keys.by_agreement") if metric == AGREEMENT else TEXT("keys.by_metric", metric=title(metric))
-        many = surest_lines(results)[AT].max()
-        fields = {"frequency": frequency(right, size), "by": by}
-        texts.append(f"{TEXT('keys.surest', **fields)} {TEXT('keys.at_95', n=int(many))}")
+        many = surest_lines(results)[AT]
+        first = TEXT("keys.surest", frequency=frequency(right, size), by=_by(metric))
+        texts.append(f"{first} {TEXT('keys.at_95', n=int(many.max()), by=_by(str(many.idxmax())))}")
     return box("keys", *texts)
+
+
+def _by(metric: str) -> str:
+    return TEXT("keys.by_agreement") if metric == AGREEMENT else TEXT("keys.by_metric", metric=title(metric))
 
 
 ROOMS = {
@@ -326,7 +329,14 @@ def _figure(heading: str, kind: str, strips: list[Strip], scale: Squares, *more:
     frame = ["room"] if any(strip.room is not None for strip in strips) else []
     legend = [name for name in COUNTS if name in classes] + ["none", *frame]
     names = (TEXT(f"legend.{name}" if name in {"none", "room"} else f"legend.{kind}.{name}") for name in legend)
-    key = box("legend", *(f"[]{{.key-{name}}} {text}" for name, text in zip(legend, names, strict=True)))
+    above = f" {TEXT('legend.above')}" if any(strip.is_above for strip in strips) else ""
+    key = box(
+        "legend",
+        *(
+            f"[]{{.key-{name}}} {text}{above if name == 'found' else ''}"
+            for name, text in zip(legend, names, strict=True)
+        ),
+    )
     one = scale.records / scale.squares
     unit = (
         TEXT("unit.one")
@@ -439,9 +449,11 @@ def _explained(results: Results) -> tuple[str, str]:
     return TEXT("product.heading_paradox", most=title(most), best=title(best)), f"{text} {why}"
 
 
-@block("rates.csv")
+@block()
 def unseen(results: Results) -> str:
     """Say what the study cannot show."""
+    if not results.has("rates.csv"):
+        return items([TEXT("unseen.knowledge"), TEXT("unseen.harm")])
     whole = results.whole[results.whole["n_suspected"] > 0]
     texts = [f"{TEXT('unseen.intruders', level=declared(results.level))} {larger_file(results)}".strip()]
     if results.confirmable and len(whole):
