@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reident.report.blocks.filerisk import CELLS, SUMMARY
+from reident.report.blocks.filerisk_thresholds import UNITS_TABLE, is_of_units
 from reident.report.blocks.patterns import rank_curves
 from reident.report.blocks.surest import SUMMARY as SUREST_SUMMARY
 from reident.report.layout import block, box
@@ -64,5 +65,10 @@ def matching_evidence(results: Results) -> str:
 @block(SUMMARY, CELLS, LIMITS, VERDICT)
 def risk_evidence(results: Results) -> str | None:
     """Return the links from the verdict on the file on its own, where the study sets a limit for it."""
-    limits = results.limits(FILE)["limit"]
-    return _links(results, FILE, [TABLES.get(limit, "risk-cells") for limit in limits]) if len(limits) else None
+    limits = results.limits(FILE)
+    measured = results.has(UNITS_TABLE)
+    names = [
+        "units-of-file" if measured and is_of_units(row) else TABLES.get(str(row.limit), "risk-cells")
+        for row in limits.itertuples()
+    ]
+    return _links(results, FILE, names) if names else None
