@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from making.report import write_computed
 from making.studies import as_text
-from reident.filerisk import assessment, modelling, numerical_study, scenarios, thresholds
+from reident.filerisk import assessment, modelling, numerical_study, profiles, scenarios, thresholds
 from reident.filerisk import prepare as intake
 from reident.pipeline import step_settings
 from reident.study import model as study
@@ -107,6 +107,8 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
     if spec.risk.scenarios or spec.risk.key_sets:
         tables |= scenarios.assess(step_settings.intruder_rules(spec), files.file, files.population)._asdict()
     tables |= thresholds.measure(step_settings.comparing_risks(spec), files.file, files.population)._asdict()
+    if spec.risk.units:
+        tables["units"] = profiles.assess(step_settings.profiling(spec), files.file)
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     return write_computed(

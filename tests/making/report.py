@@ -216,7 +216,8 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
         path: read_csv(folder / path) for path in JUDGED if path not in SOURCES.values() and (folder / path).is_file()
     }
     read = {SOURCES[about]: table for about, table in warnings.items()}
-    judged = limits.judge(VerdictSettings(decision, len(names), default), tables | read)
+    units = "filerisk/units.csv" in tables
+    judged = limits.judge(VerdictSettings(decision, len(names), default, units=units), tables | read)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
         write_table(folder / f"verdict/{name}.csv", table)
 

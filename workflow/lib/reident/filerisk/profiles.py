@@ -52,6 +52,7 @@ def assess(
             "keys": set_name(keys),
             "size": len(keys),
             **dict(_risk(cells, starts, len(unit), fraction)),
+            **_beyond(settings, cells),
         }
 
     return pd.DataFrame(measure_each(run, list(dict.fromkeys(lines)), threads, progress))
@@ -78,6 +79,17 @@ def cells_of_units(values: np.ndarray, unit: np.ndarray, order: np.ndarray, star
         cells[units[complete]] = n + found
         n += int(found.max(initial=-1)) + 1
     return cells
+
+
+def _beyond(settings: ProfileSettings, cells: np.ndarray) -> dict[str, float]:
+    """Return the cells, and the units beyond the limits of the study: NaN for a limit that it does not have."""
+    sizes = np.bincount(cells[cells >= 0])
+    below, risk = settings.k, settings.risk
+    return {
+        "n_cells": len(sizes),
+        "below_k": NAN if below is None else int(sizes[sizes < below].sum()),
+        "above_risk": NAN if risk is None else int(sizes[np.round(1 / sizes, DIGITS) > risk].sum()),
+    }
 
 
 def _risk(cells: np.ndarray, starts: np.ndarray, n_members: int, fraction: float) -> Iterator[tuple[str, float]]:

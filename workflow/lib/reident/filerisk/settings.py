@@ -17,11 +17,19 @@ FILE, POPULATION, ORIGINAL = "file", "population", "original"
 SAMPLE = "sample"
 """The basis of a risk that is that of the file alone; the others are the population and the individual risk."""
 
+UNITS = "units"
+"""The basis of a limit that is compared with units instead of records."""
+
 RISKS = (0.05, 0.075, 0.09, 0.1, 0.2, 0.33, 0.5)
 """The risks with which those of the records are compared, beside the one that a limit declares."""
 
 PLACE = ".place."
 """The prefix of the column with the place of each value in the order of a sensitive variable."""
+
+
+def of_units(scenario: str) -> str:
+    """Return what a limit is judged by: the units of the whole key, or of a scenario."""
+    return f"{UNITS}: {scenario}" if scenario else UNITS
 
 
 @dataclass(frozen=True)
@@ -204,9 +212,13 @@ class ProfileSettings:
     scenarios : the named intruders, each with the key variables that it knows
     sets : every set of key variables that is measured
     sampling_fraction : f, the share of the units in the file; None: 1 divided by the mean weight of units
+    k : units in smaller cells are counted, where a limit declares it
+    risk : units with a larger risk in the file are counted, where a limit declares it
     """
 
     key: tuple[str, ...]
     scenarios: tuple[tuple[str, tuple[str, ...]], ...]
     sets: tuple[tuple[str, ...], ...]
     sampling_fraction: float | None
+    k: int | None = None
+    risk: float | None = None

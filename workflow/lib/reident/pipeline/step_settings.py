@@ -287,7 +287,8 @@ def judging(study: Study) -> VerdictSettings:
     scores = getattr(study.chosen.get("adhoc"), "scores", None)
     default = [] if scores is None else [name for name in names if name not in scores]
     limited = {section: names for section, names in study.limited.items() if names and study.decision}
-    return VerdictSettings(study.decision, len(names), tuple(default), limited)
+    units = study.decision is not None and study.risk_units is not None
+    return VerdictSettings(study.decision, len(names), tuple(default), limited, units)
 
 
 def matched_files(matching: Matching) -> MatchingFileSettings:
@@ -375,7 +376,16 @@ def profiling(study: Study) -> ProfileSettings:
     """Return the settings of the step `assess_units`."""
     options, rules = study.risk, intruder_rules(study)
     key = tuple(variable.name for variable in study.risk_key)
-    return ProfileSettings(key, rules.scenarios, rules.sets, options.sampling_fraction)
+    decision = study.decision
+    limit = decision.share_above if decision else None
+    return ProfileSettings(
+        key,
+        rules.scenarios,
+        rules.sets,
+        options.sampling_fraction,
+        decision.k_anonymity_at_least if decision else None,
+        limit.risk if limit else None,
+    )
 
 
 def modelling(study: Study) -> ModellingSettings:

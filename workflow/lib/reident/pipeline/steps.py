@@ -94,7 +94,7 @@ def _has_distances(study: Study) -> bool:
 
 
 def _has_units_of_file(study: Study) -> bool:
-    return study.file_risk is not None and study.file_risk.units is not None
+    return study.file_risk is not None and study.risk.units is not None
 
 
 def _has_scenarios(study: Study) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
+from reident.filerisk.settings import UNITS
 from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
 from reident.release.facts import LimitOutcome
@@ -73,6 +74,6 @@ def table(limits: pd.DataFrame, published: list[LimitOutcome]) -> pd.DataFrame:
     for line in limits.to_dict("records"):
         key = line["metric"], _RATES.get(line["limit"]), float(line["bound"])
         # What a limit on risks was judged by tells on which side of it the file is.
-        judged_by = {"metric": ""} if line["limit"] in _BY_BASIS else {}
+        judged_by = {"metric": ""} if line["limit"] in _BY_BASIS and line["metric"] != UNITS else {}
         lines.append({name: line[name] for name in names} | judged_by | {"outcome": outcomes.get(key, WITHHELD)})
     return pd.DataFrame(lines, columns=[*names, "outcome"])

@@ -156,7 +156,8 @@ class FileRisk(Section):
     units: Names | None = Field(None, exclude_if=operator.not_)
     """The columns of the file that identify a unit, such as a household or a person with several records. Uniques,
     k-anonymity and DIS are then also those of units by the values of all their members; records with an empty value are
-    units of their own. If absent: not computed. Source: METHODS §7.7."""
+    units of their own. The limits of `decision` apply to units too. If absent: the `units` of the study, for `puf` and
+    `eif`, or `population_models.household`; without either, not computed. Source: METHODS §7.7."""
 
     @property
     def side(self) -> str:
@@ -275,6 +276,15 @@ class FileRisk(Section):
                     "categorical and has no `order`. Declare its `order`, or remove `distance`."
                 )
 
+    def check_household(self, units: tuple[str, ...] | None) -> None:
+        """Refuse households that are not the units of the file."""
+        household = self.population_models.household if self.population_models else None
+        if household is not None and household != units:
+            raise ValueError(
+                "`.file_risk.population_models.household` must have the columns of `units`, because a record belongs "
+                "to one household. Correct one of the two."
+            )
+
     _one_fraction = exactly_one("sampling_fraction", "weight")
 
     @model_validator(mode="after")
@@ -310,12 +320,6 @@ class FileRisk(Section):
         if self.units is None:
             return self
         refuse_repeats(self.units, "file_risk.units")
-        household = self.population_models.household if self.population_models else None
-        if household is not None and household != self.units:
-            raise ValueError(
-                "`.population_models.household` must have the columns of `units`, because a record belongs to one "
-                "household. Correct one of the two."
-            )
         if self.missing == "wildcard":
             raise ValueError(
                 "`.units` must not be given with `missing: wildcard`, because units are compared in cells. Remove it, "

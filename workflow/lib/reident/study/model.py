@@ -202,8 +202,18 @@ class Study(Section):
 
     @property
     def risk(self) -> FileRisk:
-        """The section `file_risk`."""
-        return required(self.file_risk, "file_risk")
+        """The section `file_risk` with its units, where these can be compared."""
+        risk = required(self.file_risk, "file_risk")
+        return risk if risk.missing == "wildcard" else risk.model_copy(update={"units": self.risk_units})
+
+    @property
+    def risk_units(self) -> tuple[str, ...] | None:
+        """The columns that identify a unit of the file of `file_risk`, wherever the study declares them."""
+        if self.file_risk is None:
+            return None
+        models = self.file_risk.population_models
+        household = models.household if models else None
+        return self.file_risk.units or getattr(self.units, self.file_risk.side, None) or household
 
     @property
     def risk_key(self) -> tuple[KeyVariable, ...]:
@@ -281,7 +291,7 @@ class Study(Section):
     @property
     def limited(self) -> dict[str, tuple[str, ...] | None]:
         """The names that limits apply to, by the section that the limits are for; None for one that is absent."""
-        risk, targets = self.file_risk, self.attribute_disclosure and self.attribute_disclosure.targets
+        risk, disclosure = self.file_risk, self.attribute_disclosure
         scenarios, sensitive = (risk.scenarios, risk.sensitive) if risk else ((), ())
         return {
             "metrics": tuple(self.chosen) if self.metrics is not None else None,
@@ -292,7 +302,7 @@ class Study(Section):
             "file_risk.sensitive": tuple(variable.name for variable in sensitive) or None,
             "matching": None if self.matching is None else (),
             "matching.closest.holdout": () if self.holdout_sources else None,
-            "attribute_disclosure": None if targets is None else tuple(target.name for target in targets),
+            "attribute_disclosure": None if disclosure is None else tuple(one.name for one in disclosure.targets),
         }
 
     @property
@@ -367,6 +377,7 @@ class Study(Section):
             self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
             self.file_risk.check_key(self.risk_key, self.risk_id)
             self.file_risk.check_targets(self.linking_variables)
+            self.file_risk.check_household(self.risk_units)
         elif authorities:
             raise _without_use(self.simulate, "file_risk")
         return self

@@ -12,8 +12,8 @@ from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import LIMITS, Decision
 from reident.verdict import stronger, warnings
+from reident.verdict.onefile import of_one_file
 from reident.verdict.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNSURE, Outcome, is_beyond
-from reident.verdict.risks import of_risks
 from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
@@ -81,13 +81,13 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
 def decide(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame) -> Judged:
     """Compare every limit, and pass the verdict, where the warnings are known."""
     invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
-    lines = [] if settings.decision is None else list(_outcomes(settings.decision, settings.names, tables, invalid))
+    lines = [] if settings.decision is None else list(_outcomes(settings, settings.decision, tables, invalid))
     limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
     return Judged(warning_lines, limits, _verdicts(limits, warning_lines))
 
 
 def _outcomes(
-    decision: Decision, names: Mapping[str, Sequence[str]], tables: Mapping[str, pd.DataFrame], invalid: set[str]
+    settings: VerdictSettings, decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]
 ) -> Iterator[Outcome]:
     """Yield every limit; nothing that a warning invalidates has a verdict."""
     outcomes: list[Outcome] = []
@@ -103,7 +103,7 @@ def _outcomes(
     if "together/rates.csv" in tables:
         outcomes += _of_joint(decision, tables["together/rates.csv"], tables["rates.csv"])
     if "filerisk/cells.csv" in tables:
-        outcomes += _of_one_file(decision, tables)
+        outcomes += of_one_file(decision, tables, units=settings.units)
     if "matching/scenarios.csv" in tables:
         outcomes += _of_matching(decision, tables["matching/scenarios.csv"], tables["matching/pooled.csv"])
     if "matching/closest.csv" in tables and (bound := decision.nearer_excess_at_most) is not None:
@@ -113,7 +113,7 @@ def _outcomes(
         outcomes.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
     if "attribution/summary.csv" in tables:
         outcomes += _of_targets(decision, tables["attribution/summary.csv"])
-    for row in [*outcomes, *_without_line(decision, names, outcomes)]:
+    for row in [*outcomes, *_without_line(decision, settings.names, outcomes)]:
         yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row
 
 
@@ -197,54 +197,6 @@ def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -
             outcome = BREAKS if compared > bound else NOTHING if pd.isna(value) else PASSES
             outcome = NONE if tolerance[line["metric"]] < 0 else outcome
             yield Outcome(TOGETHER, limit, str(line["metric"]), value, bound, outcome)
-
-
-def _of_one_file(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
-    """Yield the limits for the risk of one file; a bag of an earlier release has not all of the tables."""
-    yield from _of_file(decision, tables["filerisk/cells.csv"], tables["filerisk/summary.csv"])
-    if "filerisk/risks.csv" in tables:
-        yield from of_risks(decision, tables)
-    if "filerisk/diversity.csv" in tables:
-        yield from _of_diversity(decision, tables["filerisk/diversity.csv"])
-    if "filerisk/scenarios.csv" in tables:
-        yield from _of_scenarios(decision, tables["filerisk/scenarios.csv"])
-
-
-def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for the risk of one file; without a record in a cell, or a DIS, there is no verdict."""
-    records = int(cells["n_records"].sum())
-    if (k := decision.k_anonymity_at_least) is not None:
-        share, smallest, outcome = 0.0, float("nan"), NONE
-        if records:
-            smallest = float(cells["cell_size"].min())
-            share = int(cells.loc[cells["cell_size"] < k, "n_records"].sum()) / records
-            outcome = BREAKS if share > decision.records_below_k_at_most else PASSES
-        yield Outcome(FILE, "k_anonymity_at_least", "", smallest, k, outcome)
-    if (bound := decision.dis_at_most) is not None:
-        values = summary.set_index("quantity")["value"]
-        value, low, high = (float(values[name] or "nan") for name in ("dis", "dis_low", "dis_high"))
-        outcome = BREAKS if value > bound else NONE if pd.isna(value) else PASSES
-        yield Outcome(FILE, "dis_at_most", "", value, bound, UNSURE if low <= bound < high else outcome)
-
-
-def _of_scenarios(decision: Decision, scenarios: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for every scenario of the risk of one file; without a record in a cell there is no verdict."""
-    for row in scenarios[scenarios["scenario"].fillna("") != ""].to_dict("records"):
-        compared = int(row["n_compared"])
-        value = int(row["n_unique"]) / compared if compared else float("nan")
-        for limit, bound in decision.given("file_risk.scenarios", row["scenario"]).items():
-            outcome = BREAKS if value > bound else PASSES if compared else NONE
-            yield Outcome(FILE, limit, str(row["scenario"]), value, bound, outcome)
-
-
-def _of_diversity(decision: Decision, diversity: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for every sensitive variable, of its worst scenario or set; none without a cell."""
-    for target, lines in diversity.groupby("target", sort=False):
-        worst_of = {"l_diversity_at_least": lines["distinct_l"].min(), "t_closeness_at_most": lines["t"].max()}
-        for limit, bound in decision.given("file_risk.sensitive", str(target)).items():
-            value = float(worst_of[limit])
-            outcome = NONE if pd.isna(value) else BREAKS if is_beyond(limit, value, bound) else PASSES
-            yield Outcome(FILE, limit, str(target), value, bound, outcome)
 
 
 def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:

@@ -36,6 +36,7 @@ TABLES = (
     "filerisk/population.csv",
     "filerisk/risks.csv",
     "filerisk/thresholds.csv",
+    "filerisk/units.csv",
     "attribution/warnings.csv",
     "attribution/summary.csv",
 )
@@ -52,9 +53,11 @@ class VerdictSettings:
     n_variables : the number of linking variables
     default_scores : the linking variables that the metric `adhoc` scores by its default rules
     names : what the limits for a section apply to, such as metrics or scenarios, by the section, where they have names
+    units : whether the study declares units of the file of `file_risk`, such as households
     """
 
     decision: Decision | None
     n_variables: int
     default_scores: tuple[str, ...]
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    units: bool = False

@@ -66,7 +66,8 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
             *_default_scores(settings),
         ]
     )
-    return ordered(pd.concat([*parts, attack_warnings.assign(about=ATTACK)], ignore_index=True))
+    parts += [attack_warnings.assign(about=ATTACK), table(_of_records_alone(settings, tables)).assign(about=FILE)]
+    return ordered(pd.concat(parts, ignore_index=True))
 
 
 def ordered(lines: pd.DataFrame) -> pd.DataFrame:
@@ -155,6 +156,21 @@ def _threshold(row: Any, v: int) -> StudyWarning | None:
     fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy, "passing": passing}
     fields = {**fields, "compared": int(row.n_compared), "share": share}
     return StudyWarning(UNDERSTATES, "weak_threshold", fields, passing, share)
+
+
+def have_members(units: pd.DataFrame) -> bool:
+    """Return whether a unit of `filerisk/units.csv` has several records; otherwise units are records."""
+    return bool((units["n_members"] > units["n_units"]).any())
+
+
+def _of_records_alone(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Warn of limits that only records are compared with, where an intruder may know all members of a unit."""
+    units = tables.get("filerisk/units.csv")
+    if settings.decision is None or not settings.units or (units is not None and not have_members(units)):
+        return []
+    limits = [*settings.decision.given("file_risk.sensitive"), *settings.decision.given("file_risk.population")]
+    fields: Fields = {"limits": ", ".join(f"`{limit}`" for limit in limits)}
+    return [StudyWarning(UNDERSTATES, "records_alone", fields)] if limits else []
 
 
 def _convergence(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:

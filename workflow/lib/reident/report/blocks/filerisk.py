@@ -6,12 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from reident.filerisk.settings import UNITS
 from reident.intake.keys import MISSING_LABEL
 from reident.intake.severity import INVALIDATES
 from reident.language import messages
 from reident.linkage.bins import bin_ends
 from reident.report.blocks.common import size_class, verdict_on
-from reident.report.blocks.filerisk_thresholds import limit_text
+from reident.report.blocks.filerisk_thresholds import is_of_units, limit_of_units, limit_text
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
@@ -113,7 +114,7 @@ def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]
     warned = results.warnings
     if (warned.loc[warned["about"] == FILE, "severity"] == INVALIDATES).any():
         return "no_cell", {}
-    unsure, by_dis = undecided(lines), lines["limit"] == "dis_at_most"
+    unsure, by_dis = undecided(lines), (lines["limit"] == "dis_at_most") & (lines["metric"] != UNITS)
     if (unsure & by_dis).any():
         return "unsure", {"interval": interval(results)}
     if not quantity(results, "records_in_cells"):
@@ -125,6 +126,8 @@ def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]
 
 
 def _limit(results: Results, row: Any) -> str:
+    if is_of_units(row):
+        return limit_of_units(results, row)
     if row.limit in ("dis_at_most", "unique_share_at_most"):
         shares = {"value": apart(row.value, row.bound)[0], "limit": declared(row.bound)}
         if row.limit == "dis_at_most":

@@ -7,17 +7,18 @@ from typing import Any
 import pandas as pd
 
 from reident.filerisk.estimates import INDIVIDUAL
-from reident.filerisk.settings import POPULATION, SAMPLE
+from reident.filerisk.settings import POPULATION, SAMPLE, UNITS, of_units
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some
-from reident.report.wording import UNDEFINED, apart, declared, defined, escape, number, percent
+from reident.report.wording import UNDEFINED, apart, declared, defined, escape, number, percent, span
+from reident.sections.decision import LIMITS
 from reident.verdict.limits import UNSURE
 
-TEXT = Sentences("filerisk_thresholds")
-RISKS, THRESHOLDS = "filerisk/risks.csv", "filerisk/thresholds.csv"
+TEXT, OF_UNITS = Sentences("filerisk_thresholds"), Sentences("filerisk_units")
+RISKS, THRESHOLDS, UNITS_TABLE = "filerisk/risks.csv", "filerisk/thresholds.csv", "filerisk/units.csv"
 
 NUMBERS = (
     "expected_reidentifications_at_most", "population_uniques_at_most", "k_map_at_least", "l_diversity_at_least",
@@ -36,6 +37,43 @@ def limit_text(results: Results, row: Any) -> str:
     if row.limit == "share_above":
         fields["risk"] = declared(results.decision["share_above"]["risk"])
     return TEXT(f"limits.{row.limit}", basis=_basis(results, row), **fields)
+
+
+def is_of_units(row: Any) -> bool:
+    """Return whether a limit was judged for units instead of records."""
+    if row.limit == "unique_share_at_most":
+        return str(row.metric).startswith(of_units(" ").rstrip())
+    return row.metric == UNITS and row.limit not in LIMITS["file_risk.sensitive"]
+
+
+def limit_of_units(results: Results, row: Any) -> str:
+    """Return a limit in words that was judged for units (METHODS §7.7)."""
+    if row.limit == "k_anonymity_at_least":
+        return _anonymity_of_units(results, row)
+    if row.limit in NUMBERS:
+        fields = {"limit": number(row.bound), "value": number(row.value)}
+    else:
+        value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
+        fields = {"limit": declared(row.bound), "value": value}
+    if row.limit == "dis_at_most":
+        line = results.table(UNITS_TABLE).iloc[0] if row.outcome == UNSURE else None
+        interval = "" if line is None else span(line["dis_low"], line["dis_high"])
+        return OF_UNITS("limits.dis_unsure" if interval else "limits.dis_at_most", interval=interval, **fields)
+    if row.limit == "unique_share_at_most":
+        return OF_UNITS("limits.unique_share_at_most", scenario=escape(row.metric.partition(": ")[2]), **fields)
+    if row.limit == "share_above":
+        fields["risk"] = declared(results.decision["share_above"]["risk"])
+    return OF_UNITS(f"limits.{row.limit}", basis=OF_UNITS(f"basis.{row.outcome}"), **fields)
+
+
+def _anonymity_of_units(results: Results, row: Any) -> str:
+    """Return the limit on the smallest cell of units in words."""
+    if not defined(row.value):
+        return OF_UNITS("limits.k_undefined", k=round(row.bound))
+    line, allowed = results.table(UNITS_TABLE).iloc[0], results.decision.get("records_below_k_at_most") or 0
+    share = percent(line["below_k"] / line["n_compared"])
+    fields = {"k": round(row.bound), "smallest": some(round(row.value), "unit"), "share": share}
+    return OF_UNITS("limits.share_below_k" if allowed else "limits.k", limit=declared(allowed), **fields)
 
 
 def _basis(results: Results, row: Any) -> str:

@@ -6,6 +6,7 @@ import pandas as pd
 
 from reident.report.blocks.common import keys_in_words, portion
 from reident.report.blocks.filerisk import file_name
+from reident.report.blocks.filerisk_thresholds import UNITS_TABLE as UNITS
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
@@ -14,7 +15,6 @@ from reident.report.terms import some
 from reident.report.wording import count, defined, escape, percent, span, without_unit
 
 TEXT = Sentences("filerisk_units")
-UNITS = "filerisk/units.csv"
 MAX_LINES = 20
 """The table shows the whole key, every scenario and at most this number of sets, those with most unique units."""
 
