@@ -114,3 +114,41 @@ def test_every_sentence_is_there_in_both_languages(results, language, section):
     made = results(section, language=language, decision={"largest_risk_at_most": 0.5, "average_risk_at_most": 0.5})
     assert filerisk_thresholds.risk_thresholds(made)
     assert filerisk.risk_overall(made)
+
+
+UNLIKE = [(a, b) for a in range(1, 7) for b in range(a, 7)]
+PAIRS = drawn(2 * len(UNLIKE)).assign(hh=[str(at // 2) for at in range(2 * len(UNLIKE))], tenure="1",
+                                      region=[str(one) for pair in UNLIKE for one in pair])  # fmt: skip
+OF_UNITS = {**FILE_RISK, "key_variables": ["region"], "units": "hh",
+            "scenarios": [{"name": "Neighbour", "known": ["region"]}]}  # fmt: skip
+OF_ALL = {
+    "k_anonymity_at_least": 5, "dis_at_most": 0.9, "largest_risk_at_most": 0.2, "average_risk_at_most": 0.9,
+    "share_above": {"risk": 0.33, "at_most": 0.5}, "expected_reidentifications_at_most": 12,
+    "population_uniques_at_most": 1, "k_map_at_least": 2, "unique_share_at_most": 0.1,
+}  # fmt: skip
+
+
+def test_limits_on_units_are_beside_those_on_records(results):
+    """Seven records have each region, and no two pairs are alike."""
+    text = told(results(OF_UNITS, file=PAIRS, decision=OF_ALL))
+    assert "above the limit" in text
+    assert "cells of at least 5 records, here the smallest has 7 records and 0 % of the records" in text
+    assert "cells of at least 5 units, here the smallest has 1 unit and 100 % of the units" in text
+    assert "at most 10 % unique units for the intruder Neighbour, here 100.0 %" in text
+    undecided = "here 100.0 % (in the file alone, which does not decide it)"
+    assert f"a largest risk of a unit of at most 20 %, {undecided}" in text
+    assert f"at most 50 % of the units with a risk above 33 %, {undecided}" in text
+    assert "at most 12 units expected to be re-identified, here 21 (in the file" in text
+
+
+def test_limits_on_units_are_in_the_language_of_the_report(results):
+    text = told(results(OF_UNITS, file=PAIRS, decision=OF_ALL, language="de"))
+    assert "Zellen mit mindestens 5 Einheiten, hier hat die kleinste 1 Einheit" in text
+    assert "größtes Risiko einer Einheit höchstens 20" in text
+
+
+def test_units_whose_share_in_small_cells_is_allowed_are_told_by_it(results):
+    decision = {"k_anonymity_at_least": 3, "records_below_k_at_most": 0.5}
+    assert "at most 50 % of the units in cells of fewer than 3 units, here 100 %" in told(
+        results(OF_UNITS, file=PAIRS, decision=decision)
+    )

@@ -56,9 +56,10 @@ def limit_of_units(results: Results, row: Any) -> str:
         value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
         fields = {"limit": declared(row.bound), "value": value}
     if row.limit == "dis_at_most":
-        line = results.table(UNITS_TABLE).iloc[0] if row.outcome == UNSURE else None
-        interval = "" if line is None else span(line["dis_low"], line["dis_high"])
-        return OF_UNITS("limits.dis_unsure" if interval else "limits.dis_at_most", interval=interval, **fields)
+        if row.outcome != UNSURE:
+            return OF_UNITS("limits.dis_at_most", **fields)
+        line = results.table(UNITS_TABLE).iloc[0]
+        return OF_UNITS("limits.dis_unsure", interval=span(line["dis_low"], line["dis_high"]), **fields)
     if row.limit == "unique_share_at_most":
         return OF_UNITS("limits.unique_share_at_most", scenario=escape(row.metric.partition(": ")[2]), **fields)
     if row.limit == "share_above":
@@ -73,7 +74,11 @@ def _anonymity_of_units(results: Results, row: Any) -> str:
     line, allowed = results.table(UNITS_TABLE).iloc[0], results.decision.get("records_below_k_at_most") or 0
     share = percent(line["below_k"] / line["n_compared"])
     fields = {"k": round(row.bound), "smallest": some(round(row.value), "unit"), "share": share}
-    return OF_UNITS("limits.share_below_k" if allowed else "limits.k", limit=declared(allowed), **fields)
+    return (
+        OF_UNITS("limits.share_below_k", limit=declared(allowed), **fields)
+        if allowed
+        else OF_UNITS("limits.k", **fields)
+    )
 
 
 def _basis(results: Results, row: Any) -> str:
