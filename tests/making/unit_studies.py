@@ -141,55 +141,6 @@ def rows(study, seed):
     return puf, eif, links, [draw.randrange(3) for _ in puf]
 
 
-def changed(study, given, draw):
-    """A small study with a few changes: other values, members, links and clusters, more or fewer units."""
-    puf, eif, links, clusters = list(given[0]), list(given[1]), set(given[2]), list(given[3])
-    for _ in range(draw.choice([1, 1, 2, 4])):
-        side = draw.choice([puf, eif])
-        at = draw.randrange(len(side))
-        unit, how = side[at], draw.choice(["value", "value", "member", "copy", "more", "fewer", "link", "cluster"])
-        if how == "link":
-            links ^= {(draw.choice(puf).key, draw.choice(eif).key)}
-        elif how == "cluster":
-            clusters[draw.randrange(len(clusters))] = draw.randrange(9)
-        elif how == "copy":
-            side[at] = replace(draw.choice([*puf, *eif]), key=unit.key)
-        elif how == "fewer" and len(side) > 1:
-            del side[at]
-            links = {link for link in links if unit.key not in link}
-            clusters = clusters[: len(puf)]
-        elif how == "more" and len(side) < 14:
-            side.append(replace(unit, key=f"{unit.key[0]}{max(int(x.key[1:]) for x in side) + 1}"))
-            clusters += [draw.choice([*clusters, 9])] * (len(puf) - len(clusters))
-        elif how == "member":
-            side[at] = replace(unit, members=_other_members(unit, draw, draw.choice([*puf, *eif]).members))
-        elif how == "value":
-            side[at] = _other_value(study, unit, draw)
-    return puf, eif, links, clusters
-
-
-def _other_members(unit, draw, others):
-    """The members of a unit without one, or with those of another unit."""
-    at = draw.randrange(len(unit.members))
-    if draw.random() < 0.5 and len(unit.members) > 1:
-        return (*unit.members[:at], *unit.members[at + 1 :])
-    return (*unit.members, *others)[:12]
-
-
-def _other_value(study, unit, draw):
-    """The unit with another value of one variable, or in another stratum."""
-    n_own, v = len(unit.own), len(study["variables"])
-    at = draw.randrange(-1, v)
-    if at < 0:
-        return replace(unit, stratum=draw.choice(STRATA))
-    new = None if study["missing"] and draw.random() < 0.2 else draw.randrange(4)
-    if at < n_own:
-        return replace(unit, own=(*unit.own[:at], new, *unit.own[at + 1 :]))
-    place, at, members = draw.randrange(len(unit.members)), at - n_own, list(unit.members)
-    members[place] = (*members[place][:at], new, *members[place][at + 1 :])
-    return replace(unit, members=tuple(members))
-
-
 def described(studies, drawn):
     """Whether no value is missing, and the files whose units have one row each."""
     puf, eif, *_ = drawn
