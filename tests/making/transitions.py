@@ -311,7 +311,6 @@ HOUSEHOLDS: list[Change] = [
 ]
 VISITS: list[Change] = [
     {"simulate.seed": "3"},
-    {"simulate.persons": "70"},
     {"simulate.puf_patients": "25"},
     {"simulate.eif_patients": "40"},
     {"simulate.known": "0.7"},
@@ -623,7 +622,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
     ),
     "visits": (
         {
-            "simulate": {"kind": "visits", "persons": "60", "puf_patients": "20", "eif_patients": "30"},
+            "simulate": {"kind": "visits", "households": "60", "puf_patients": "20", "eif_patients": "30"},
             "units": {"puf": "patient", "eif": "member", "members": "some"},
             "linking_variables": [{"name": "ADMITTED", "type": "date", "eif": "day", "format": {"eif": "DD.MM.YYYY"}}],
             "metrics": {"taxicab": {}},

@@ -265,7 +265,7 @@ ADDRESSES = Case(
 PATIENTS = Case(
     {
         "id": "patients",
-        "simulate": {"kind": "visits", "persons": 60, "puf_patients": 30, "eif_patients": 40},
+        "simulate": {"kind": "visits", "households": 60, "puf_patients": 30, "eif_patients": 40},
         "units": {"puf": "patient", "eif": "member", "members": "some"},
         "linking_variables": [
             {"name": "SEX", "type": "categorical", "level": "unit", "eif": "gender",

@@ -31,7 +31,7 @@ def households(**keys):
 
 @cache
 def visits(**keys):
-    return simulate(Visits(kind="visits", **{"persons": 1500, "puf_patients": 600, "eif_patients": 900, **keys}))
+    return simulate(Visits(kind="visits", **{"households": 1500, "puf_patients": 600, "eif_patients": 900, **keys}))
 
 
 def members(frame, unit, columns):
@@ -123,7 +123,7 @@ def test_days_are_moved_and_visits_unknown_as_declared():
     [
         ({"kind": "households", "households": 10, "puf_households": 20}, "`simulate.households` (10)"),
         ({"kind": "households", "known": 1, "puf_households": 50, "eif_households": 40}, "`eif_households` (40)"),
-        ({"kind": "visits", "persons": 5, "puf_patients": 900}, "`simulate.persons`"),
+        ({"kind": "visits", "households": 5, "puf_patients": 900}, "`simulate.households`"),
         ({"kind": "visits", "known": 1, "puf_patients": 50, "eif_patients": 40}, "`eif_patients` (40)"),
     ],
 )

@@ -196,7 +196,7 @@ class Visits(Linked):
     """The kind of simulation."""
     seed: int = Field(2026, ge=0)
     """The seed of all random draws."""
-    persons: int = Field(3_000, ge=1)
+    households: int = Field(3_000, ge=1)
     """The number of households from which patients are drawn, with about 2.2 persons each."""
     puf_patients: int = Field(1_000, ge=1)
     """The number of patients in the public use file, with all their visits in a year."""

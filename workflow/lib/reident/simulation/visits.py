@@ -34,12 +34,12 @@ def draw_visits(spec: Visits) -> dict[str, pd.DataFrame]:
         If there are fewer persons than the files need.
     """
     streams = Streams(spec.seed)
-    persons = population.draw(spec.persons, streams.within("population"))  # in households: more persons than asked for
+    persons = population.draw(spec.households, streams.within("population"))
     n = len(persons["age"])
     held = round(spec.known * spec.puf_patients)
     if spec.puf_patients + max(spec.eif_patients - held, 0) > n or held > spec.eif_patients:
         raise InputError(
-            f"`simulate.persons` ({n:,} persons in {spec.persons:,} households) and `eif_patients` "
+            f"`simulate.households` ({n:,} persons in {spec.households:,} households) and `eif_patients` "
             f"({spec.eif_patients:,}) must be enough for both files. Increase them, or reduce the files."
         )
     order = streams("sample").permutation(n)
