@@ -157,7 +157,7 @@ class FileRisk(Section):
     """The columns of the file that identify a unit, such as a household or a person with several records. Uniques,
     k-anonymity and DIS are then also those of units by the values of all their members; records with an empty value are
     units of their own. The limits of `decision` apply to units too. If absent: the `units` of the study, for `puf` and
-    `eif`, or `population_models.household`; without either, not computed. Source: METHODS §7.7."""
+    `eif`; without these, not computed. Source: METHODS §7.7."""
 
     @property
     def side(self) -> str:
@@ -279,7 +279,7 @@ class FileRisk(Section):
     def check_household(self, units: tuple[str, ...] | None) -> None:
         """Refuse households that are not the units of the file."""
         household = self.population_models.household if self.population_models else None
-        if household is not None and household != units:
+        if None not in (household, units) and household != units:
             raise ValueError(
                 "`.file_risk.population_models.household` must have the columns of `units`, because a record belongs "
                 "to one household. Correct one of the two."

@@ -211,9 +211,7 @@ class Study(Section):
         """The columns that identify a unit of the file of `file_risk`, wherever the study declares them."""
         if self.file_risk is None:
             return None
-        models = self.file_risk.population_models
-        household = models.household if models else None
-        return self.file_risk.units or getattr(self.units, self.file_risk.side, None) or household
+        return self.file_risk.units or getattr(self.units, self.file_risk.side, None)
 
     @property
     def risk_key(self) -> tuple[KeyVariable, ...]:

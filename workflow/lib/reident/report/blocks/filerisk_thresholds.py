@@ -17,7 +17,8 @@ from reident.report.wording import UNDEFINED, apart, declared, defined, escape, 
 from reident.sections.decision import LIMITS
 from reident.verdict.limits import UNSURE
 
-TEXT, OF_UNITS = Sentences("filerisk_thresholds"), Sentences("filerisk_units")
+TEXT = Sentences("filerisk_thresholds")
+OF_UNITS = Sentences("filerisk_units")
 RISKS, THRESHOLDS, UNITS_TABLE = "filerisk/risks.csv", "filerisk/thresholds.csv", "filerisk/units.csv"
 
 NUMBERS = (
