@@ -203,17 +203,9 @@ def test_a_file_of_the_attack_has_the_units_of_the_study(section, units, measure
     assert step_settings.judging(limited).units is (units is not None)
 
 
-def test_households_of_the_models_are_units_and_no_others():
+def test_households_of_the_models_are_those_of_units_and_no_units_alone():
     section = {**FILE_RISK, "population_models": {"household": "hh"}}
-    assert Study.model_validate({"id": "p", "file_risk": section}).risk.units == ("hh",)
-    assert "units" not in Study.model_validate({"id": "p", "file_risk": section}).file_risk.model_dump(mode="json")
+    assert Study.model_validate({"id": "p", "file_risk": section}).risk.units is None
     with pytest.raises(ValidationError, match="must have the columns of `units`"):
         Study.model_validate({**PLAIN, **OF_STUDY, "file_risk": {"sampling_fraction": 0.5,
                               "population_models": {"household": "other"}}})  # fmt: skip
-
-
-def test_wildcards_leave_units_without_a_verdict():
-    found = judged(unlike_households(), {"k_anonymity_at_least": 5}, **UNLIKE, units=None, missing="wildcard",
-                   population_models={"household": "hh"})  # fmt: skip
-    assert found.limits[["metric", "outcome"]].to_numpy().tolist() == [["", "passes"], ["units", "none"]]
-    assert found.verdict["verdict"].tolist() == ["reservations"] * 2
