@@ -155,6 +155,9 @@ class Attacker:
             if (pairs := self.high[self.cells[c["n_puf"]]] * self.high[self.cells[c["n_eif"]]]) < MOST:
                 for name in ("n_links", "n_suspected", "n_ambiguous"):
                     self.at_most({c[name]: 1}, pairs)
+            # Each candidate is the only one of its record, and each record of the intruder a candidate of one.
+            if ["", line["metric"]] in self.record.get("containments", {}).get("one_candidate", []):
+                self.at_most({c["n_suspected"]: 1, c["n_eif"]: -1})
         self._add_up()
         self._rank()
         self._group()
