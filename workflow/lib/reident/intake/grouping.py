@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from reident.errors import Guard, InputError
 from reident.intake.key_reader import KeyReader, Lookup, as_before
-from reident.intake.ordering import KeyedSpool, Ordered
+from reident.intake.ordering import KeyedSpool, Ordered, sorted_rows
 from reident.intake.settings import PreparationSettings
 from reident.sections.linkage import LinkingVariable
 
@@ -97,12 +97,7 @@ class Grouping:
         unit, starts = np.cumsum(new) - 1, np.flatnonzero(new)
         sizes = np.diff(starts, append=len(new))
         self._largest = max(self._largest, int(sizes.max(initial=0)))
-        # By number, because a name that begins with a point is a path to Arrow.
-        numbered = [str(at) for at in range(len(self.members) + 1)]
-        order = pc.sort_indices(
-            pa.table([pa.array(unit), *table.select(self.members).columns], numbered),
-            sort_keys=[(name, "ascending") for name in numbered],
-        )
+        by_unit = sorted_rows(table.select(self.members).add_column(0, "", pa.array(unit)))
         n_row_keys = len(self.rows.names) if self.rows is not None else 0
         columns: dict[str, pa.Array] = {}
         for at, name in enumerate(table.column_names[: table.num_columns - n_row_keys]):
@@ -111,12 +106,12 @@ class Grouping:
                 columns[name] = column.take(pa.array(starts))
             elif name in self.members:
                 offsets = pa.array(np.append(starts, len(new)).astype(np.int32))
-                columns[name] = pa.ListArray.from_arrays(offsets, column.take(order))
+                columns[name] = pa.ListArray.from_arrays(offsets, column.take(by_unit))
             else:
                 columns[name] = self._common(name, column, starts, cluster=at >= self._width)
         if self.rows is not None:
-            place = order.to_numpy()
-            keys = table.select(range(table.num_columns - n_row_keys, table.num_columns)).take(order)
+            place = by_unit.to_numpy()
+            keys = table.select(range(table.num_columns - n_row_keys, table.num_columns)).take(by_unit)
             self.rows.add(keys, unit[place] + self.n, np.arange(len(place)) - starts[unit[place]])
         unit += self.n
         self.n += len(starts)

@@ -71,7 +71,7 @@ class KeyedSpool(Spool):
         """Return the first keys of ranges with about the records of a bucket, all but that of the first range."""
         sample = pa.concat_tables(self._sample).combine_chunks()
         cuts = np.linspace(0, sample.num_rows, -(-self.rows // BUCKET) + 1)[1:-1]
-        return sample.take(_order(sample).take(pa.array(np.unique(cuts.astype(np.int64)))))
+        return sample.take(sorted_rows(sample).take(pa.array(np.unique(cuts.astype(np.int64)))))
 
 
 class Ranges:
@@ -186,7 +186,7 @@ class Ordered:
             self._scattered.close()
 
     def _sorted(self, bucket: Bucket) -> Bucket:
-        order = _order(self._spool.key(bucket.table))
+        order = sorted_rows(self._spool.key(bucket.table))
         return Bucket(bucket.table.take(order).combine_chunks(), bucket.row[order.to_numpy()])
 
 
@@ -203,12 +203,13 @@ def groups(spool: Spool, numbers: Sequence[int]) -> Iterator[list[int]]:
         yield group
 
 
-def _order(key: pa.Table) -> pa.Array:
-    """Return the stable order of keys, part by part, by code point."""
-    if key.num_columns == 1:
-        return pc.sort_indices(_chunk(key, 0))
-    numbered = [str(at) for at in range(key.num_columns)]  # a name that begins with a point is a path to Arrow
-    return pc.sort_indices(key.rename_columns(numbered), sort_keys=[(name, "ascending") for name in numbered])
+def sorted_rows(columns: pa.Table) -> pa.Array:
+    """Return the stable order of rows, column by column, texts by code point."""
+    if columns.num_columns == 1:
+        return pc.sort_indices(_chunk(columns, 0))
+    # By number, because a name that begins with a point is a path to Arrow.
+    numbered = [str(at) for at in range(columns.num_columns)]
+    return pc.sort_indices(columns.rename_columns(numbered), sort_keys=[(name, "ascending") for name in numbered])
 
 
 def _chunk(table: pa.Table, at: int) -> pa.Array:

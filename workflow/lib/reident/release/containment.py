@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, permutations
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -65,13 +65,19 @@ def find(attacks: Mapping[str, Attack], *, complete: bool) -> Containments:
             elif is_first:
                 how = "first"
             contained.append(Contained(one.name, other.name, how))
+    two_pairs = tuple(one.name for one in made if one.losses.two_pairs)
+    return gathered(contained, made, ends)._replace(one_level=one_level, two_pairs=two_pairs)
+
+
+def gathered(
+    contained: Sequence[Contained], made: Sequence[Made], ends: Mapping[Name, tuple[bool, bool]]
+) -> Containments:
+    """Return the relations that attacks on records and on units have alike; `ends` as :func:`ends_of` gives them."""
     return Containments(
         tuple(contained),
         tuple(one.name for one in made if one.losses.one_candidate),
         tuple(name for name, (_, all_pass) in ends.items() if all_pass),
         tuple(name for name, (can_pass, _) in ends.items() if not can_pass),
-        one_level,
-        tuple(one.name for one in made if one.losses.two_pairs),
     )
 
 

@@ -47,12 +47,7 @@ def find(attacks: Mapping[str, Attack], *, complete: bool, single: Collection[st
     for one, other in permutations(made, 2):
         if how := _contained(one, other, all_pass=ends[other.name][1]):
             contained.append(Contained(one.name, other.name, how))
-    return Containments(
-        tuple(contained),
-        tuple(one.name for one in made if one.losses.one_candidate),
-        tuple(name for name, (_, all_pass) in ends.items() if all_pass),
-        tuple(name for name, (can_pass, _) in ends.items() if not can_pass),
-    )
+    return containment.gathered(contained, made, ends)
 
 
 def _agrees_alike(one: Made) -> bool:
