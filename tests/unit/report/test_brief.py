@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from making.filerisk import write_filerisk
 from making.matching import write_matching
 from making.report import cells
-from reident.report.blocks import brief, front
+from reident.report.blocks import brief, front, squares
 from reident.report.results import Results
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -41,10 +41,10 @@ def test_some_are_never_none_and_most_never_all(n, data):
 
 
 @pytest.mark.parametrize(
-    ("records", "found", "squares"), [(6000, 1022, 100), (6000, 40, 1000), (6000, 0, 100), (12, 3, 12), (500, 3, 500)]
+    ("records", "found", "expected"), [(6000, 1022, 100), (6000, 40, 1000), (6000, 0, 100), (12, 3, 12), (500, 3, 500)]
 )
-def test_squares_are_many_where_few_are_found_and_never_more_than_records(records, found, squares):
-    assert brief.squares_of(records, [found]) == (squares, records)
+def test_squares_are_many_where_few_are_found_and_never_more_than_records(records, found, expected):
+    assert squares.squares_of(records, [found]) == (expected, records)
 
 
 def strips(text):
@@ -58,7 +58,7 @@ def strips(text):
 
 def test_squares_are_the_counts_of_the_tables(results):
     study = results(limit=0.05)
-    drawn, whole = strips(brief.strips(study)), study.whole
+    drawn, whole = strips(squares.strips(study)), study.whole
     for metric in EVERY:
         line, (marks, beside) = whole.loc[metric], drawn[metric.capitalize()]
         of = line["n_puf"] / 100
@@ -75,7 +75,7 @@ def test_squares_are_the_counts_of_the_tables(results):
 def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(results, step):
     shape = {"metrics": ("taxicab",)}
     rate = results(**shape).whole["conditional_rate"].iloc[0]
-    marks, beside = strips(brief.strips(results(**shape, limit=rate + step)))["Taxicab"]
+    marks, beside = strips(squares.strips(results(**shape, limit=rate + step)))["Taxicab"]
     assert marks["found"] == marks["room"]
     assert marks["broken"] == (step < 0)
     assert ("▲" in beside) == (step < 0)
@@ -98,7 +98,7 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
 )
 def test_how_to_read_the_strips_is_shown_on_a_strip_to_which_it_applies(results, limits, share):
     study = results(decision=limits)
-    text, n_puf = str(brief.strips(study)).replace("\u00a0", " "), study.whole["n_puf"].iloc[0]
+    text, n_puf = str(squares.strips(study)).replace("\u00a0", " "), study.whole["n_puf"].iloc[0]
     found = re.search(r"How to read it\.\*\* (.+?): ([\d.]+) of 100 .+ The limit allows (.+?) to be found.*?;", text)
     name, said = found[1], re.findall(r"[\d.]+(?: %)?", found[0].partition("allows")[2])
     drawn = strips(text)[name][0]
@@ -113,7 +113,7 @@ def test_how_to_read_the_strips_is_shown_on_a_strip_to_which_it_applies(results,
 @pytest.mark.parametrize("n", [1, 60])
 def test_the_strip_of_any_metric_has_the_limit_on_it(results, n):
     study = results(decision={"confirmed_by_any_at_most": n})
-    marks, beside = strips(brief.strips(study))["Any metric"]
+    marks, beside = strips(squares.strips(study))["Any metric"]
     assert marks["broken"]
     assert "above the limit" in beside
     assert marks["room"] == round(100 * n / study.whole["n_puf"].iloc[0])
@@ -167,12 +167,12 @@ def test_every_study_has_a_brief_whose_squares_are_in_order(results, shape):
 def test_one_file_and_synthetic_files_have_strips_of_their_own(tmp_path):
     risk = Results(write_filerisk(tmp_path / "risk"))
     cells_ = risk.table("filerisk/cells.csv")
-    ((marks, beside),) = strips(brief.risk_strip(risk)).values()
+    ((marks, beside),) = strips(squares.risk_strip(risk)).values()
     unique = cells_.loc[cells_["cell_size"] == 1, "n_records"].sum()
     of = float(risk.table("filerisk/summary.csv").set_index("quantity").at["records", "value"]) / marks["total"]
     assert abs(marks["single"] - unique / of) <= 0.5
     matched = Results(write_matching(tmp_path / "matched", decision={"true_match_rate_at_most": 0}))
-    (marks, beside), *_ = strips(brief.matching_strips(matched).replace("** []", "** x []")).values()
+    (marks, beside), *_ = strips(squares.matching_strips(matched).replace("** []", "** x []")).values()
     assert beside.startswith("[▲ ") == marks["broken"]
 
 

@@ -30,6 +30,7 @@ from reident.report.blocks import (
     larger,
     matching,
     rates,
+    squares,
     strata,
     surest,
     together,
@@ -162,7 +163,7 @@ def front_page(study: Results) -> str:
         front.verdict(front.overall),
         warnings.grave_warnings,
         brief.keys,
-        brief.strips,
+        squares.strips,
         brief.product,
         brief.unseen,
     )
@@ -797,7 +798,7 @@ def test_a_conclusion_about_the_surest_claims(tmp_path, metrics, ordered, limit,
 
 def test_without_a_true_link_the_front_page_says_nothing_of_the_surest_claims(tmp_path):
     study = Results(write_results(tmp_path / "results", Shape(linked=0.0, lost=False)))
-    assert brief.surest(study) is None
+    assert squares.surest(study) is None
 
 
 UNNAMED = {
