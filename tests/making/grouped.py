@@ -53,8 +53,8 @@ def two_files(rng: np.random.Generator, households: int, known: float = 1.0, off
     return puf, eif.iloc[order].reset_index(drop=True), links
 
 
-def found(puf, eif, links, column, variables, *, declared=False, name=None) -> list[Finding]:
-    """What the check says of a column of both files; the stratum is the region."""
+def found(puf, eif, links, column, variables, *, declared=False, name=None, other=None) -> list[Finding]:
+    """What the check says of a column of both files, or of one of each; the stratum is the region."""
     tables, strata = {}, {}
     for side, frame in (("puf", puf), ("eif", eif)):
         columns = {"key": pa.array([f"{side}{row}" for row in range(len(frame))])}
@@ -69,7 +69,8 @@ def found(puf, eif, links, column, variables, *, declared=False, name=None) -> l
     )
     iuf = pa.table({"puf": links[:, 0].astype(np.int32), "eif": links[:, 1].astype(np.int32)})
     records = read(settings, tables, iuf, strata)
-    label = (name or column,)
-    codes = pd.factorize(pd.concat([puf[column], eif[column]]).where(lambda values: values != -1))[0].astype(np.int64)
-    groups = Groups(Candidate(label, label, declared), {"puf": codes[: len(puf)], "eif": codes[len(puf) :]})
+    other = other or column
+    codes = pd.factorize(pd.concat([puf[column], eif[other]]).where(lambda values: values != -1))[0].astype(np.int64)
+    candidate = Candidate((name or column,), (name or other,), declared)
+    groups = Groups(candidate, {"puf": codes[: len(puf)], "eif": codes[len(puf) :]})
     return list(grouping.check(records, iter([groups])))

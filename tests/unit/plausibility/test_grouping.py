@@ -1,5 +1,6 @@
 """Columns that group rows in a study of single rows, and columns that merely repeat (METHODS §1.1)."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -54,11 +55,11 @@ def test_the_number_of_groups_that_are_unique_in_both_files(seed, households, kn
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("column", grouped.CODES)
-def test_columns_that_merely_repeat_are_no_units(column, seed):
+def test_columns_that_merely_repeat_are_no_units(seed):
     rng = np.random.default_rng(seed)
     puf, eif, links = grouped.two_files(rng, int(rng.integers(200, 1500)), 1.0, off=0.0)
-    assert not grouped.found(puf, eif, links, column, VARIABLES)
+    for column, other in itertools.product(grouped.CODES, repeat=2):
+        assert not grouped.found(puf, eif, links, column, VARIABLES, other=other)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -81,8 +82,10 @@ def test_households_of_other_people_are_no_evidence():
 CANDIDATES = [
     ("clusters by another name", {"rates": {"cluster": "hh"}}, ["xhh", "phone"], [("hh", "xhh"), ("hh", "phone")]),
     ("clusters by the same name", {"rates": {"cluster": "hh"}}, ["hh", "phone"], [("hh", "hh")]),
-    ("the same name", {}, ["HH", "phone"], [("hh", "HH")]),
-    ("nothing in common", {}, ["phone"], []),
+    ("the same name", {}, ["HH", "phone"], [("hh", "HH"), ("hh", "phone")]),
+    ("two names", {}, ["phone"], [("hh", "phone")]),
+    ("many columns", {}, [f"home_{n}" for n in range(101)], []),
+    ("many columns, two names of households", {}, [*(f"a{n}" for n in range(100)), "xhh"], [("hh", "xhh")]),
 ]
 
 

@@ -65,7 +65,8 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
         yield from _variable(records, name)
     yield from links.account(account)
     if records.links.n < MIN_LINKS:
-        yield Finding("iuf", "few_links", records.links.n, n=records.links.n, severity=NOTABLE)
+        few = "few_linked_units" if records.profiles else "few_links"
+        yield Finding("iuf", few, records.links.n, n=records.links.n, severity=NOTABLE)
     if records.profiles:  # units are compared as wholes; what follows compares records, value by value
         return
     agreement = links.evidence(records)

@@ -7,8 +7,10 @@ variables. An intruder who sees the groups in both files names it, whatever is s
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -40,6 +42,9 @@ MIN_AGREEMENT = 0.5
 MAX_MEAN, MAX_RATIO = 10, 3.5
 """The largest mean number of rows of a group, and how many times as many rows all but the largest hundredth have at
 most: codes that merely repeat, such as those of occupations or places, have more, or differ more in size."""
+
+MAX_CANDIDATES = 100
+"""The most pairs of undeclared columns of which each is tried; of more, those whose names are alike or tell units."""
 
 MIN_CONSTANT, MAX_USUAL = 0.95, 0.9
 """A variable is one of groups if this share of the pairs of rows of a group agree on it, and fewer of all pairs do."""
@@ -76,7 +81,7 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
     """Return the columns that may group rows, by the names of all columns of both files.
 
     They are the columns of `rates.cluster` with those of their names in the EIF, or each that the study does not
-    declare; the parts of composite keys; and columns of one name that the study does not declare.
+    declare; the parts of composite keys; and pairs of columns that the study does not declare.
     """
     if settings.units is not None:
         return []
@@ -89,11 +94,16 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
     parts = [settings.keys_of(side) for side in ("puf", "eif")]
     if min(map(len, parts)) > 1:
         found += [Candidate((puf,), (eif,), declared=True) for puf, eif in zip(*parts, strict=False)]
-    folded = {name.casefold(): name for name in free["eif"]}
-    for name in free["puf"]:
-        if other := folded.get(name.casefold()):
-            found.append(Candidate((name,), (other,), declared=False))
+    found += [Candidate((puf,), (eif,), declared=False) for puf, eif in _undeclared(free["puf"], free["eif"])]
     return found
+
+
+def _undeclared(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of columns of both files that may group rows alike: all, or by their names if these are many."""
+    every = len(ours) * len(theirs) <= MAX_CANDIDATES
+    for first, second in itertools.product(ours, theirs):
+        if every or first.casefold() == second.casefold() or (NAME.search(first) and NAME.search(second)):
+            yield first, second
 
 
 def further(
@@ -150,14 +160,14 @@ def coded(
     order = {
         side: np.argsort(keys.codes([text], [settings.keys_of(side)])[0], kind="stable") for side, text in texts.items()
     }
+
+    @cache
+    def code(side: str, columns: tuple[str, ...]) -> np.ndarray:
+        empty = np.any([pc.equal(texts[side][name], "").to_numpy() for name in columns], axis=0)
+        return np.where(empty, -1, keys.codes([texts[side]], [columns])[0])[order[side]]
+
     for candidate in wanted:
-        names = candidate.puf, candidate.eif
-        codes = {}
-        for side, columns in zip(("puf", "eif"), names, strict=True):
-            empty = np.any([pc.equal(texts[side][name], "").to_numpy() for name in columns], axis=0)
-            code = keys.codes([texts[side]], [columns])[0]
-            codes[side] = np.where(empty, -1, code)[order[side]]
-        yield Groups(candidate, codes)
+        yield Groups(candidate, {"puf": code("puf", candidate.puf), "eif": code("eif", candidate.eif)})
 
 
 def check(records: Records, groups: Iterator[Groups]) -> Iterator[Finding]:
@@ -206,9 +216,9 @@ def agreement(puf: np.ndarray, eif: np.ndarray) -> float:
     """
     both = (puf >= 0) & (eif >= 0)
     puf, eif = puf[both], eif[both]
-    common = np.unique(np.column_stack([puf, eif]), axis=0, return_inverse=True)[1]
-    either = _pairs(puf) + _pairs(eif) - _pairs(common)
-    return _pairs(common) / either if either else 0.0
+    common = _pairs(_number(puf, eif, int(eif.max(initial=0)) + 1))
+    either = _pairs(puf) + _pairs(eif) - common
+    return common / either if either else 0.0
 
 
 def _pairs(codes: np.ndarray) -> int:

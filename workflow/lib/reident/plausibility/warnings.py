@@ -29,6 +29,7 @@ KINDS = {
     "links_dropped": ("links_dropped", "share n"),
     "repeats": ("repeats", "variable share chance"),
     "few_links": ("few_links", "n"),
+    "few_linked_units": ("few_linked_units", "n"),
     "groups": ("groups", "variable n share proposal"),
 }
 """The code of the warning of a check, and its fields; links outside the strata have their own (METHODS §2)."""

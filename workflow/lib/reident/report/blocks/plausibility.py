@@ -19,7 +19,7 @@ CHECKS, EXACT, WITHOUT = "plausibility.csv", "description/exact.csv", "descripti
 def plausibility_text(results: Results) -> str:
     """Explain the comparisons of the checks, and name those that could not be made."""
     checks = results.table(CHECKS)
-    few = (checks["check"] == "few_links") & (checks["scope"] == "iuf")
+    few = checks["check"].isin(["few_links", "few_linked_units"]) & (checks["scope"] == "iuf")
     return TEXT("few") if few.any() else TEXT("text")
 
 
