@@ -180,3 +180,26 @@ def test_the_board_reads_the_verdict_of_the_table_twice(results):
     study = results(limit=0.01)
     text = "\n".join(map(str, cells(study, "front")["front"]))
     assert text.count("[▲ Above the limit]{.above}") == 2
+
+
+def test_who_is_most_at_risk_is_read_off_the_tables(results):
+    study = results()
+    whole, lines = study.whole, study.table("rates.csv")
+    best, surest = whole["n_confirmed"].idxmax(), whole["n_single_confirmed"].idxmax()
+    single, stratum, variable = brief.at_risk(study).split("\n")
+    n, found = (f"{int(whole.at[surest, name]):,}" for name in ("n_single_confirmed", "n_confirmed"))
+    assert f"{n} of the {found} records that {surest.capitalize()} finds" in single
+    of_best = lines[(lines["metric"] == best) & (lines["stratum"] != "ALL") & (lines["n_puf"] >= 10)]
+    shares = of_best["n_confirmed"] / of_best["n_puf"]
+    high, low = re.findall(r"([\d.]+)\s% \(([\d,]+) of ([\d,]+)\)", stratum)
+    for shown, at in ((high, shares.idxmax()), (low, shares.idxmin())):
+        numbers = [round(100 * shares[at], 1), of_best.at[at, "n_confirmed"], of_best.at[at, "n_puf"]]
+        assert [float(text.replace(",", "")) for text in shown] == numbers
+    without = study.table("description/without.csv").query("metric == @best").set_index("variable")["n_confirmed"]
+    assert f"without {without.idxmin()}, " in variable
+    assert f" {int(without.min()):,} records in place of {int(whole.at[best, 'n_confirmed']):,}" in variable
+
+
+@pytest.mark.parametrize("shape", [{"nothing_confirmed": EVERY}, {"nothing_suspected": EVERY}, {"linked": 0.0}])
+def test_nobody_found_is_nobody_at_risk(results, shape):
+    assert brief.at_risk(results(**shape)) is None

@@ -18,6 +18,7 @@ from reident.report.blocks.front import (
     outcome_of,
     unconfirmable,
 )
+from reident.report.blocks.plausibility import WITHOUT
 from reident.report.blocks.squares import MANY_SQUARES, SQUARES, agreeing, linked, outcomes_of, squares_of, surest
 from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import summary as surest_lines
@@ -30,6 +31,7 @@ from reident.report.wording import (
     count,
     declared,
     defined,
+    escape,
     fixed,
     label_cells,
     listed,
@@ -64,7 +66,8 @@ def test(results: Results) -> str:
         line, names = results.whole.iloc[0], label_cells(results.strata_names)
         noun = "unit" if results.compares_units else "record"
         fields = {"eif": some(round(line["n_eif"]), noun), "puf": some(round(line["n_puf"]), noun)}
-        variables = some(len(results.study["linking_variables"]), "variable")
+        linking = [variable["name"] for variable in results.study["linking_variables"]]
+        variables = _named(some(len(linking), "variable"), linking)
         texts.append(TEXT("test.attack" if results.named else "test.unnamed", variables=variables, **fields))
         if names:
             texts.append(FRONT("strata", n=len(names), names=listed(names)))
@@ -76,6 +79,15 @@ def test(results: Results) -> str:
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
         texts.append(TEXT("test.file", records=some(records, "record"), variables=some(n, "key_variable")))
     return box("test", " ".join(texts)) if texts else ""
+
+
+def _named(variables: str, names: list[str]) -> str:
+    """Return a number of variables with their names, if these are few enough for a sentence."""
+    return (
+        TEXT("test.variables", variables=variables, names=listed(label_cells(names)))
+        if len(names) <= FEW
+        else variables
+    )
 
 
 @block("rates.csv")
@@ -194,3 +206,35 @@ def unseen(results: Results) -> str:
         texts.append(TEXT("unseen.guess", n=1 if low == high else 2, low=low, high=high))
     texts += [TEXT("unseen.harm"), TEXT("unseen.links")]
     return items(texts)
+
+
+@block("rates.csv", "strata/manifest.csv", WITHOUT)
+def at_risk(results: Results) -> str | None:
+    """Say which people are found most: those with one candidate, of which stratum, and by which variable."""
+    if not results.confirmable or not confirmed(results):
+        return None
+    texts, whole = [], results.whole
+    surest, best = str(whole["n_single_confirmed"].idxmax()), str(whole["n_confirmed"].idxmax())
+    if n := int(whole.at[surest, "n_single_confirmed"]):
+        found = int(whole.at[surest, "n_confirmed"])
+        key = "single_all" if n == found > 1 else "single"
+        texts.append(TEXT(f"at_risk.{key}", n=n, metric=title(surest), found=count(found)))
+    strata = results.strata.merge(results.table("rates.csv").query("metric == @best"), on="stratum", suffixes=("", "_"))
+    strata = strata[strata["n_puf"] >= FEW]
+    shares = strata["n_confirmed"] / strata["n_puf"]
+    if len(strata) > 1 and shares.max() > shares.min():
+        ends = {"high": strata.loc[shares.idxmax()], "low": strata.loc[shares.idxmin()]}
+        fields = {name: _of_stratum(line) for name, line in ends.items()}
+        strata_of = escape(results.strata_heading)
+        texts.append(TEXT("at_risk.stratum", strata=strata_of, metric=title(best), **fields))
+    without = results.table(WITHOUT).query("metric == @best").set_index("variable")["n_confirmed"].dropna()
+    if len(without) and (n := int(without.min())) < (found := int(whole.at[best, "n_confirmed"])):
+        fields = {"variable": escape(str(without.idxmin())), "metric": title(best), "found": count(found)}
+        texts.append(TEXT("at_risk.variable", n=n, **fields))
+    return items(texts) if texts else None
+
+
+def _of_stratum(line: pd.Series) -> str:
+    share = percent(line["n_confirmed"] / line["n_puf"])
+    fields = {"n": count(line["n_confirmed"]), "puf": count(line["n_puf"]), "share": share}
+    return TEXT("at_risk.of_stratum", label=escape(line["label"]), **fields)
