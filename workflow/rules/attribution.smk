@@ -26,7 +26,6 @@ rule prepare_attribution:
         "results/{study}/benchmarks/prepare_attribution.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

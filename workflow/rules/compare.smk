@@ -25,7 +25,6 @@ rule compare_variants:
         table="|".join(steps.COMPARED),
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

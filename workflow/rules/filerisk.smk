@@ -26,7 +26,6 @@ rule populate:
         "results/{study}/benchmarks/populate.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -54,7 +53,6 @@ rule prepare_filerisk:
         "results/{study}/benchmarks/prepare_filerisk.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -126,7 +124,6 @@ rule model_population:
         "results/{study}/benchmarks/model_population.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     # A table of interactions has up to 10 million cells.
     resources:
         mem_mb=memory(40),
@@ -180,7 +177,6 @@ rule measure_thresholds:
         "results/{study}/benchmarks/measure_thresholds.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

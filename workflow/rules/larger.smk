@@ -55,7 +55,6 @@ rule extrapolate:
         "results/{study}/benchmarks/extrapolate.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

@@ -23,7 +23,6 @@ rule synthesize:
         side=r"confidential|synthetic_\d+|holdout",
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -51,7 +50,6 @@ rule prepare_matching:
         "results/{study}/benchmarks/prepare_matching.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -87,7 +85,6 @@ rule match:
         "results/{study}/benchmarks/match.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

@@ -19,7 +19,6 @@ rule simulate_amounts:
         "results/{study}/benchmarks/simulate_amounts.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -46,7 +45,6 @@ rule microaggregate:
         "results/{study}/benchmarks/microaggregate.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -71,7 +69,6 @@ rule agreements:
         "results/{study}/benchmarks/agreements.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

@@ -29,7 +29,6 @@ rule check_description:
         "results/{study}/benchmarks/check_description.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

@@ -44,7 +44,6 @@ rule rate:
         "results/{study}/benchmarks/rate.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -76,7 +75,6 @@ rule count_members:
         "results/{study}/benchmarks/count_members.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,
@@ -104,7 +102,6 @@ rule compare_protection:
         "results/{study}/benchmarks/compare_protection.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

@@ -27,7 +27,6 @@ rule release:
         "results/{study}/benchmarks/release.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -79,7 +78,6 @@ rule edition:
         "results/{study}/benchmarks/edition.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

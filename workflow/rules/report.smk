@@ -35,7 +35,6 @@ rule report:
         "results/{study}/benchmarks/report.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

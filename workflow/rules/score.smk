@@ -91,7 +91,6 @@ rule rank:
         "results/{study}/benchmarks/rank.{metric}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -121,7 +120,6 @@ rule confirm:
         "results/{study}/benchmarks/confirm.{metric}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -144,7 +142,6 @@ rule export_confirmed:
         "results/{study}/benchmarks/export_confirmed.{metric}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -168,7 +165,6 @@ rule calibrate:
         "results/{study}/benchmarks/calibrate.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

@@ -31,7 +31,6 @@ rule stratify:
         "results/{study}/benchmarks/stratify.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -65,7 +64,6 @@ rule bin:
         "results/{study}/benchmarks/bin.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

@@ -18,7 +18,6 @@ rule resolve:
         "results/{study}/benchmarks/resolve.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -41,7 +40,6 @@ rule checklist:
         "results/{study}/benchmarks/checklist.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
@@ -65,7 +63,6 @@ rule simulate:
         "results/{study}/benchmarks/simulate.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

@@ -21,7 +21,6 @@ rule order_claims:
         "results/{study}/benchmarks/order_claims.{metric}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,
@@ -58,7 +57,6 @@ rule compare_metrics:
         "results/{study}/benchmarks/compare_metrics.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

@@ -27,7 +27,6 @@ rule join_files:
         "results/{study}/benchmarks/join_files.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

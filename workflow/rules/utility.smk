@@ -27,7 +27,6 @@ rule measure_utility:
         "results/{study}/benchmarks/measure_utility.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

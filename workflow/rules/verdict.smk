@@ -28,7 +28,6 @@ rule judge:
         "results/{study}/benchmarks/judge.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,

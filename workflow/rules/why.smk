@@ -55,7 +55,6 @@ rule export_why:
         "results/{study}/benchmarks/export_why.{metric}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         mem_mb=memory(5),
         runtime=minutes,
