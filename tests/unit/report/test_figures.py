@@ -18,7 +18,7 @@ from making.microaggregation import write_masked
 from making.report import BLOCKS, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import style
-from reident.report.blocks import attack, closest, patterns, strata
+from reident.report.blocks import agreement, closest, patterns, strata
 from reident.report.blocks.strata import _top, rates_of_strata
 from reident.report.results import Results
 from reident.report.wording import percent
@@ -143,7 +143,7 @@ def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source
 def test_a_formula_in_a_label_is_not_typeset(results):
     """A dollar sign that started a formula would be missing from the label of the row."""
     plain, dollars = (
-        attack.links_figure(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
+        agreement.agreement_figure(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
         for name in ("xxx", "$x$")
     )
     assert plain.svg.count("<use") == dollars.svg.count("<use")

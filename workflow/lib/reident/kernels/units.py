@@ -156,11 +156,6 @@ def sizes(units: Units, which: np.ndarray) -> np.ndarray:
     return units.start[which + 1] - units.start[which]
 
 
-def counted_members(puf: np.ndarray, eif: np.ndarray, *, whole: bool) -> np.ndarray:
-    """Return how many members of pairs of units count, from the sizes of the units."""
-    return np.maximum(puf, eif) if whole else eif
-
-
 def _quanta(rules: Rules) -> float:
     """Return the whole numbers of the bounds in a cost of 1: one number, if costs are few whole numbers."""
     largest = float(rules.largest.sum())

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from reident.language import messages
-from reident.report import style
 from reident.report.blocks.common import OF_UNITS
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import some
-from reident.report.wording import count_cells, digits, escape, label_cells, listed, percent, rates, shorten, word
+from reident.report.wording import count_cells, digits, escape, label_cells, listed, percent, rates, word
 
 TEXT = Sentences("attack")
 HEADING = Sentences("headings")
@@ -196,70 +193,3 @@ def strata_table(results: Results) -> str | None:
         *columns(manifest, HEADING, "puf_records=n_puf eif_records=n_eif true_links=n_links pairs_compared=pairs"),
         kind="compact sortable strata" if len(manifest) > 20 else "sortable strata",
     )
-
-
-OUTCOMES = {
-    "agree": (style.CONFIRMED, "white"),
-    "differ": (style.SUSPECTED, style.INK),
-    "missing": ("#e4e7ea", style.INK),
-}
-"""Colour of an outcome and of the number on it."""
-
-
-@block("description/variables.csv")
-def links_figure(results: Results) -> Figure | None:
-    """Draw the shares of true links that agree, differ or have a missing value, by variable."""
-    lines = results.table("description/variables.csv")
-    if not (lines["links"] > 0).all():
-        return None
-    shares = {outcome: lines[f"links_{outcome}"] / lines["links"] for outcome in OUTCOMES}
-
-    def draw(sheet: Sheet) -> None:
-        (axes,) = sheet.panels
-        _stack(axes, shares, least=0.11 if sheet.narrow else 0.055)
-        style.percent_axis(axes, 1.0)
-        axes.grid(visible=False)
-
-    alt, caption = _links_alt(lines, shares), TEXT("variables.figure.caption")
-    return style.row_figure(draw, list(lines["variable"]), alt=alt, caption=caption)
-
-
-def _stack(axes: Axes, shares: dict[str, pd.Series], least: float) -> None:
-    """Draw stacked bars of the outcomes, with numbers on those of a share of at least `least`."""
-    start = 0 * shares["agree"]
-    for outcome, share in shares.items():
-        colour, letter = OUTCOMES[outcome]
-        name = TEXT(f"variables.figure.{outcome}")
-        look: Look = {"color": colour, "edgecolor": "white", "linewidth": 0.5}
-        axes.barh(range(len(share)), share, left=start, height=0.64, label=name, **look)
-        for at, (value, left) in enumerate(zip(share, start, strict=True)):
-            if value >= least:
-                place: Look = {"ha": "center", "va": "center", "fontsize": 6.5}
-                axes.text(left + value / 2, at, percent(value, 0), color=letter, **place)
-        start = start + share
-
-
-def _links_alt(lines: pd.DataFrame, shares: dict[str, pd.Series]) -> str:
-    names = {outcome: TEXT(f"variables.figure.{outcome}_alt") for outcome in shares}
-    cells = [
-        f"{name}: {', '.join(f'{percent(shares[outcome][at])} {names[outcome]}' for outcome in shares)}"
-        for at, name in enumerate(lines["variable"])
-    ]
-    return TEXT("variables.figure.alt", cells="; ".join(cells))
-
-
-SIZE_MARKS: dict[str, Look] = {
-    "n_links": {"marker": "D", "color": "white", "markeredgecolor": style.CONFIRMED, "markersize": 3.6},
-    "n_puf": {"marker": "o", "color": style.CONFIRMED, "markersize": 4.6},
-    "n_eif": {"marker": "s", "color": style.SUSPECTED, "markeredgecolor": "#5d8bb0", "markersize": 4.2},
-}
-"""Marker of a column of the manifest."""
-
-
-def name_rows(sheet: Sheet, results: Results, lines: pd.DataFrame) -> None:
-    """Write the labels of the strata beside the rows, below the names of the strata variables."""
-    sheet.rows(list(lines["label"]))
-    for axes in sheet.left():
-        look: Look = {"ha": "right", "va": "bottom", "color": style.MUTED, "fontsize": 7}
-        look |= {"xycoords": "axes fraction", "xytext": (-4, 2), "textcoords": "offset points"}
-        axes.annotate(shorten(results.strata_heading, sheet.letters), (0, 1), **look)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from reident.linkage.settings import WHOLE
 from reident.report import style
-from reident.report.blocks.attack import MAX_STRATA, name_rows, with_strata_note, worst_strata
+from reident.report.blocks.attack import MAX_STRATA, with_strata_note, worst_strata
 from reident.report.blocks.common import limit_line, top_of
 from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
@@ -30,6 +30,7 @@ from reident.report.wording import (
     listed,
     percent,
     rates,
+    shorten,
 )
 
 TEXT = Sentences("rates")
@@ -117,6 +118,15 @@ def _counts(numerators: pd.Series, denominators: pd.Series) -> list[str]:
     ]
 
 
+def _name_rows(sheet: Sheet, results: Results, lines: pd.DataFrame) -> None:
+    """Write the labels of the strata beside the rows, below the names of the strata variables."""
+    sheet.rows(list(lines["label"]))
+    for axes in sheet.left():
+        look: Look = {"ha": "right", "va": "bottom", "color": style.MUTED, "fontsize": 7}
+        look |= {"xycoords": "axes fraction", "xytext": (-4, 2), "textcoords": "offset points"}
+        axes.annotate(shorten(results.strata_heading, sheet.letters), (0, 1), **look)
+
+
 @block("rates.csv", "strata/manifest.csv")
 def strata_sentence(results: Results) -> str | None:
     """Say in how many strata the conditional rate is above the limit."""
@@ -164,7 +174,7 @@ def rates_by_stratum_figure(results: Results) -> Figure | None:
         for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
             _panel(axes, lines, results.whole.at[metric, "conditional_rate"], results.limit_of(metric), top)
             axes.set_title(title(metric), pad=14)
-        name_rows(sheet, results, strata)
+        _name_rows(sheet, results, strata)
 
     return style.figure(
         draw,
