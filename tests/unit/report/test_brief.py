@@ -2,12 +2,13 @@
 
 import re
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.filerisk import write_filerisk
 from making.matching import write_matching
-from making.report import cells
+from making.report import cells, write_table
 from reident.report.blocks import brief, front, squares
 from reident.report.results import Results
 
@@ -203,3 +204,13 @@ def test_who_is_most_at_risk_is_read_off_the_tables(results):
 @pytest.mark.parametrize("shape", [{"nothing_confirmed": EVERY}, {"nothing_suspected": EVERY}, {"linked": 0.0}])
 def test_nobody_found_is_nobody_at_risk(results, shape):
     assert brief.at_risk(results(**shape)) is None
+
+
+def test_all_found_may_have_a_single_candidate(results):
+    study = results(metrics=("unicity",))
+    rates = study.folder / "rates.csv"
+    lines = pd.read_csv(rates)
+    lines["n_single_confirmed"] = lines["n_confirmed"]
+    write_table(rates, lines)
+    n = int(lines.loc[lines["stratum"] == "ALL", "n_confirmed"].iloc[0])
+    assert f"all {n:,} records that Unicity finds" in brief.at_risk(Results(study.folder))

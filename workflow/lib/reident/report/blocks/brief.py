@@ -217,8 +217,10 @@ def at_risk(results: Results) -> str | None:
     surest, best = str(whole["n_single_confirmed"].idxmax()), str(whole["n_confirmed"].idxmax())
     if n := int(whole.at[surest, "n_single_confirmed"]):
         found = int(whole.at[surest, "n_confirmed"])
-        key = "single_all" if n == found > 1 else "single"
-        texts.append(TEXT(f"at_risk.{key}", n=n, metric=title(surest), found=count(found)))
+        if n == found > 1:
+            texts.append(TEXT("at_risk.single_all", n=count(n), metric=title(surest)))
+        else:
+            texts.append(TEXT("at_risk.single", n=n, metric=title(surest), found=count(found)))
     strata = results.strata.merge(results.table("rates.csv").query("metric == @best"), on="stratum", suffixes=("", "_"))
     strata = strata[strata["n_puf"] >= FEW]
     shares = strata["n_confirmed"] / strata["n_puf"]
