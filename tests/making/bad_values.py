@@ -93,8 +93,8 @@ KEYS_AND_VALUES = [
         account=COMPLETE,
         values={"puf trade": ["TRADE-a", "NA", "TRADE-c", "TRADE-a"]},
         warnings=(
-            "puf.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like missing values",
-            "eif.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like missing values",
+            "puf.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like a missing value",
+            "eif.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like a missing value",
         ),
     ),
     Fixture("dates that the files write otherwise",
@@ -102,7 +102,7 @@ KEYS_AND_VALUES = [
             ("puf.csv and eif.csv, columns `trade` and `trade`: no code of `trade` is in both files", "recode")),
     Fixture("another missing code in one file, undeclared", {"eif.csv": EIF.replace("7050.125", "-99")},
             account=COMPLETE, values={"eif age": [7041.625, -99.0, 7063.375, 7074.625]},
-            warnings=("eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing values",)),
+            warnings=("eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like a missing value",)),
     Fixture(
         "a missing code of the other file only",
         {"eif.csv": EIF.replace("7050.125", "-9")},
@@ -110,7 +110,7 @@ KEYS_AND_VALUES = [
         study=variables(missing={"puf": ["-9"], "eif": [""]}),
         warnings=(
             "eif.csv, variable age: 1 values are a code that is declared missing for puf.csv only",
-            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing",
+            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like a missing",
         ),
     ),
     Fixture("missing codes of each file", {"eif.csv": EIF.replace("7050.125", "-99")}, account=COMPLETE,

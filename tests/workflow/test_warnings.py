@@ -38,11 +38,11 @@ def test_a_forgotten_missing_code_puts_the_verdict_under_reservation(tmp_path):
     verdict, warnings, terminal, log, page = finished(small.write(tmp_path, study, tables), tmp_path / "run", "small")
     assert verdict == "reservations"
     grave = warnings.loc[warnings["severity"] == "understates", "warning"]
-    (warning,) = (text for text in grave if "like missing values" in text)
+    (warning,) = (text for text in grave if "like a missing value" in text)
     assert "variable tenure" in warning
     assert "not declared as missing: -9" in warning
     assert f"small: warning, may understate the risk: {warning}" in terminal
     assert "small: within the limit, with reservations" in terminal
     assert f"may understate the risk: {warning}" in log
     assert "Within the limit, with reservations" in page
-    assert "like missing values and are not declared as missing" in page
+    assert "like a missing value and is not declared as missing" in page

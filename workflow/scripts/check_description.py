@@ -8,5 +8,6 @@ from reident.plausibility.check import check
 with ledger.step(snakemake) as step:
     prepared, strata = (step.read_sides(kind) for kind in ("", "strata_"))
     account = pd.concat([step.read("account"), step.read("strata_account")])
-    texts = grouping.texts(step.settings.files, {side: step.path(f"source_{side}") for side in prepared})
+    sources = {side: step.path(f"source_{side}") for side in prepared}
+    texts = grouping.texts(step.settings.files, sources) if grouping.is_of_rows(prepared) else {}
     step.write_all(check(step.settings, prepared, step.read("iuf"), strata, account, texts))

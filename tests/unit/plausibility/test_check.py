@@ -1,15 +1,19 @@
 """What links and files show of their description: each mistake is warned of, and a right description is not."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from making import descriptions
 from making.descriptions import Described, checked, warned
 from reident.intake import severity
 from reident.plausibility import numbers, warnings
 from reident.plausibility.findings import Finding, table
+from reident.plausibility.links import split
 
 
 def people(n: int = 240, n_links: int = 160, seed: int = 1) -> Described:
@@ -202,3 +206,20 @@ def test_a_drawn_mistake_that_loses_people_is_mostly_warned_of(kind):
 def test_drawn_right_descriptions_are_hardly_ever_accused():
     accused = [bool(warned(descriptions.draw(np.random.default_rng([12, draw])))) for draw in range(30)]
     assert sum(accused) <= 2
+
+
+@given(links=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=60))
+def test_units_with_several_partners_are_counted(links):
+    records = SimpleNamespace(every_link=dict(zip(("puf", "eif"), np.array(links, int).reshape(-1, 2).T, strict=True)))
+    found = list(split(records))
+    if len(set(links)) < 10:
+        assert found == []
+        return
+    shares = []
+    for side in (0, 1):
+        partners = {}
+        for link in links:
+            partners.setdefault(link[side], set()).add(link[1 - side])
+        shares.append((sum(len(one) > 1 for one in partners.values()) / len(partners), len(partners)))
+    assert [(one.statistic, one.n) for one in found] == [max(shares)]
+    assert found[0].severity == ("understates" if max(shares)[0] >= 0.2 else "")

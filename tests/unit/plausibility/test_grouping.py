@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,7 +110,7 @@ def test_parts_of_composite_keys_are_looked_at_and_units_are_not():
         (("hh",), ("home",)), (("person",), ("nr",)),
     ]  # fmt: skip
     units = study(files=files, linking_variables=variables, units={"puf": "hh", "eif": "home"})
-    assert grouping.candidates(step_settings.preparing(units), columns) == []
+    assert [one.puf for one in grouping.candidates(step_settings.preparing(units), columns)] == []
 
 
 def test_agreement_of_groups_is_a_share_of_pairs():
@@ -119,3 +120,53 @@ def test_agreement_of_groups_is_a_share_of_pairs():
     ours, theirs = ({(i, j) for i, j in pairs if side[i] == side[j]} for side in (puf, eif))
     assert grouping.agreement(puf, eif) == len(ours & theirs) / len(ours | theirs)
     assert grouping.agreement(np.array([1, 2]), np.array([1, 2])) == 0.0
+
+
+UNITS = """hh xhh HRHHID DB030 IDENTMEN HSERIALP ahid idhh ménage núcleo vivienda UNIT kunde household_number
+Haushaltsnummer person_id patient customer enrolee"""
+TOLD = "hhsize hhincome household_type persons case_mix family_status region"
+
+
+def test_names_of_units_and_of_what_is_told_of_them():
+    assert [name for name in UNITS.split() if not grouping.names_units(name)] == []
+    assert [name for name in TOLD.split() if grouping.names_units(name)] == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_households_are_seen_where_the_head_of_each_alone_is_linked(seed):
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, 400, 0.6)
+    heads = links[~puf["hh"].iloc[links[:, 0]].duplicated().to_numpy()]
+    (line,) = grouped.found(puf, eif, heads, "hh", VARIABLES)
+    assert line.n == grouped.found(puf, eif, links, "hh", VARIABLES)[0].n
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_code_for_no_household_hides_no_other(seed):
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, 400, 0.6)
+    for file in (puf, eif):
+        file["hh"] = file["hh"].where(rng.random(len(file)) < 0.9, 10**6)
+    (line,) = grouped.found(puf, eif, links, "hh", VARIABLES)
+    assert line.n > 5
+
+
+def test_numbers_that_repeat_in_every_region_are_told_with_it():
+    """Two columns of one name, and a column inside the strata."""
+    variables = [{"name": "age", "type": "numeric"}]
+    model = study(linking_variables=variables, strata=[{"name": "region", "puf": "REG", "eif": "r"}])
+    settings = step_settings.preparing(model)
+    columns = {side: [*settings.columns_of(side), "psu", "hh"] for side in ("puf", "eif")}
+    found = [(one.puf, one.eif) for one in grouping.candidates(settings, columns)]
+    assert (("REG", "hh"), ("r", "hh")) in found
+    assert (("psu", "hh"), ("psu", "hh")) in found
+
+
+def test_units_of_one_row_may_be_too_small():
+    units = study(linking_variables=[{"name": "age", "type": "numeric"}], units={"puf": "pid", "eif": "eid"})
+    settings = step_settings.preparing(units)
+    columns = {side: [*settings.columns_of(side), "hh"] for side in ("puf", "eif")}
+    assert [(one.puf, one.eif) for one in grouping.candidates(settings, columns)] == [(("hh",), ("hh",))]
+    rows, several = (pa.table({"n_members": pa.array(n, pa.int32())}) for n in ([1, 1], [1, 2]))
+    assert grouping.is_of_rows({"puf": rows, "eif": rows})
+    assert not grouping.is_of_rows({"puf": rows, "eif": several})

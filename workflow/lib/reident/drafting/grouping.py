@@ -13,7 +13,7 @@ from reident.drafting.links import Key, Links
 from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, key, number
 from reident.intake import keys
-from reident.plausibility.grouping import MAX_MEAN, MIN_GROUPED, NAME, agreement
+from reident.plausibility.grouping import MAX_MEAN, MIN_GROUPED, agreement, names_units
 from reident.plausibility.grouping import MIN_AGREEMENT as MIN_SAME
 from reident.study.reading import TODO
 
@@ -50,18 +50,19 @@ def _candidates(file: File, key_: Key) -> Iterator[DraftColumn]:
 
 
 def _units(first: DraftColumn, second: DraftColumn, links: Links | None) -> Units | None:
-    named = bool(NAME.search(first.name) or NAME.search(second.name))
+    named = names_units(first.name) or names_units(second.name)
     if links is None or not links.compared:
         alike = names.similarity(first.name, second.name) >= 0.95
         counted = first.counts is not None and second.counts is not None
-        if not (named and alike and counted and min(map(_grouped, (first, second))) >= MIN_GROUPED):
+        small = counted and all(one.records <= MAX_MEAN * len(one.values) for one in (first, second))
+        if not (named and alike and small and min(map(_grouped, (first, second))) >= MIN_GROUPED):
             return None
         return Units(first.name, second.name, f"`{first.name}` groups the rows of both files, by its name")
     codes = [_codes(table, column) for table, column in zip(links.records, (first, second), strict=True)]
     sizes = [np.unique(code, return_counts=True)[1] for code in codes]
     grouped = min(float(one[one > 1].sum() / one.sum()) if len(one) else 0.0 for one in sizes)
     small = all(len(one) and one.mean() <= MAX_MEAN for one in sizes)
-    if grouped < MIN_GROUPED or not (named or (small and _identifies(first, second))):
+    if grouped < MIN_GROUPED or not small or not (named or _identifies(first, second)):
         return None
     if agreement(*codes) < MIN_SAME:
         return None

@@ -53,7 +53,7 @@ def check(
     """
     records = read(settings, prepared, iuf, strata)
     found = list(findings(records, account))
-    if texts and settings.files is not None:
+    if texts and settings.files is not None and grouping.is_of_rows(prepared):
         wanted = grouping.candidates(settings.files, {side: text.column_names for side, text in texts.items()})
         found += grouping.check(records, grouping.coded(settings.files, wanted, texts))
     return Checked(table(found), exact.people(records))
@@ -68,6 +68,7 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
         few = "few_linked_units" if records.profiles else "few_links"
         yield Finding("iuf", few, records.links.n, n=records.links.n, severity=NOTABLE)
     if records.profiles:  # units are compared as wholes; what follows compares records, value by value
+        yield from links.split(records)
         return
     agreement = links.evidence(records)
     if agreement is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,12 +23,13 @@ import pyarrow.compute as pc
 from reident import reading
 from reident.errors import InputError
 from reident.intake import keys
+from reident.intake.grouping import N_MEMBERS
 from reident.intake.settings import PreparationSettings
 from reident.intake.severity import of_share
 from reident.plausibility.files import joined
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
-from reident.plausibility.records import Records, Sides
+from reident.plausibility.records import Records, Sides, Values
 from reident.sections.files import SourceFile
 
 MIN_GROUPED = 0.2
@@ -35,6 +37,9 @@ MIN_GROUPED = 0.2
 
 MIN_PAIRS = 5
 """The fewest pairs of linked rows in one group that show whether groups of both files correspond."""
+
+MIN_UNIQUE = 2
+"""The fewest groups that are unique by their members that are worth a warning."""
 
 MIN_AGREEMENT = 0.5
 """The smallest share of the pairs of linked rows in one group of either file that are in one group of both."""
@@ -49,11 +54,26 @@ MAX_CANDIDATES = 100
 MIN_CONSTANT, MAX_USUAL = 0.95, 0.9
 """A variable is one of groups if this share of the pairs of rows of a group agree on it, and fewer of all pairs do."""
 
-NAME = re.compile(
-    r"(^|[^a-z])x?(hh|hid|house|haushalt|menage|foyer|huishouden|hogar|famil|dwelling|serial|person|patient|case|pid)",
-    re.IGNORECASE,
+MAX_NAMED_RATIO, MAX_UNNAMED_MEAN = 6, 5
+"""The largest ratio for a column whose name is that of units, and the largest mean for one whose name is not."""
+
+MIN_GIANT, MAX_GIANT = 20, 10
+"""A group of more rows than this, and than so many times the median, is none: its code says that there is no unit."""
+
+_NAMES = re.compile(
+    r"hh|hid|house|haush|menage|foyer|huish|hushal|hushol|hogar|vivienda|domicil|nucleo|bostad|famil|dwell|wohnung|addr|"
+    r"adress|serial|ident|unit|db030|person|patient|pid|case|client|custom|kunde|card|employee|student|pupil|enrol|insured"
 )
-"""Names of columns that identify households, people or cases."""
+_ATTRIBUTES = re.compile(
+    r"inc|value|size|stat|typ|mix|weight|wgt|amount|group|batch|count|persons|relat|head|kind|familiar|personal|worker|birth"
+)
+"""Parts of names of households, people or cases, and of what is told of them."""
+
+
+def names_units(name: str) -> bool:
+    """Return whether the name of a column is that of households, people or cases, by its letters without accents."""
+    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    return bool(_NAMES.search(plain)) and not _ATTRIBUTES.search(plain)
 
 
 class Candidate(NamedTuple):
@@ -81,10 +101,9 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
     """Return the columns that may group rows, by the names of all columns of both files.
 
     They are the columns of `rates.cluster` with those of their names in the EIF, or each that the study does not
-    declare; the parts of composite keys; and pairs of columns that the study does not declare.
+    declare; the parts of composite keys; pairs of columns that the study does not declare, by themselves and inside the
+    strata; and two of one name together.
     """
-    if settings.units is not None:
-        return []
     free = {side: [name for name in columns[side] if name not in settings.columns_of(side)] for side in columns}
     found = []
     if settings.cluster:
@@ -94,15 +113,27 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
     parts = [settings.keys_of(side) for side in ("puf", "eif")]
     if min(map(len, parts)) > 1:
         found += [Candidate((puf,), (eif,), declared=True) for puf, eif in zip(*parts, strict=False)]
-    found += [Candidate((puf,), (eif,), declared=False) for puf, eif in _undeclared(free["puf"], free["eif"])]
+    undeclared = list(_undeclared(free["puf"], free["eif"]))
+    found += [Candidate((puf,), (eif,), declared=False) for puf, eif in undeclared]
+    if settings.strata:
+        inside = [tuple(_strata_of(settings, side)) for side in ("puf", "eif")]
+        found += [Candidate((*inside[0], puf), (*inside[1], eif), declared=False) for puf, eif in undeclared]
+    alike = [(puf, eif) for puf, eif in undeclared if puf.casefold() == eif.casefold()]
+    both = itertools.islice(itertools.combinations(alike, 2), MAX_CANDIDATES)
+    found += [Candidate((p, q), (e, f), declared=False) for (p, e), (q, f) in both]
     return found
+
+
+def _strata_of(settings: PreparationSettings, side: str) -> list[str]:
+    """Return the columns of a file that have the strata."""
+    return [getattr(variable, side) for variable in settings.strata]
 
 
 def _undeclared(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of columns of both files that may group rows alike: all, or by their names if these are many."""
     every = len(ours) * len(theirs) <= MAX_CANDIDATES
     for first, second in itertools.product(ours, theirs):
-        if every or first.casefold() == second.casefold() or (NAME.search(first) and NAME.search(second)):
+        if every or first.casefold() == second.casefold() or (names_units(first) and names_units(second)):
             yield first, second
 
 
@@ -113,8 +144,6 @@ def further(
 
     `made` has the columns of files that are in memory. A file that cannot be read has none here.
     """
-    if settings.units is not None:
-        return {}
     columns = dict(made)
     with contextlib.suppress(InputError, OSError):
         for side, path in paths.items():
@@ -139,6 +168,13 @@ def _is_readable(source: SourceFile, path: Path, name: str) -> bool:
     return False
 
 
+def is_of_rows(prepared: Mapping[str, pa.Table]) -> bool:
+    """Return whether each record is one row of its file, also where the study declares units."""
+    return not any(
+        N_MEMBERS in table.column_names and pc.max(table[N_MEMBERS]).as_py() != 1 for table in prepared.values()
+    )
+
+
 def texts(settings: PreparationSettings, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
     """Return the text of both files, as far as their columns may group rows, with their keys; empty if none may."""
     columns = further(settings, paths)
@@ -148,7 +184,7 @@ def texts(settings: PreparationSettings, paths: Mapping[str, Path]) -> dict[str,
     read = {}
     for side, path in paths.items():
         key = settings.keys_of(side)
-        names = list(dict.fromkeys([*key, *known[side], *columns.get(side, [])]))
+        names = list(dict.fromkeys([*key, *known[side], *_strata_of(settings, side), *columns.get(side, [])]))
         read[side] = reading.read(path, settings.file(side), names, key)
     return read
 
@@ -177,7 +213,7 @@ def check(records: Records, groups: Iterator[Groups]) -> Iterator[Finding]:
 
 
 def _measured(records: Records, groups: Groups) -> Finding | None:
-    candidate, codes = groups
+    candidate, codes = groups.candidate, {side: _without_giants(codes) for side, codes in groups.codes.items()}
     if not _corresponds(records, codes) or not (candidate.declared or _is_unit(records, candidate, codes)):
         return None
     n_groups, names = len(np.unique(codes["puf"][codes["puf"] >= 0])), "+".join(candidate.puf)
@@ -186,10 +222,16 @@ def _measured(records: Records, groups: Groups) -> Finding | None:
     n_theirs = int(codes["eif"].max(initial=0)) + 1
     linked = _number(codes["puf"][records.every_link["puf"]], codes["eif"][records.every_link["eif"]], n_theirs)
     true = np.isin(_number(puf.group[at], eif.group[other], n_theirs), linked)
-    if not (puf.size[at] > 1).any() or (records.links.n and 2 * true.sum() < len(at)):
+    if len(at) < MIN_UNIQUE or not (puf.size[at] > 1).any() or (records.links.n and 2 * true.sum() < len(at)):
         return None
     share = len(at) / n_groups
     return Finding(names, "groups", share, float(n_groups), len(at), of_share(share), candidate.option)
+
+
+def _without_giants(codes: np.ndarray) -> np.ndarray:
+    sizes = np.bincount(codes[codes >= 0])
+    most = max(MIN_GIANT, MAX_GIANT * np.median(sizes[sizes > 0])) if sizes.any() else 0
+    return np.where((codes >= 0) & (sizes[np.maximum(codes, 0)] <= most), codes, -1) if sizes.any() else codes
 
 
 def _number(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
@@ -204,9 +246,10 @@ def _corresponds(records: Records, codes: Sides) -> bool:
         if len(code) == 0 or sizes[sizes > 1].sum() < MIN_GROUPED * len(code):
             return False
     puf, eif = (codes[side][records.every_link[side]] for side in ("puf", "eif"))
-    if len(puf) < MIN_LINKS or min(_pairs(one[one >= 0]) for one in (puf, eif)) < MIN_PAIRS:
-        return records.links.n < MIN_LINKS
-    return agreement(puf, eif) >= MIN_AGREEMENT
+    pairs = [_pairs(one[one >= 0]) for one in (puf, eif)]
+    if len(puf) < MIN_LINKS or max(pairs) < MIN_PAIRS:  # as where the head of each household alone is linked
+        return True
+    return min(pairs) >= MIN_PAIRS and agreement(puf, eif) >= MIN_AGREEMENT
 
 
 def agreement(puf: np.ndarray, eif: np.ndarray) -> float:
@@ -230,21 +273,29 @@ def _pairs(codes: np.ndarray) -> int:
 def _is_unit(records: Records, candidate: Candidate, codes: Sides) -> bool:
     """Return whether a column of both files looks like that of units, and not like one that merely repeats.
 
-    Its name says so; or a variable is the same in its groups, which are small and alike in size, as those of a
+    Its groups are small and alike in size; and its name says so, or a variable is the same in its groups, as those of a
     household are, or most variables are, as those of a person with several rows.
     """
-    if any(NAME.search(names[0]) for names in (candidate.puf, candidate.eif)):
-        return True
-    constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*records.variables, ""]]
     sizes = np.bincount(codes["puf"][codes["puf"] >= 0])
     sizes = sizes[sizes > 0]
-    alike = np.quantile(sizes, 0.99, method="inverted_cdf") <= MAX_RATIO * sizes.mean()
-    return sizes.mean() <= MAX_MEAN and (2 * sum(constant) > len(constant) or (any(constant) and alike))
+    mean, ratio = sizes.mean(), np.quantile(sizes, 0.99, method="inverted_cdf") / sizes.mean()
+    if any(map(names_units, (*candidate.puf, *candidate.eif))):
+        return bool(mean <= MAX_MEAN and ratio <= MAX_NAMED_RATIO)
+    if len(candidate.puf) > 1:
+        return False
+    constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*_values(records), ""]]
+    alike = ratio <= MAX_RATIO and mean <= MAX_UNNAMED_MEAN
+    return bool(mean <= MAX_MEAN and (2 * sum(constant) > len(constant) or (any(constant) and alike)))
+
+
+def _values(records: Records) -> dict[str, Values]:
+    """Return the values of the linking variables; those of units of one row are those of the row."""
+    return {**records.variables, **records.profiles}
 
 
 def _is_constant(records: Records, name: str, codes: np.ndarray, side: str) -> bool:
     """Return whether the rows of a group agree on a variable, or on the stratum, and others do not."""
-    values = records.variables[name].codes[side] if name else records.strata[side]
+    values = _values(records)[name].codes[side] if name else records.strata[side]
     present = (codes >= 0) & (values >= 0)
     values, groups = values[present], codes[present]
     n, inside = len(values), _pairs(groups)
@@ -263,7 +314,7 @@ class _Profiles(NamedTuple):
 
 def _profiles(records: Records, side: str, codes: np.ndarray) -> _Profiles:
     """Return the unique groups of a file, by the multiset of their members' codes and strata, all of them present."""
-    columns = [values.codes for values in records.variables.values()]
+    columns = [values.codes for values in _values(records).values()]
     complete = np.all([records.strata[side] >= 0, *(column[side] >= 0 for column in columns)], axis=0)
     member = joined(records, side, columns)
     rows = np.flatnonzero(codes >= 0)

@@ -23,6 +23,9 @@ MAX_RANKED, STRANGERS = 2_000, 200
 MIN_WRONG, MIN_MISSING = 0.06, 0.1
 """The smallest shares of wrong links, and of missing ones of those that are there, that are warned of."""
 
+MIN_SPLIT = 0.2
+"""The smallest share of linked units with several partners that is warned of: households that parted are fewer."""
+
 OTHER = {"puf": "eif", "eif": "puf"}
 MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
 """Records with and without a link that are compared with all of the other file, and about how many pairs that is."""
@@ -48,6 +51,16 @@ def account(tables: pd.DataFrame) -> Iterator[Finding]:
 def severity_of_lost(lost: int, links: int) -> str:
     """Return the severity of a warning of links that no metric can find."""
     return INVALIDATES if lost == links else UNDERSTATES if lost >= MATERIAL * links else NOTABLE
+
+
+def split(records: Records) -> Iterator[Finding]:
+    """Yield the share of linked units with links to several units of the other file, of the file that has more."""
+    links = np.unique(np.column_stack([records.every_link[side] for side in OTHER]), axis=0)
+    if len(links) < MIN_LINKS:
+        return
+    partners = [np.unique(units, return_counts=True)[1] for units in links.T]
+    share, n = max((float((one > 1).mean()), len(one)) for one in partners)
+    yield Finding("units", "units_split", share, n=n, severity=UNDERSTATES if share >= MIN_SPLIT else "")
 
 
 class Evidence(NamedTuple):

@@ -25,6 +25,7 @@ KINDS = {
     "distance": ("distance", "variable share"),
     "partners_by_chance": ("partners_by_chance", "n"),
     "wrong_links": ("wrong_links", "share n"),
+    "units_split": ("units_split", "share n"),
     "links_missing": ("links_missing", "share n"),
     "links_dropped": ("links_dropped", "share n"),
     "repeats": ("repeats", "variable share chance"),
