@@ -62,7 +62,7 @@ ATTACK = {
     "reservations below": r"warnings? below says? that the risk may be understated",
     "no true link": r"There are no true links between the files",
     "links outside": r"Not one of the \d+ true links is inside a stratum",
-    "exact above": r"Without any metric, exact values of \w+ and \w+ name .*by [\d,]+ claims, which is above the",
+    "exact above": r"exact values of \w+ and \w+ name .*by [\d,]+ claims, of which [\d.]+\s% are right; this is above the",
     "exact within": r"A join on exact values of one or two variables is within the limits?\.",
     # The verdict on each metric
     "cell above": r"\[▲ [\w. ]+ found(, limit [\w. ]+)?: above the limit( of another kind)?\]|\[▲ = [\d.]+ %\]",
@@ -71,7 +71,7 @@ ATTACK = {
     "cell nothing": r": nothing to judge\*\*",
     "cell none": r": no verdict\*\*",
     # The warnings
-    "no warnings": r"There are no warnings",
+    "no warnings": r"checks of files and settings give no warning",
     "only notable": r"There (is one|are \d+) notable warnings?",
     "may understate": r"\*\*May understate the risk\.\*\*",
     "may invalidate": r"\*\*May invalidate the results\.\*\*",
@@ -181,8 +181,8 @@ BRIEF = {
     "how to read": r"\*\*How to read it\.\*\*",
     "chance": r"As many candidates drawn at random",
     "one guess": r"One guess among the candidates is right for [\d.]+ % (to [\d.]+ % )?of the suspected",
-    "paradox": r"Why \w+ finds most and \w+ is most often right",
-    "most and best": r"finds most, and is most often right",
+    "paradox": r"Why \w+ finds most and \w+ is more often right",
+    "most and best": r"finds most, and no other metric is more often right",
 }
 LARGER = {
     "larger file": r"With \S+× this file \([\d,]+ records\), .+ would confirm an estimated .+ of the .+ \(95 % int",
@@ -759,7 +759,7 @@ SUREST = {
     "about": r"\*\*4 of 10\*\* of the surest claims are right, made by Taxicab",
     "by agreement": r"\*\*10 of 10\*\* of the surest claims are right, made where most metrics agree",
     "many at 95": r"Of the \d+ surest claims made (by|where) .+?, at least 95 % are right",
-    "one at 95": r"Only the surest claim of all is right",
+    "one at 95": r"Beyond the one surest claim, fewer than 95\s% are right",
     "none at 95": r"However few are made, fewer than 95 % of the surest claims are right",
     "order": r"the score of the best candidate, then how far behind the next one is",
     "agreement": r"for the agreement of metrics, the number of metrics that suspect the pair takes the place of the",

@@ -45,6 +45,8 @@ from reident.verdict.warnings import ATTACK
 TEXT = Sentences("brief")
 
 FRONT = Sentences("front")
+MAX_NAMES = 15
+"""Variables whose names are in a sentence; of more, their number is."""
 
 
 def frequency(part: float, n: float) -> str:
@@ -77,7 +79,8 @@ def test(results: Results) -> str:
         texts.append(TEXT("test.matching", n=n, number=word(n), people=some(round(people), "person")))
     if results.has(filerisk.SUMMARY):
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
-        texts.append(TEXT("test.file", records=some(records, "record"), variables=some(n, "key_variable")))
+        variables = _named(some(n, "key_variable"), [one.name for one in results.model.risk.key_variables])
+        texts.append(TEXT("test.file", records=some(records, "record"), variables=variables))
     return box("test", " ".join(texts)) if texts else ""
 
 
@@ -85,7 +88,7 @@ def _named(variables: str, names: list[str]) -> str:
     """Return a number of variables with their names, if these are few enough for a sentence."""
     return (
         TEXT("test.variables", variables=variables, names=listed(label_cells(names)))
-        if len(names) <= FEW
+        if len(names) <= MAX_NAMES
         else variables
     )
 

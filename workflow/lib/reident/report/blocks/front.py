@@ -180,7 +180,14 @@ def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
         text = TEXT("exact.limit", limit=bound_of(row.limit, row.bound), what=what(results, row.limit))
         beyond.setdefault(claims, []).append(text)
     return [
-        TEXT("exact.above", names=names, people=_of_puf(results, people), claims=claims, limits=listed(limits))
+        TEXT(
+            "exact.above",
+            names=names,
+            people=_of_puf(results, people),
+            claims=claims,
+            share=percent(people / claims),
+            limits=listed(limits),
+        )
         for (names, people, claims), limits in beyond.items()
     ]
 
