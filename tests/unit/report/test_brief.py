@@ -214,3 +214,9 @@ def test_all_found_may_have_a_single_candidate(results):
     write_table(rates, lines)
     n = int(lines.loc[lines["stratum"] == "ALL", "n_confirmed"].iloc[0])
     assert f"all {n:,} records that Unicity finds" in brief.at_risk(Results(study.folder))
+
+
+def test_a_file_on_its_own_is_compared_on_the_variables_that_are_named(tmp_path):
+    study = Results(write_filerisk(tmp_path / "results"))
+    names = list(study.table("filerisk/variables.csv")["variable"])
+    assert f"key variables ({', '.join(names[:-1])} and {names[-1]})" in brief.test(study)

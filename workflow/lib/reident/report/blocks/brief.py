@@ -79,16 +79,17 @@ def test(results: Results) -> str:
         texts.append(TEXT("test.matching", n=n, number=word(n), people=some(round(people), "person")))
     if results.has(filerisk.SUMMARY):
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
-        variables = _named(some(n, "key_variable"), [one.name for one in results.model.risk.key_variables])
+        key = [] if results.has("rates.csv") else list(results.table(filerisk.VARIABLES)["variable"])
+        variables = _named(some(n, "key_variable"), key)
         texts.append(TEXT("test.file", records=some(records, "record"), variables=variables))
     return box("test", " ".join(texts)) if texts else ""
 
 
 def _named(variables: str, names: list[str]) -> str:
-    """Return a number of variables with their names, if these are few enough for a sentence."""
+    """Return a number of variables with their names, if there are any, and few enough for a sentence."""
     return (
         TEXT("test.variables", variables=variables, names=listed(label_cells(names)))
-        if len(names) <= MAX_NAMES
+        if 0 < len(names) <= MAX_NAMES
         else variables
     )
 
