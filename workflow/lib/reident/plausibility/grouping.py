@@ -101,8 +101,8 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
     """Return the columns that may group rows, by the names of all columns of both files.
 
     They are the columns of `rates.cluster` with those of their names in the EIF, or each that the study does not
-    declare; the parts of composite keys; pairs of columns that the study does not declare, by themselves and inside the
-    strata; and two of one name together.
+    declare; the parts of composite keys; pairs of columns that the study does not declare; and of these, those that are
+    named as units are, inside the strata too, and together with another column of one name.
     """
     free = {side: [name for name in columns[side] if name not in settings.columns_of(side)] for side in columns}
     found = []
@@ -115,12 +115,13 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
         found += [Candidate((puf,), (eif,), declared=True) for puf, eif in zip(*parts, strict=False)]
     undeclared = list(_undeclared(free["puf"], free["eif"]))
     found += [Candidate((puf,), (eif,), declared=False) for puf, eif in undeclared]
+    of_units = [pair for pair in undeclared if any(map(names_units, pair))]
     if settings.strata:
         inside = [tuple(_strata_of(settings, side)) for side in ("puf", "eif")]
-        found += [Candidate((*inside[0], puf), (*inside[1], eif), declared=False) for puf, eif in undeclared]
+        found += [Candidate((*inside[0], puf), (*inside[1], eif), declared=False) for puf, eif in of_units]
     alike = [(puf, eif) for puf, eif in undeclared if puf.casefold() == eif.casefold()]
-    both = itertools.islice(itertools.combinations(alike, 2), MAX_CANDIDATES)
-    found += [Candidate((p, q), (e, f), declared=False) for (p, e), (q, f) in both]
+    both = (pairs for pairs in itertools.combinations(alike, 2) if any(pair in of_units for pair in pairs))
+    found += [Candidate((p, q), (e, f), declared=False) for (p, e), (q, f) in itertools.islice(both, MAX_CANDIDATES)]
     return found
 
 
@@ -197,13 +198,15 @@ def coded(
         side: np.argsort(keys.codes([text], [settings.keys_of(side)])[0], kind="stable") for side, text in texts.items()
     }
 
-    @cache
     def code(side: str, columns: tuple[str, ...]) -> np.ndarray:
         empty = np.any([pc.equal(texts[side][name], "").to_numpy() for name in columns], axis=0)
         return np.where(empty, -1, keys.codes([texts[side]], [columns])[0])[order[side]]
 
+    of_column = cache(lambda side, name: code(side, (name,)))  # pairs of several columns are seldom asked for again
     for candidate in wanted:
-        yield Groups(candidate, {"puf": code("puf", candidate.puf), "eif": code("eif", candidate.eif)})
+        columns = {"puf": candidate.puf, "eif": candidate.eif}
+        codes = {side: of_column(side, *one) if len(one) == 1 else code(side, one) for side, one in columns.items()}
+        yield Groups(candidate, codes)
 
 
 def check(records: Records, groups: Iterator[Groups]) -> Iterator[Finding]:
@@ -281,8 +284,6 @@ def _is_unit(records: Records, candidate: Candidate, codes: Sides) -> bool:
     mean, ratio = sizes.mean(), np.quantile(sizes, 0.99, method="inverted_cdf") / sizes.mean()
     if any(map(names_units, (*candidate.puf, *candidate.eif))):
         return bool(mean <= MAX_MEAN and ratio <= MAX_NAMED_RATIO)
-    if len(candidate.puf) > 1:
-        return False
     constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*_values(records), ""]]
     alike = ratio <= MAX_RATIO and mean <= MAX_UNNAMED_MEAN
     return bool(mean <= MAX_MEAN and (2 * sum(constant) > len(constant) or (any(constant) and alike)))
