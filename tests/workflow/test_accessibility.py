@@ -54,9 +54,17 @@ def test_axe_finds_what_is_wrong(tmp_path):
     assert "color-contrast" in found
 
 
-@pytest.mark.parametrize("page", ["reports/example/releasable/edition.html", "site/index.html", "site/config.html"])
+PAGES = (
+    "reports/example/disclosure-review.html",
+    "reports/example/releasable/edition.html",
+    *(f"site/{page}.html" for page in ("index", "how-to/households", "explanation/rates", "reference/methods/bins")),
+)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("page", PAGES)
 def test_axe_finds_nothing_wrong_with_pages_that_are_made(page, tmp_path):
-    """The edition of the example and the site, where they were made before, as `.ci/run` does."""
+    """The pages of the example and of the site, where they were made before, as `.ci/run` does."""
     if not (ROOT / page).is_file():
         pytest.skip("the page was not made")
     assert violations(ROOT / page, tmp_path) == []
