@@ -110,7 +110,7 @@ KEYS_AND_VALUES = [
         study=variables(missing={"puf": ["-9"], "eif": [""]}),
         warnings=(
             "eif.csv, variable age: 1 values are a code that is declared missing for puf.csv only",
-            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like a missing",
+            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like a missing value",
         ),
     ),
     Fixture("missing codes of each file", {"eif.csv": EIF.replace("7050.125", "-99")}, account=COMPLETE,

@@ -62,7 +62,8 @@ ATTACK = {
     "reservations below": r"warnings? below says? that the risk may be understated",
     "no true link": r"There are no true links between the files",
     "links outside": r"Not one of the \d+ true links is inside a stratum",
-    "exact above": r"exact values of .* name .* by [\d,]+ claims, of which [\d.]+\s% are right; this is above the",
+    "exact above": r"Without any metric, exact values of \w+ and \w+ name .*"
+    r"by [\d,]+ claims, of which [\d.]+\s% are right; this is above the",
     "exact within": r"A join on exact values of one or two variables is within the limits?\.",
     # The verdict on each metric
     "cell above": r"\[▲ [\w. ]+ found(, limit [\w. ]+)?: above the limit( of another kind)?\]|\[▲ = [\d.]+ %\]",
