@@ -110,7 +110,7 @@ def test_parts_of_composite_keys_are_looked_at_and_units_are_not():
         (("hh",), ("home",)), (("person",), ("nr",)),
     ]  # fmt: skip
     units = study(files=files, linking_variables=variables, units={"puf": "hh", "eif": "home"})
-    assert [one.puf for one in grouping.candidates(step_settings.preparing(units), columns)] == []
+    assert grouping.candidates(step_settings.preparing(units), columns) == []
 
 
 def test_agreement_of_groups_is_a_share_of_pairs():
@@ -170,3 +170,19 @@ def test_units_of_one_row_may_be_too_small():
     rows, several = (pa.table({"n_members": pa.array(n, pa.int32())}) for n in ([1, 1], [1, 2]))
     assert grouping.is_of_rows({"puf": rows, "eif": rows})
     assert not grouping.is_of_rows({"puf": rows, "eif": several})
+
+
+def test_two_columns_together_and_empty_ones():
+    """An area and a number in it are one group; a row without either has none; the order is that of the keys."""
+    settings = step_settings.preparing(study(linking_variables=[{"name": "age", "type": "numeric"}]))
+    rows = [("3", "a", "1"), ("1", "a", "1"), ("2", "b", "1"), ("5", "", "1"), ("4", "a", "2")]
+    texts = {}
+    for side in ("puf", "eif"):
+        (key,) = settings.keys_of(side)
+        texts[side] = pa.table(dict(zip((key, "area", "hh"), map(list, zip(*rows, strict=True)), strict=True)))
+    (groups,) = grouping.coded(settings, [grouping.Candidate(("area", "hh"), ("area", "hh"), False)], texts)
+    for codes in groups.codes.values():
+        by_key = dict(zip("12345", codes.tolist(), strict=True))
+        assert by_key["5"] == -1
+        assert by_key["1"] == by_key["3"]
+        assert len({by_key[key] for key in "124"}) == 3

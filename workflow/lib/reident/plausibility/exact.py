@@ -27,7 +27,7 @@ def people(records: Records) -> pd.DataFrame:
     base = {side: mixed(stratum.astype(np.int64).astype(np.uint64)) for side, stratum in records.strata.items()}
     columns = {
         name: _columns(values.numbers or values.codes, at)
-        for at, (name, values) in enumerate({**records.variables, **records.profiles}.items())
+        for at, (name, values) in enumerate(records.every_value.items())
     }
     lines, n_puf = [], len(inside["puf"])
     n_linked = len(np.unique(records.every_link["puf"]))

@@ -29,7 +29,7 @@ from reident.intake.severity import of_share
 from reident.plausibility.files import joined
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
-from reident.plausibility.records import Records, Sides, Values
+from reident.plausibility.records import Records, Sides
 from reident.sections.files import SourceFile
 
 MIN_GROUPED = 0.2
@@ -70,6 +70,7 @@ _ATTRIBUTES = re.compile(
 """Parts of names of households, people or cases, and of what is told of them."""
 
 
+@cache
 def names_units(name: str) -> bool:
     """Return whether the name of a column is that of households, people or cases, by its letters without accents."""
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
@@ -120,7 +121,7 @@ def candidates(settings: PreparationSettings, columns: Mapping[str, Sequence[str
         inside = [tuple(_strata_of(settings, side)) for side in ("puf", "eif")]
         found += [Candidate((*inside[0], puf), (*inside[1], eif), declared=False) for puf, eif in of_units]
     alike = [(puf, eif) for puf, eif in undeclared if puf.casefold() == eif.casefold()]
-    both = (pairs for pairs in itertools.combinations(alike, 2) if any(pair in of_units for pair in pairs))
+    both = (pairs for pairs in itertools.combinations(alike, 2) if any(map(names_units, itertools.chain(*pairs))))
     found += [Candidate((p, q), (e, f), declared=False) for (p, e), (q, f) in itertools.islice(both, MAX_CANDIDATES)]
     return found
 
@@ -232,9 +233,12 @@ def _measured(records: Records, groups: Groups) -> Finding | None:
 
 
 def _without_giants(codes: np.ndarray) -> np.ndarray:
-    sizes = np.bincount(codes[codes >= 0])
-    most = max(MIN_GIANT, MAX_GIANT * np.median(sizes[sizes > 0])) if sizes.any() else 0
-    return np.where((codes >= 0) & (sizes[np.maximum(codes, 0)] <= most), codes, -1) if sizes.any() else codes
+    """Return the group of each row without groups that are too large for units."""
+    sizes = np.bincount(codes + 1)[1:]  # of the codes from 0 on
+    if not sizes.any():
+        return codes
+    most = max(MIN_GIANT, MAX_GIANT * np.median(sizes[sizes > 0]))
+    return np.where((codes >= 0) & (sizes[codes] <= most), codes, -1)
 
 
 def _number(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
@@ -284,19 +288,14 @@ def _is_unit(records: Records, candidate: Candidate, codes: Sides) -> bool:
     mean, ratio = sizes.mean(), np.quantile(sizes, 0.99, method="inverted_cdf") / sizes.mean()
     if any(map(names_units, (*candidate.puf, *candidate.eif))):
         return bool(mean <= MAX_MEAN and ratio <= MAX_NAMED_RATIO)
-    constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*_values(records), ""]]
+    constant = [_is_constant(records, name, codes["puf"], "puf") for name in [*records.every_value, ""]]
     alike = ratio <= MAX_RATIO and mean <= MAX_UNNAMED_MEAN
     return bool(mean <= MAX_MEAN and (2 * sum(constant) > len(constant) or (any(constant) and alike)))
 
 
-def _values(records: Records) -> dict[str, Values]:
-    """Return the values of the linking variables; those of units of one row are those of the row."""
-    return {**records.variables, **records.profiles}
-
-
 def _is_constant(records: Records, name: str, codes: np.ndarray, side: str) -> bool:
     """Return whether the rows of a group agree on a variable, or on the stratum, and others do not."""
-    values = _values(records)[name].codes[side] if name else records.strata[side]
+    values = records.every_value[name].codes[side] if name else records.strata[side]
     present = (codes >= 0) & (values >= 0)
     values, groups = values[present], codes[present]
     n, inside = len(values), _pairs(groups)
@@ -315,7 +314,7 @@ class _Profiles(NamedTuple):
 
 def _profiles(records: Records, side: str, codes: np.ndarray) -> _Profiles:
     """Return the unique groups of a file, by the multiset of their members' codes and strata, all of them present."""
-    columns = [values.codes for values in _values(records).values()]
+    columns = [values.codes for values in records.every_value.values()]
     complete = np.all([records.strata[side] >= 0, *(column[side] >= 0 for column in columns)], axis=0)
     member = joined(records, side, columns)
     rows = np.flatnonzero(codes >= 0)

@@ -85,6 +85,11 @@ class Records(NamedTuple):
     every_link: Sides
     queries: Sides
 
+    @property
+    def every_value(self) -> dict[str, Values]:
+        """The values of all linking variables, of members those of the unit as a whole."""
+        return {**self.variables, **self.profiles}
+
     def chance(self, codes: Sides) -> np.ndarray:
         """Return for each link the share of the EIF records of its stratum that have the code of its PUF record."""
         width = int(max(codes["puf"].max(initial=0), codes["eif"].max(initial=0))) + 2

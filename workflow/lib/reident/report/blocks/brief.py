@@ -217,30 +217,42 @@ def at_risk(results: Results) -> str | None:
     """Say which people are found most: those with one candidate, of which stratum, and by which variable."""
     if not results.confirmable or not confirmed(results):
         return None
-    texts, whole = [], results.whole
-    surest, best = str(whole["n_single_confirmed"].idxmax()), str(whole["n_confirmed"].idxmax())
-    if n := int(whole.at[surest, "n_single_confirmed"]):
-        found = int(whole.at[surest, "n_confirmed"])
-        if n == found > 1:
-            texts.append(TEXT("at_risk.single_all", n=count(n), metric=title(surest)))
-        else:
-            texts.append(TEXT("at_risk.single", n=n, metric=title(surest), found=count(found)))
-    strata = results.strata.merge(results.table("rates.csv").query("metric == @best"), on="stratum", suffixes=("", "_"))
-    strata = strata[strata["n_puf"] >= FEW]
+    best = str(results.whole["n_confirmed"].idxmax())
+    texts = [_single_candidate(results), _strata_at_risk(results, best), _telling_variable(results, best)]
+    return items([text for text in texts if text]) if any(texts) else None
+
+
+def _single_candidate(results: Results) -> str:
+    """Return the sentence on the records found with a single candidate, by the metric with most of them."""
+    line = results.whole.loc[results.whole["n_single_confirmed"].idxmax()]
+    n, found, metric = int(line["n_single_confirmed"]), int(line["n_confirmed"]), title(str(line.name))
+    if n == found > 1:
+        return TEXT("at_risk.single_all", n=count(n), metric=metric)
+    return TEXT("at_risk.single", n=n, metric=metric, found=count(found)) if n else ""
+
+
+def _strata_at_risk(results: Results, metric: str) -> str:
+    """Return the sentence on the strata with the largest and the smallest share found, of those with some records."""
+    rates = results.table("rates.csv").query("metric == @metric")[["stratum", "n_confirmed"]]
+    strata = results.strata.merge(rates, on="stratum").query("n_puf >= @FEW")
     shares = strata["n_confirmed"] / strata["n_puf"]
-    if len(strata) > 1 and shares.max() > shares.min():
-        ends = {"high": strata.loc[shares.idxmax()], "low": strata.loc[shares.idxmin()]}
-        fields = {name: _of_stratum(line) for name, line in ends.items()}
-        strata_of = escape(results.strata_heading)
-        texts.append(TEXT("at_risk.stratum", strata=strata_of, metric=title(best), **fields))
-    without = results.table(WITHOUT).query("metric == @best").set_index("variable")["n_confirmed"].dropna()
-    if len(without) and (n := int(without.min())) < (found := int(whole.at[best, "n_confirmed"])):
-        fields = {"variable": escape(str(without.idxmin())), "metric": title(best), "found": count(found)}
-        texts.append(TEXT("at_risk.variable", n=n, **fields))
-    return items(texts) if texts else None
+    if len(strata) < 2 or shares.max() == shares.min():
+        return ""
+    ends = {name: _of_stratum(strata.loc[at]) for name, at in (("high", shares.idxmax()), ("low", shares.idxmin()))}
+    return TEXT("at_risk.stratum", strata=escape(results.strata_heading), metric=title(metric), **ends)
 
 
 def _of_stratum(line: pd.Series) -> str:
     share = percent(line["n_confirmed"] / line["n_puf"])
     fields = {"n": count(line["n_confirmed"]), "puf": count(line["n_puf"]), "share": share}
     return TEXT("at_risk.of_stratum", label=escape(line["label"]), **fields)
+
+
+def _telling_variable(results: Results, metric: str) -> str:
+    """Return the sentence on the variable without which the metric finds least, if it finds less than with it."""
+    without = results.table(WITHOUT).query("metric == @metric").set_index("variable")["n_confirmed"].dropna()
+    found = int(results.whole.at[metric, "n_confirmed"])
+    if without.empty or without.min() >= found:
+        return ""
+    fields = {"variable": escape(str(without.idxmin())), "metric": title(metric), "found": count(found)}
+    return TEXT("at_risk.variable", n=int(without.min()), **fields)
