@@ -312,6 +312,7 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "calibrate",
         "prepare_filerisk",
         "assess_file",
+        "measure_thresholds",
         "model_population",
         "assess_scenarios",
         "prepare_matching",

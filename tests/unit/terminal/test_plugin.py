@@ -1,5 +1,6 @@
 """The logger plugin: from the records of Snakemake's log to the terminal."""
 
+import contextlib
 import io
 import json
 import logging
@@ -30,6 +31,7 @@ def run(monkeypatch):
 
     def feed(*records, stream=None, last=0.0, **options):
         stream = stream or io.StringIO()
+        monkeypatch.setattr(logging, "lastResort", logging.lastResort)
         monkeypatch.setattr(sys, "stdout" if options.get("stdout") else "stderr", stream)
         names = ("verbose", "debug_dag", "printshellcmds", "nocolor", "dryrun", "stdout")
         settings = SimpleNamespace(**{"quiet": None, **dict.fromkeys(names, False), **options})
@@ -231,6 +233,17 @@ def test_ctrl_c_before_the_first_job_leaves_one_line(run):
 def test_ctrl_c_leaves_one_line(run, interruption):
     shown = run(*BEFORE, began(1, "prepare"), interruption, *failed(1), *AFTER)
     assert shown == f"Stopped. {AGAIN}\n"
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_after_ctrl_c_an_error_without_a_log_is_not_shown(run, monkeypatch, stopped):
+    """Snakemake closes its log first; Python's handler of last resort would show what asyncio says of the interrupt."""
+    run(*BEFORE, began(1, "prepare"), *([INTERRUPTIONS[0]] if stopped else []), *failed(1), *AFTER)
+    logger = logging.getLogger("without a handler")
+    monkeypatch.setattr(logger, "propagate", False)
+    with contextlib.redirect_stderr(io.StringIO()) as stream:
+        logger.error("Traceback")
+    assert stream.getvalue() == ("" if stopped else "Traceback\n")
 
 
 def test_sigterm_lets_steps_end_and_leaves_a_line_of_each_kind(run, tmp_path):

@@ -237,6 +237,8 @@ class LogHandler(LogHandlerBase):
             self._stopped |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
             self._show(*self._end())
             ledger.told = self._stopped
+            if self._stopped:  # what Snakemake tells of an interrupt once its log is closed is a traceback
+                logging.lastResort = logging.NullHandler()
         super().close()
 
     def _end(self) -> list[str]:
