@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Section, name_alone, refuse_repeats, word_or
+from reident.sections.base import Section, name_alone, refuse_repeats, refuse_strangers, word_or
 from reident.sections.files import Name, Names, SourceFile
-from reident.sections.keys import MAX_SETS, KeyVariable, KeyVariables, n_sets_up_to, of_linking, sets_up_to, taken_over
+from reident.sections.keys import (
+    KeyVariable,
+    KeyVariables,
+    n_sets_up_to,
+    of_linking,
+    refuse_many_sets,
+    sets_up_to,
+    taken_over,
+)
 from reident.sections.matching import MatchedVariable, Radius
 from reident.sections.microaggregation import ORIGINAL
 
@@ -182,23 +190,11 @@ class AttributeDisclosure(Section):
                 )
         for at, chosen in enumerate(self.sets, start=1):
             refuse_repeats(chosen, f"sets[{at}]")
-            for name in chosen:
-                if name not in names:
-                    raise ValueError(
-                        f"`.sets[{at}]` must consist of names of `keys`, and `{name}` is not one. Correct the name."
-                    )
+            refuse_strangers(chosen, names, f"`.sets[{at}]` must consist of names of `keys`")
         if len({frozenset(chosen) for chosen in self.sets}) < len(self.sets):
             raise ValueError("`.sets` must not have the same set twice. Remove one of the two.")
-        return self
-
-    @model_validator(mode="after")
-    def _few_sets(self) -> AttributeDisclosure:
-        sets = len(self.sets) or n_sets_up_to(len(self.keys), self.max_keys)
-        if sets > MAX_SETS:
-            raise ValueError(
-                f"`.keys` must result in at most {MAX_SETS:,} sets, but results in {sets:,}. Reduce `max_keys`, or "
-                "list the `sets`."
-            )
+        n = len(self.sets) or n_sets_up_to(len(self.keys), self.max_keys)
+        refuse_many_sets(n, "keys", "Reduce `max_keys`, or list the `sets`.")
         return self
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -186,3 +186,10 @@ def refuse_repeats(names: Iterable[str], key: str) -> None:
         if name in seen:
             raise ValueError(f"`{name}` is given twice in `{key}`. Remove one of the two.")
         seen.add(name)
+
+
+def refuse_strangers(names: Iterable[str], known: Container[str], rule: str) -> None:
+    """Refuse a list with a name that is not known; ``rule`` says what the names must be."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{rule}, and `{name}` is not one. Correct the name.")

@@ -179,3 +179,9 @@ def sets_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
 def n_sets_up_to(n: int, size: int) -> int:
     """Return how many sets of at most ``size`` of n names there are."""
     return sum(comb(n, k) for k in range(1, min(size, n) + 1))
+
+
+def refuse_many_sets(n: int, key: str, remedy: str) -> None:
+    """Refuse more than :data:`MAX_SETS` sets, which result from a key of the study file."""
+    if n > MAX_SETS:
+        raise ValueError(f"`.{key}` must result in at most {MAX_SETS:,} sets, but results in {n:,}. {remedy}")

@@ -10,11 +10,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Section, exactly_one, name_alone, one_or_many, refuse_repeats, word_or
+from reident.sections.base import (
+    Section,
+    exactly_one,
+    name_alone,
+    one_or_many,
+    refuse_repeats,
+    refuse_strangers,
+    word_or,
+)
 from reident.sections.codes import Codes, IntegerCoded, both_spellings
 from reident.sections.exact import Rational, rational_text
 from reident.sections.files import Name, Names, SourceFile
-from reident.sections.keys import MAX_SETS, n_sets_up_to, sets_up_to
+from reident.sections.keys import n_sets_up_to, refuse_many_sets, sets_up_to
 
 ALL_SUBSETS = "all-subsets"
 HOLDOUT = "holdout"
@@ -275,11 +283,8 @@ class Matching(Section):
                 "`.candidates` must be given with `known: all-subsets`, and only then. Add the variables that an "
                 "intruder may know as `candidates`, or list the known variables under `known`."
             )
-        if (sets := n_sets_up_to(len(self.candidates), self.max_known)) > MAX_SETS:
-            raise ValueError(
-                f"`.known` must result in at most {MAX_SETS:,} sets, but results in {sets:,}. Reduce "
-                "`max_known`, or shorten `candidates`."
-            )
+        n = n_sets_up_to(len(self.candidates), self.max_known)
+        refuse_many_sets(n, "known", "Reduce `max_known`, or shorten `candidates`.")
         names = [scenario.name for scenario in self.sets]
         for name in names:
             if names.count(name) > 1:
@@ -324,12 +329,8 @@ class Matching(Section):
     @model_validator(mode="after")
     def _closest_fits(self) -> Matching:
         refuse_repeats(self.closest_variables, "closest.variables")
-        for name in self.closest_variables:
-            if name not in self.variables:
-                raise ValueError(
-                    f"`.closest.variables` must name known or synthesized variables, and `{name}` is not one. Correct "
-                    "the name."
-                )
+        rule = "`.closest.variables` must name known or synthesized variables"
+        refuse_strangers(self.closest_variables, self.variables, rule)
         return self
 
     @model_validator(mode="after")

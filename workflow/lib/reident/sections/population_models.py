@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from reident.sections.base import Section, one_or_many, refuse_repeats, word_or
+from reident.sections.base import Section, one_or_many, refuse_repeats, refuse_strangers, word_or
 from reident.sections.files import Name, Names
 
 Interaction = Annotated[tuple[Name, ...], Field(min_length=2)]
@@ -35,11 +35,7 @@ class PopulationModels(Section):
     def check(self, names: Sequence[str]) -> None:
         """Refuse a model with interactions of other variables than those of the key."""
         for number, model in enumerate(self.log_linear, start=1):
+            place = f"`.file_risk.population_models.log_linear[{number}]`"
             for interaction in () if isinstance(model, str) else model:
                 refuse_repeats(interaction, "log_linear")
-                for name in interaction:
-                    if name not in names:
-                        raise ValueError(
-                            f"`.file_risk.population_models.log_linear[{number}]` must have interactions of key "
-                            f"variables, and `{name}` is not one. Correct the name."
-                        )
+                refuse_strangers(interaction, names, f"{place} must have interactions of key variables")

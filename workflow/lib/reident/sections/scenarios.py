@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from reident.sections.base import Line, Section, refuse_repeats
+from reident.sections.base import Line, Section, refuse_repeats, refuse_strangers
 from reident.sections.files import Name
-from reident.sections.keys import MAX_SETS, n_sets_up_to, sets_up_to
+from reident.sections.keys import n_sets_up_to, refuse_many_sets, sets_up_to
 
 _Known = Annotated[tuple[Name, ...], Field(min_length=1)]
 
@@ -46,18 +46,9 @@ def check_scenarios(scenarios: Sequence[RiskScenario], sets: KeySets | None, key
         return
     _check_names(sets.variables or (), key, "key_sets.variables")
     n = n_sets_up_to(len(sets.variables or key), sets.up_to)
-    if n > MAX_SETS:
-        raise ValueError(
-            f"`.file_risk.key_sets` must result in at most {MAX_SETS:,} sets, but results in {n:,}. Reduce `up_to`, "
-            "or list fewer `variables`."
-        )
+    refuse_many_sets(n, "file_risk.key_sets", "Reduce `up_to`, or list fewer `variables`.")
 
 
 def _check_names(names: Sequence[str], key: Sequence[str], where: str) -> None:
     refuse_repeats(names, where)
-    for name in names:
-        if name not in key:
-            raise ValueError(
-                f"`.file_risk.{where}` must consist of names of key variables, and `{name}` is not one. Correct the "
-                "name."
-            )
+    refuse_strangers(names, key, f"`.file_risk.{where}` must consist of names of key variables")
