@@ -83,29 +83,26 @@ def empty_query(model: Model) -> Query:
 
 @lean_jit
 def _band_range(distinct, at, limit):
-    """Return the first and the last of the distinct values that a band with this limit around one of them holds.
+    """Return the first and the last of the distinct values that a band with this limit around one of them holds."""
+    return _furthest(distinct, at, limit, -1), _furthest(distinct, at, limit, 1)
+
+
+@lean_jit
+def _furthest(distinct, at, limit, direction):
+    """Return the last of the distinct values in a direction that a band with this limit around one of them holds.
 
     The distance at which the search begins to halve doubles until it is outside the band.
     """
-    outside, lowest, stride = at - 1, at, 1
-    while outside >= 0 and difference(distinct[at], distinct[outside]) <= limit:
-        lowest, outside, stride = outside, max(outside - stride, -1), 2 * stride
-    while lowest - outside > 1:
-        middle = (outside + lowest) // 2
+    inside, outside, stride = at, at + direction, 1
+    while 0 <= outside < distinct.size and difference(distinct[at], distinct[outside]) <= limit:
+        inside, outside, stride = outside, min(max(outside + direction * stride, -1), distinct.size), 2 * stride
+    while abs(outside - inside) > 1:
+        middle = (outside + inside) // 2
         if difference(distinct[at], distinct[middle]) <= limit:
-            lowest = middle
+            inside = middle
         else:
             outside = middle
-    uppermost, outside, stride = at, at + 1, 1
-    while outside < distinct.size and difference(distinct[at], distinct[outside]) <= limit:
-        uppermost, outside, stride = outside, min(outside + stride, distinct.size), 2 * stride
-    while outside - uppermost > 1:
-        middle = (outside + uppermost) // 2
-        if difference(distinct[at], distinct[middle]) <= limit:
-            uppermost = middle
-        else:
-            outside = middle
-    return lowest, uppermost
+    return inside
 
 
 @inner_jit
