@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom, rankdata
+import pandas as pd
+from scipy.special import bdtrc
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
 from reident.plausibility.findings import MIN_LINKS, Finding
@@ -59,11 +60,16 @@ def _reversed(x: np.ndarray, y: np.ndarray) -> Conversion:
     return Conversion(-1.0, float(np.median(x + y)))
 
 
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """Return the ranks of numbers, tied ones sharing the mean of theirs."""
+    return pd.Series(x).rank().to_numpy()
+
+
 def _linear(x: np.ndarray, y: np.ndarray) -> Conversion | None:
     spread = _spread(y)
     if not spread:
         return None
-    rising = np.sum((rankdata(x) - (len(x) + 1) / 2) * (rankdata(y) - (len(x) + 1) / 2)) >= 0
+    rising = np.sum((_ranks(x) - (len(x) + 1) / 2) * (_ranks(y) - (len(x) + 1) / 2)) >= 0
     times = _spread(x) / spread * (1 if rising else -1)
     if 1 / MAX_NOISE < times < MAX_NOISE:
         return None
@@ -99,7 +105,7 @@ def check(
     yield Finding(name, "agreement", agree, float(chance.mean()), n)
     if x.min() == x.max() or y.min() == y.max():
         return
-    ranks = rankdata(x) / n, rankdata(y) / n
+    ranks = _ranks(x) / n, _ranks(y) / n
     rho = float(np.corrcoef(*ranks)[0, 1])
     yield Finding(name, "rank_correlation", rho, 0.0, n)
     converted = best_conversion(x, y, half, ["offset"] if dates else CONVERSIONS)
@@ -188,7 +194,7 @@ def one_sided(x: np.ndarray, y: np.ndarray) -> float | None:
         return None
     above = int((difference > 0).sum())
     extreme = max(above, len(difference) - above)
-    return above / len(difference) if 2 * binom.sf(extreme - 1, len(difference), 0.5) < 1e-4 else None
+    return above / len(difference) if 2 * bdtrc(extreme - 1, len(difference), 0.5) < 1e-4 else None
 
 
 def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
