@@ -63,19 +63,9 @@ def prepare_files(
 ) -> dict[str, pd.DataFrame]:
     """Type and code all files.
 
-    Parameters
-    ----------
-    texts : mapping of Source
-        By side, the text of each file, see :func:`reident.intake.sources.opened`.
-    sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`PreparedAttribution`.
-    guard : Guard
-        Encloses checks of keys, codes and corresponding records.
-
-    Returns
-    -------
-    dict of pandas.DataFrame
-        The other tables of :class:`PreparedAttribution`.
+    By side, ``texts`` are those of :func:`reident.intake.sources.opened`. The sinks take the batches of the prepared
+    tables of :class:`PreparedAttribution`, whose other tables are returned. The guard encloses checks of keys, codes
+    and corresponding records.
 
     Raises
     ------

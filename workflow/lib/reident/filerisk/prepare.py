@@ -83,19 +83,9 @@ def prepare_files(
 ) -> dict[str, pd.DataFrame]:
     """Type and code the file, and its population and its records before perturbation if they are given.
 
-    Parameters
-    ----------
-    texts : mapping of Source
-        By prepared table, the text of each file, see :func:`reident.intake.sources.opened`.
-    sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`PreparedRisk`.
-    guard : Guard
-        Encloses checks of keys, weights, codes and original records.
-
-    Returns
-    -------
-    dict of pandas.DataFrame
-        The other tables of :class:`PreparedRisk`.
+    By prepared table, ``texts`` are those of :func:`reident.intake.sources.opened`. The sinks take the batches of the
+    prepared tables of :class:`PreparedRisk`, whose other tables are returned. The guard encloses checks of keys,
+    weights, codes and original records.
 
     Raises
     ------

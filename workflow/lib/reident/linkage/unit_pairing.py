@@ -77,15 +77,7 @@ class UnitPairing(NamedTuple):
 
 
 class UnitComparison:
-    """Both files of a study of units, from which pairings are taken.
-
-    Parameters
-    ----------
-    files : mapping of pyarrow.Table
-        ``puf`` and ``eif``, both prepared or both binned.
-    scope : {'stratum', 'study'}
-        The units from which standard deviations are computed.
-    """
+    """Both files of a study of units, see :class:`reident.linkage.pairing.Comparison`."""
 
     def __init__(
         self,

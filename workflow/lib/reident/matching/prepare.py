@@ -71,19 +71,9 @@ def prepare_files(
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
-    Parameters
-    ----------
-    texts : mapping of Source
-        By side, the text of each file, see :func:`reident.intake.sources.opened`.
-    sinks : mapping of callable
-        Take the batches of the prepared tables, see :class:`PreparedMatching`.
-    guard : Guard
-        Encloses checks of keys, targets, population counts, codes and corresponding rows.
-
-    Returns
-    -------
-    dict of pandas.DataFrame
-        The other tables of :class:`PreparedMatching`.
+    By side, ``texts`` are those of :func:`reident.intake.sources.opened`. The sinks take the batches of the prepared
+    tables of :class:`PreparedMatching`, whose other tables are returned. The guard encloses checks of keys, targets,
+    population counts, codes and corresponding rows.
 
     Raises
     ------

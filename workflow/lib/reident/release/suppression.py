@@ -109,7 +109,12 @@ def protect(
         If the published counts contradict the relations, or a weight is not positive.
     """
     calls.renew()
-    work = _Work(cells, relations, public_counts, required, weights, calls, largest)
+    ends = [count.high for count in cells.values() if count.high < 2**53] + list(public_counts.values())
+    largest = largest or BEYOND * max([100, *ends])
+    intervals = {cell: (count.low, min(count.high, largest)) for cell, count in cells.items()}
+    intervals |= {cell: (count, count) for cell, count in public_counts.items()}
+    system = System(_in_order(relations), intervals, largest, calls)
+    work = _Work(cells, public_counts, required, weights, system, largest)
     while (bad := work.audit()).size:
         if calls.are_spent:
             work.suppress_groups()
@@ -140,24 +145,18 @@ class _Work:
 
     def __init__(
         self,
-        cells: Mapping[Cell, Published],
-        relations: Iterable[Relation],
+        published: Mapping[Cell, Published],
         public_counts: Mapping[Cell, int],
         required: Mapping[Cell, float],
         weights: Mapping[Cell, float],
-        calls: Calls,
-        largest: int | None,
+        system: System,
+        largest: int,
     ) -> None:
-        intervals = {cell: (count.low, count.high) for cell, count in cells.items()}
-        ends = [count.high for count in cells.values() if count.high < 2**53] + list(public_counts.values())
-        self.largest = largest or BEYOND * max([100, *ends])
-        intervals = {cell: (low, min(high, self.largest)) for cell, (low, high) in intervals.items()}
-        intervals |= {cell: (count, count) for cell, count in public_counts.items()}
-        self.system = System(_in_order(relations), intervals, self.largest, calls)
-        self.published, self.public_counts, self.calls = cells, public_counts, calls
+        self.published, self.public_counts = published, public_counts
+        self.system, self.calls, self.largest = system, system.calls, largest
         n = len(self.system.cells)
         self.weight, self.policy_width = np.full(n, math.inf), np.zeros(n, np.int64)
-        for cell in cells.keys() - public_counts.keys():
+        for cell in published.keys() - public_counts.keys():
             at = self.system.place[cell]
             self.weight[at] = weights.get(cell, math.inf)
             self.policy_width[at] = math.ceil(min(required.get(cell, 0), self.largest) - TOLERANCE)

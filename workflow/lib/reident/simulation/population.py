@@ -41,6 +41,13 @@ REGION_SHARES = (0.19, 0.16, 0.14, 0.13, 0.12, 0.11, 0.09, 0.06)
 REGION_PRICES = (0.22, 0.10, 0.05, 0.0, -0.03, -0.08, -0.12, -0.16)
 """The logarithm of the level of pay and prices in regions 1 to 8."""
 
+_VARIABLES = {
+    "REGION": "region", "AGE": "age", "SEX": "sex", "MARSTAT": "marital_status", "HHSIZE": "household_size",
+    "EDUC": "education", "OCC": "occupation", "HOURS": "hours", "INCOME": "income", "TENURE": "tenure",
+    "HOUSCOST": "housing_cost", "HEALTH": "health",
+}  # fmt: skip
+"""The variables by the columns of a survey that have them."""
+
 EDUCATION_CUTS = (-1.45, -0.65, 0.55, 1.25)
 SKILL_CUTS = (-1.4, -0.35, 0.55, 1.05)
 OCCUPATIONS = {
@@ -135,6 +142,11 @@ def as_text(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 def pick(shares: Sequence[float], n: int, rng: np.random.Generator) -> np.ndarray:
     """Draw n positions from 0 to len(shares) − 1 with the given shares."""
     return np.searchsorted(np.cumsum(shares)[:-1], rng.random(n), side="right")
+
+
+def columns(names: str) -> dict[str, str]:
+    """Return the variables of columns of a survey, by the columns' names, in their order."""
+    return {name: _VARIABLES[name] for name in names.split()}
 
 
 def _adult(age: np.ndarray) -> np.ndarray:

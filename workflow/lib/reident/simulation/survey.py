@@ -18,20 +18,7 @@ from reident.sections.simulation import HouseholdSurvey, LastYear, Treatment
 from reident.simulation import brokers, population, treatments
 from reident.simulation.population import REGION_SHARES, Streams, Table, as_text, pick, rows_of
 
-RELEASED = {
-    "REGION": "region",
-    "AGE": "age",
-    "SEX": "sex",
-    "MARSTAT": "marital_status",
-    "HHSIZE": "household_size",
-    "EDUC": "education",
-    "OCC": "occupation",
-    "HOURS": "hours",
-    "INCOME": "income",
-    "TENURE": "tenure",
-    "HOUSCOST": "housing_cost",
-    "HEALTH": "health",
-}
+RELEASED = population.columns("REGION AGE SEX MARSTAT HHSIZE EDUC OCC HOURS INCOME TENURE HOUSCOST HEALTH")
 """The columns of the public use file, with the variables of the population; the last is the sensitive one."""
 
 NOT_STATED, UNKNOWN_INCOME = "-9", "-8"

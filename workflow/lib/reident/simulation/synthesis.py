@@ -17,18 +17,7 @@ from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import population, treatments
 from reident.simulation.population import Streams, Table
 
-COLUMNS = {
-    "REGION": "region",
-    "AGE": "age",
-    "SEX": "sex",
-    "MARSTAT": "marital_status",
-    "HHSIZE": "household_size",
-    "EDUC": "education",
-    "TENURE": "tenure",
-    "OCC": "occupation",
-    "INCOME": "income",
-    "HEALTH": "health",
-}
+COLUMNS = population.columns("REGION AGE SEX MARSTAT HHSIZE EDUC TENURE OCC INCOME HEALTH")
 """The columns of every file, with the variables of the population."""
 
 CONFIDENTIAL, HOLDOUT = "confidential", "holdout"
