@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 import nbformat
 import numpy as np
 import pandas as pd
+import pytest
 from making.warnings import Sentence, warning_table
 from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
@@ -129,6 +131,16 @@ class Shape:
     """Whether there are true links outside the strata."""
     exact: tuple[int, int] = (0, 0)
     """Claims of a join on exact values of a variable, of which so many are right; of two variables, twice as many."""
+
+
+def written(write: Callable[..., Path], *arguments: Any) -> Any:
+    """A fixture of a module: the results that a function of this package writes, once for all of its tests."""
+
+    @pytest.fixture(scope="module")
+    def fixture(tmp_path_factory: pytest.TempPathFactory) -> Results:
+        return Results(write(tmp_path_factory.mktemp("written") / "results", *arguments))
+
+    return fixture
 
 
 def write_results(folder: Path, shape: Shape = Shape()) -> Path:

@@ -14,16 +14,19 @@ def codes_of(records):
 
 
 IHSN = [
-    ("Urban", "Female", "Secondary_incomplete", "Employed"),
-    ("Urban", "Female", "Secondary_incomplete", "Employed"),
-    ("Urban", "Female", "Primary_incomplete", "Non-LF"),
-    ("Urban", "Male", "Secondary_complete", "Employed"),
-    ("Rural", "Female", "Secondary_complete", "Unemployed"),
-    ("Urban", "Male", "Secondary_complete", "Employed"),
-    ("Urban", "Female", "Primary_complete", "Non-LF"),
-    ("Urban", "Male", "Post-secondary", "Unemployed"),
-    ("Urban", "Female", "Secondary_incomplete", "Non-LF"),
-    ("Urban", "Female", "Secondary_incomplete", "Non-LF"),
+    tuple(record.split())
+    for record in """\
+Urban Female Secondary_incomplete Employed
+Urban Female Secondary_incomplete Employed
+Urban Female Primary_incomplete Non-LF
+Urban Male Secondary_complete Employed
+Rural Female Secondary_complete Unemployed
+Urban Male Secondary_complete Employed
+Urban Female Primary_complete Non-LF
+Urban Male Post-secondary Unemployed
+Urban Female Secondary_incomplete Non-LF
+Urban Female Secondary_incomplete Non-LF
+""".splitlines()
 ]
 IHSN_NAMES = ["residence", "gender", "education", "labour"]
 TEMPL = list(

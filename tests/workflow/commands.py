@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from making import preloaded
 from reident.pipeline.steps import STEPS
@@ -23,6 +23,12 @@ SNAKEMAKE = "snakemake"
 
 PRELOADED = preloaded.__name__
 """Snakemake that starts without its imports, as its steps do, for tests in which it does not matter how they start."""
+
+LINKAGE = (
+    "resolve", "prepare", "stratify", "bin", "check_description", "leave_out", "score", "rank", "confirm",
+    "order_claims", "rate", "compare_metrics", "judge", "report",
+)  # fmt: skip
+"""The steps of every study with metrics."""
 
 
 class Ended(NamedTuple):
@@ -59,53 +65,14 @@ class Ended(NamedTuple):
         return dict(Counter(rules[text] for text in lines))
 
 
-def snakemake(
-    *arguments: str,
-    studies: Iterable[Path],
-    folder: Path,
-    cores: int | None = 2,
-    checkout: Path = CHECKOUT,
-    environment: dict[str, str] | None = None,
-    umask: int = -1,
-    program: str | None = None,
-) -> Ended:
-    """Run ``snakemake`` on study files with `folder` as the working directory, which takes the results.
-
-    Parameters
-    ----------
-    arguments : str
-        Further arguments: targets, ``--dry-run``, ``--forcerun rate report`` …
-        ``name=value`` goes to ``--config``.
-    cores : int or None
-        None where an executor counts jobs in place of cores.
-    umask : int
-        That of the command; -1 leaves the one of this process.
-    program : str
-        The module that runs: :data:`PRELOADED`, or `SNAKEMAKE` where it matters how the command or its steps start.
-        None is what takes less time, which is the latter for one step with a library of its own.
-    """
-    started = start(
-        *arguments,
-        studies=studies,
-        folder=folder,
-        cores=cores,
-        checkout=checkout,
-        environment=environment,
-        umask=umask,
-        program=program,
-    )
-    return ended(started)
+def snakemake(*arguments: str, program: str | None = None, **options: Any) -> Ended:
+    """Run ``snakemake`` on studies, see :func:`start`."""
+    return ended(start(*arguments, program=program, **options))
 
 
-def reident(
-    *arguments: str | Path,
-    folder: Path,
-    checkout: Path = CHECKOUT,
-    environment: dict[str, str] | None = None,
-    umask: int = -1,
-) -> Ended:
-    """Run ``reident`` with `folder` as the working directory."""
-    return ended(start_reident(*arguments, folder=folder, checkout=checkout, environment=environment, umask=umask))
+def reident(*arguments: str | Path, **options: Any) -> Ended:
+    """Run ``reident`` with `folder` as the working directory; options are those of :func:`start_reident`."""
+    return ended(start_reident(*arguments, **options))
 
 
 def start_reident(
@@ -115,7 +82,7 @@ def start_reident(
     environment: dict[str, str] | None = None,
     umask: int = -1,
 ) -> subprocess.Popen:
-    """As :func:`reident`, without waiting."""
+    """Start ``reident`` with `folder` as the working directory."""
     folder.mkdir(parents=True, exist_ok=True)
     library = str(checkout / "workflow" / "lib")
     return subprocess.Popen(
@@ -150,7 +117,23 @@ def start(
     umask: int = -1,
     program: str | None = SNAKEMAKE,
 ) -> subprocess.Popen:
-    """As :func:`snakemake`, without waiting; the process is the first of a group of its own."""
+    """Start ``snakemake`` on study files with `folder` as the working directory, which takes the results.
+
+    The process is the first of a group of its own.
+
+    Parameters
+    ----------
+    arguments : str
+        Further arguments: targets, ``--dry-run``, ``--forcerun rate report`` …
+        ``name=value`` goes to ``--config``.
+    cores : int or None
+        None where an executor counts jobs in place of cores.
+    umask : int
+        That of the command; -1 leaves the one of this process.
+    program : str
+        The module that runs: :data:`PRELOADED`, or `SNAKEMAKE` where it matters how the command or its steps start.
+        None is what takes less time, which is the latter for one step with a library of its own.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     config = [argument for argument in arguments if re.fullmatch(r"\w+=.*", argument)]
     plain = [argument for argument in arguments if argument not in config]
@@ -175,7 +158,7 @@ def start(
 
 
 def begun(program: str | None, environment: Mapping[str, str]) -> list[str]:
-    """The beginning of a command, up to its first argument; see :func:`snakemake`."""
+    """The beginning of a command, up to its first argument; see :func:`start`."""
     if program != SNAKEMAKE and preloaded.serves(environment):
         return [preloaded.python(), "-m", SNAKEMAKE]
     return [sys.executable, "-m", program or SNAKEMAKE]

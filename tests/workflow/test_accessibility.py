@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -23,18 +24,20 @@ RUN = """axe.run({resultTypes: ["violations"]}).then(found => found.violations.m
   one => `${one.id}: ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 200)).join(" | ")}`))"""
 
 
-def violations(page: Path, profile: Path) -> list[str]:
+EVERY = ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark"))
+"""Widths and colour schemes; two of them have each once."""
+
+
+def violations(page: Path, profile: Path, forms: Iterable[tuple[int, str]] = EVERY) -> list[str]:
     """Return what axe-core finds wrong with a page, by width and colour scheme."""
     found = []
     with browser.page(profile) as shown:
         shown.call("Page.setBypassCSP", enabled=True)
-        for width in (390, 1280):
-            for scheme in ("light", "dark"):
-                feature = {"name": "prefers-color-scheme", "value": scheme}
-                shown.call("Emulation.setEmulatedMedia", features=[feature])
-                shown.open(page, width)
-                shown.call("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
-                found += [f"{width} {scheme} {text}" for text in shown.ask(RUN)]
+        for width, scheme in forms:
+            shown.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            shown.open(page, width)
+            shown.call("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
+            found += [f"{width} {scheme} {text}" for text in shown.ask(RUN)]
     return found
 
 
@@ -61,13 +64,13 @@ PAGES = (
 )
 
 
-@pytest.mark.quick
+@pytest.mark.parametrize("forms", [pytest.param(EVERY[::3], marks=pytest.mark.quick), EVERY[1:3]], ids=str)
 @pytest.mark.parametrize("page", PAGES)
-def test_axe_finds_nothing_wrong_with_pages_that_are_made(page, tmp_path):
+def test_axe_finds_nothing_wrong_with_pages_that_are_made(page, forms, tmp_path):
     """The pages of the example and of the site, where they were made before, as `.ci/run` does."""
     if not (ROOT / page).is_file():
         pytest.skip("the page was not made")
-    assert violations(ROOT / page, tmp_path) == []
+    assert violations(ROOT / page, tmp_path, forms) == []
 
 
 def test_no_column_of_the_brief_is_off_the_screen_of_a_phone(tmp_path):

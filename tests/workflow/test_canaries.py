@@ -25,7 +25,7 @@ import typst
 import yaml
 from reident.pipeline.steps import STEPS
 from workflow.canaries import LABEL, NUMBER, WORD, found, write
-from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, reident, snakemake
+from workflow.commands import CHECKOUT, LINKAGE, PRELOADED, Ended, copied, made, reident, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -290,23 +290,7 @@ def test_there_are_canaries_enough_and_each_is_found_where_it_may_be(left):
 
 def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
     assert left.whole.code == 0, left.whole.shown
-    rules = {
-        "resolve",
-        "prepare",
-        "stratify",
-        "bin",
-        "check_description",
-        "leave_out",
-        "score",
-        "rank",
-        "confirm",
-        "order_claims",
-        "rate",
-        "compare_metrics",
-        "judge",
-        "compare_variants",
-        "report",
-    }
+    rules = {*LINKAGE, "compare_variants"}
     rules |= {
         "weigh",
         "calibrate",

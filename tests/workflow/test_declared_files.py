@@ -16,7 +16,7 @@ import yaml
 from reident.ledger import stored
 from reident.pipeline.steps import STEPS, table_of
 from reident.pipeline.tables import Table, TableColumn
-from workflow.commands import CHECKOUT, PRELOADED, made, snakemake
+from workflow.commands import CHECKOUT, LINKAGE, PRELOADED, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -400,23 +400,7 @@ def check(path: Path, names: dict[str, list[str]], conditions: frozenset[str] = 
 
 def test_every_file_of_the_small_study_has_the_declared_columns(finished):
     declared = {check(path, SMALL_NAMES) for path in files_of(finished.results)}
-    linkage = (
-        "resolve",
-        "prepare",
-        "stratify",
-        "bin",
-        "check_description",
-        "leave_out",
-        "score",
-        "rank",
-        "confirm",
-        "order_claims",
-        "rate",
-        "compare_metrics",
-        "judge",
-        "report",
-    )
-    assert declared == {table.path for rule in linkage for table in STEPS[rule].tables}
+    assert declared == {table.path for rule in LINKAGE for table in STEPS[rule].tables}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.study["id"])

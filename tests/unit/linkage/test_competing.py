@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from making.examples import examples
 from making.studies import in_strata, manifest, pairs
@@ -22,8 +22,12 @@ from reident.linkage.strata import pack
 ORDER = tuple("01234")
 
 
-def drawn(generator):
-    """Strata and variables: numbers with ties and without, amounts, bands, categories; missing values, empty files."""
+def drawn(seed):
+    """A generator, strata of which one has pairs, and variables.
+
+    Numbers with ties and without, amounts, bands, categories; missing values, empty files.
+    """
+    generator = np.random.default_rng(seed)
     kinds = [("number", None), ("number", [2.0, 0.5]), ("category", False), ("category", True)]
     variables = [kinds[at] for at in generator.integers(0, 4, generator.integers(1, 5))]
     missing, skew = generator.choice([0, 0.1, 0.5]), generator.random() < 0.5
@@ -35,7 +39,8 @@ def drawn(generator):
         for k in range(min(n_puf, n_eif) // 2):
             eif[k] = puf[k]
         strata.append((puf, eif))
-    return strata, variables
+    assume(any(puf and eif for puf, eif in strata))
+    return generator, strata, variables
 
 
 def value(generator, kind, _, missing, skew):
@@ -99,10 +104,7 @@ def scored(part, files, lines, table, estimates, threads=1):
 @examples(300)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_weights_and_scores_equal_those_pair_by_pair(seed):
-    generator = np.random.default_rng(seed)
-    strata, variables = drawn(generator)
-    if not any(puf and eif for puf, eif in strata):
-        return
+    generator, strata, variables = drawn(seed)
     competition, informed = bool(generator.random() < 0.7), bool(generator.random() < 0.3)
     threshold = float(generator.choice([0.001, 0.1, 0.5]))
     how = {"competition": competition, "informed": informed, "frequency": bool(generator.random() < 0.5)}
@@ -165,10 +167,7 @@ def made(strata, variables, **options):
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_candidates_give_the_same_where_all_pairs_are_candidates(seed):
-    generator = np.random.default_rng(seed)
-    strata, variables = drawn(generator)
-    if not any(puf and eif for puf, eif in strata):
-        return
+    generator, strata, variables = drawn(seed)
     how = {"competition": True, "informed": False, "threshold": 1e-9, "frequency": bool(generator.random() < 0.5)}
     every, scores = made(strata, variables, **how)
     with pytest.MonkeyPatch.context() as patch:
@@ -188,10 +187,7 @@ def test_candidates_give_the_same_where_all_pairs_are_candidates(seed):
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1), sampled=st.sampled_from([20, 10**9]))
 def test_what_candidates_leave_out_is_below_the_bound(seed, sampled):
-    generator = np.random.default_rng(seed)
-    strata, variables = drawn(generator)
-    if not any(puf and eif for puf, eif in strata):
-        return
+    generator, strata, variables = drawn(seed)
     frequency = bool(generator.random() < 0.5)
     part, _ = settings(variables, competition=True, informed=False, threshold=0.5, frequency=frequency)
     lists = []

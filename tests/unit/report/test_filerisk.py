@@ -4,7 +4,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
-from making.report import BLOCKS, cells
+from making.report import BLOCKS, cells, written
 from reident.report.blocks import filerisk, filerisk_dis, filerisk_population, filerisk_uniques, warnings
 from reident.report.results import Results
 
@@ -15,14 +15,10 @@ def make_results(tmp_path):
     return lambda section=FILE_RISK, **keys: Results(write_filerisk(tmp_path / "results", section, **keys))
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    return Results(write_filerisk(tmp_path_factory.mktemp("risk") / "results"))
+usual = written(write_filerisk)
 
 
-@pytest.fixture(scope="module")
-def against(tmp_path_factory):
-    return Results(write_filerisk(tmp_path_factory.mktemp("against") / "results", POPULATION))
+against = written(write_filerisk, POPULATION)
 
 
 def value(results, name):

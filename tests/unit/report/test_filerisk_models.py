@@ -5,6 +5,7 @@ import re
 import pandas as pd
 import pytest
 from making.filerisk import FILE_RISK, MODELLED, POPULATION, drawn, write_filerisk
+from making.report import written
 from reident.report.blocks import filerisk_models
 from reident.report.blocks.filerisk import SUMMARY
 from reident.report.blocks.filerisk_models import MODELS
@@ -13,14 +14,10 @@ from reident.report.results import Results
 AGAINST = {**POPULATION, "population_models": {"household": "region"}}
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    return Results(write_filerisk(tmp_path_factory.mktemp("models") / "results", MODELLED))
+usual = written(write_filerisk, MODELLED)
 
 
-@pytest.fixture(scope="module")
-def against(tmp_path_factory):
-    return Results(write_filerisk(tmp_path_factory.mktemp("against") / "results", AGAINST))
+against = written(write_filerisk, AGAINST)
 
 
 def line(results, quantity, **values):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
-from making.report import BLOCKS
+from making.report import BLOCKS, written
 from reident.report import sentences
 from reident.report.blocks import front, matching, matching_sets, matching_summaries
 from reident.report.results import Results
@@ -21,14 +21,10 @@ def make_results(tmp_path):
     return lambda matching=MATCHING, **keys: Results(write_matching(tmp_path / "results", matching, **keys))
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    return Results(write_matching(tmp_path_factory.mktemp("matching") / "results"))
+usual = written(write_matching)
 
 
-@pytest.fixture(scope="module")
-def every(tmp_path_factory):
-    return Results(write_matching(tmp_path_factory.mktemp("subsets") / "results", SUBSETS))
+every = written(write_matching, SUBSETS)
 
 
 def limited(**limit):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from making import variants
-from making.report import REGIONS, Shape, write_results
+from making.report import REGIONS, Shape, write_results, written
 from reident.report import wording
 from reident.report.blocks import protection
 from reident.report.results import Results
@@ -14,9 +14,7 @@ from reident.report.results import Results
 NB = wording.NO_BREAK
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory):
-    return Results(write_results(tmp_path_factory.mktemp("protection") / "results", Shape(original=True)))
+study = written(write_results, Shape(original=True))
 
 
 def rows(markdown):

@@ -10,7 +10,7 @@ import nbformat
 import pandas as pd
 import pytest
 from making.matching import write_matching
-from making.report import BLOCKS, NOTEBOOK, REGIONS, write_entry, write_results
+from making.report import BLOCKS, NOTEBOOK, REGIONS, write_entry, write_results, written
 from making.warnings import Sentence
 from reident import language
 from reident.errors import InputError
@@ -22,9 +22,7 @@ from reident.report.results import Results, open_results
 NB = wording.NO_BREAK
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    return Results(write_results(tmp_path_factory.mktemp("usual") / "results"))
+usual = written(write_results)
 
 
 def cells(markdown: str, row: int) -> list[str]:
