@@ -45,7 +45,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     """
     model = Study.model_validate(study)
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
-    _, files = prepared(model, {side: [text_table(model, side, rows)] for side, rows in sources.items()})
+    _, _, files = prepared(model, {side: [text_table(model, side, rows)] for side, rows in sources.items()})
     manifest = through_csv(files.manifest, "strata/manifest.csv")
     files = files._replace(manifest=manifest)
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)

@@ -22,9 +22,8 @@ pytestmark = pytest.mark.slow
 def test_a_small_study_is_what_the_oracle_says(tmp_path):
     tables = small.rows()
     file = small.write(tmp_path, tables=tables)
-    ended = snakemake(
-        *made("small", "rates.csv", "surest/summary.csv"), studies=[file], folder=tmp_path / "run", program=PRELOADED
-    )
+    targets = made("small", "rates.csv", "surest/summary.csv", "verdict/warnings.csv")
+    ended = snakemake(*targets, studies=[file], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     rows = ([dict(zip(head, row, strict=True)) for row in rest] for head, *rest in tables.values())
@@ -41,7 +40,10 @@ def test_a_small_study_is_what_the_oracle_says(tmp_path):
         assert_frame_equal(lines, results[f"surest/{metric}.csv"], check_exact=True)
     assert_frame_equal(ours.surest_summary, results["surest/summary.csv"], check_exact=True)
     assert_frame_equal(ours.agreement, results["agreement/rates.csv"], check_exact=True)
-    assert_frame_equal(ours.warnings, results["prepared/warnings.csv"])
+    warnings = results["verdict/warnings.csv"].drop(columns="about")
+    assert_frame_equal(ours.warnings[warnings.columns], warnings)
+    assert_frame_equal(ours.plausibility, results["plausibility.csv"], check_exact=True)
+    assert_frame_equal(ours.exact, results["description/exact.csv"], check_exact=True)
 
 
 def apart(tables: dict[str, list[list[str]]]) -> list[list[str]]:

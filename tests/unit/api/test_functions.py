@@ -83,6 +83,68 @@ def test_data_frames_give_what_a_study_file_gives(folder):
     assert_frame_equal(again.agreement, ours.agreement, check_exact=True)
 
 
+def households(seed, odd=None):
+    """Frames of 120 households of one to four members and the links of most of them, whose numbers nobody declares."""
+    rng = np.random.default_rng(seed)
+    hh = np.repeat(np.arange(120), rng.integers(1, 5, 120))
+    people = pd.DataFrame({"hh": hh, "age": rng.integers(0, 6, len(hh)), "sex": rng.integers(1, 3, len(hh))})
+    puf, eif = people.assign(p=range(1000, 1000 + len(hh))), people.assign(e=range(len(hh)))
+    links = pd.DataFrame({"p": puf["p"], "e": eif["e"]})[hh < 90]
+    if odd is not None:
+        puf, eif = (frame.assign(odd=odd(len(hh))) for frame in (puf, eif))
+    return puf, eif.rename(columns={"hh": "household"}), links
+
+
+SEXES = {"age": "categorical", "sex": "categorical"}
+
+
+@pytest.mark.parametrize(
+    "odd", [None, lambda n: [{"a": 1}] * n, lambda n: ["x", 1, *[None] * (n - 2)]], ids=["", "mappings", "two types"]
+)
+def test_an_attack_warns_of_undeclared_columns_that_group_rows(odd):
+    puf, eif, links = households(1, odd)
+    found = reident.attack(puf, eif, links, variables=SEXES, metrics=["taxicab"])
+    groups = found.warnings[found.warnings["code"] == "groups"]
+    assert groups["severity"].tolist() == ["understates"]
+    assert "may understate the risk" in repr(found)
+    assert "units: {puf: hh, eif: household}" in groups["fields"].item()
+    alone = reident.attack(puf.drop(columns="hh"), eif, links, variables=SEXES, metrics=["taxicab"])
+    assert "groups" not in set(alone.warnings["code"])
+    units = reident.attack(
+        puf, eif, links, variables=SEXES, metrics=["taxicab"], units={"puf": "hh", "eif": "household"}
+    )
+    assert "groups" not in set(units.warnings["code"])
+    assert units.rates["n_confirmed"].iloc[0] > 30
+
+
+def test_an_attack_warns_of_what_its_results_show():
+    puf, eif, links = households(2)
+    wrong = eif.assign(sex=eif["sex"].map({1: 2, 2: 1}))
+    found = reident.attack(puf, wrong, links, variables=SEXES, metrics=["taxicab"])
+    assert {"recode", "ambiguous_many"} <= set(found.warnings["code"])
+    lost = reident.attack(puf, eif.assign(sex="1"), links, variables={"age": "categorical"}, strata=["sex"])
+    assert "lost_links" in set(lost.warnings["code"])
+    weighed = {"fellegi_sunter": {}}
+    assert reident.attack(puf, eif, links, variables=SEXES, metrics=weighed).warnings["code"].is_unique
+
+
+def test_the_risk_of_files_comes_with_the_warnings_of_reading_them():
+    people = pd.DataFrame({"age": [30, 30, 40, 50], "sex": list("ffmm"), "w": [1.0, 90.0, 2.0, 700.0]})
+    risk = reident.file_risk(people, keys=["age", "sex"], weight="w")
+    assert risk.warnings["code"].tolist() == ["uneven_weights"]
+    assert risk.risks.set_index("basis")["largest"]["sample"] == 1
+    assert risk.thresholds.query("basis == 'sample'")["n_above"].max() == 2
+    plain = reident.file_risk(people, keys=["age", "sex"], sampling_fraction=0.1)
+    assert plain.warnings.empty
+    other = people.assign(sex=list("ffmx"))
+    for found in (
+        reident.matching_risk(people, [other], known=["age"], synthesized=["sex"]),
+        reident.closest(people, other, variables=["age", "sex"]),
+    ):
+        assert len(found.warnings) == 1
+        assert "sex" in found.warnings["warning"].item()
+
+
 def test_composite_keys_and_options():
     puf = pd.DataFrame({"h": ["1", "1", "2"], "p": [1, 2, 1], "c": list("abc"), "x": [1.5, 2.0, np.nan]})
     eif = pd.DataFrame({"id": list("uvw"), "c": list("abd"), "x": [1.5, 2.0, 9.0]})

@@ -9,17 +9,20 @@ from typing import Any, overload
 import pandas as pd
 import pyarrow as pa
 
+from reident.api import checking
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
 from reident.errors import InputError
 from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
+from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES
 from reident.linkage import attack as stages
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.members import MemberTables
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.settings import AGREEMENT
+from reident.linkage.strata import Strata
 from reident.pipeline import step_settings
 from reident.study.model import Study
 
@@ -47,7 +50,13 @@ class AttackTables:
     agreement : pandas.DataFrame
         As `agreement/rates.csv`: the rates of pairs that at least k metrics suspect.
     warnings : pandas.DataFrame
-        As `prepared/warnings.csv`: valid input that may be a mistake.
+        The warnings on the files, on their description and on the results, the gravest first, in the columns of
+        `prepared/warnings.csv`: as `verdict/warnings.csv` without limits. A rate with a warning that it may understate
+        the risk, or be invalid, is none to rely on.
+    plausibility : pandas.DataFrame
+        As `plausibility.csv`: what the checks of the description measured.
+    exact : pandas.DataFrame
+        As `description/exact.csv`: the people whom exact values of one variable, or of two, name.
     members, sizes : pandas.DataFrame or None
         As `units/members.csv` and `units/sizes.csv`: members of suspected and confirmed units, and units by size; None
         without units.
@@ -60,12 +69,19 @@ class AttackTables:
     surest_summary: pd.DataFrame
     agreement: pd.DataFrame
     warnings: pd.DataFrame
+    plausibility: pd.DataFrame
+    exact: pd.DataFrame
     members: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        n = len(self.warnings)
-        return f"<attack with {', '.join(self.confirmed)}; {n:,} warning{'' if n == 1 else 's'}>"
+        counts = self.warnings["severity"].value_counts()
+        told = [f"{counts[severity]:,} {words}" for severity, words in _GRAVITY.items() if severity in counts]
+        return f"<attack with {', '.join(self.confirmed)}; warnings: {', '.join(told) or 'none'}>"
+
+
+_GRAVITY = {INVALIDATES: "may invalidate the rates", UNDERSTATES: "may understate the risk", NOTABLE: "notable"}
+"""What warnings of each severity may do."""
 
 
 @overload
@@ -219,7 +235,9 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     if study.model.metrics is None:
         raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
     extracts = step_settings.preparing(study.model).extracts
-    typed, files = prepared(study.model, study.texts(extracts), threads)
+    drawn = study.made()
+    typed, stratified, files = prepared(study.model, study.texts(extracts, made=drawn), threads)
+    checked = checking.check_description(study, drawn, typed, stratified)
     context = ScoringContext(threads=threads, functions=study.functions)
     settings = step_settings.attacking(study.model)
     made = stages.attack(settings, files, context)
@@ -233,7 +251,9 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
         declared("surest/summary.csv", compared.summary),
         declared("agreement/rates.csv", compared.rates),
-        declared("prepared/warnings.csv", typed.warnings),
+        declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checked, made)),
+        declared("plausibility.csv", checked.checks),
+        declared("description/exact.csv", checked.exact),
         *([] if made.members is None else _of_units(made.members)),
     )
 
@@ -245,11 +265,11 @@ def _of_units(made: MemberTables) -> list[pd.DataFrame]:
 
 def prepared(
     study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
-) -> tuple[PreparedFiles, AttackFiles]:
-    """Return the typed tables of a study, and the files of the attack."""
+) -> tuple[PreparedFiles, Strata, AttackFiles]:
+    """Return the typed tables of a study, its strata, and the files of the attack."""
     settings = step_settings.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")
     typed = PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))
     made = strata.stratify(step_settings.stratifying(study), typed.puf, typed.eif, typed.iuf)
     records, of_records = ({"puf": tables.puf, "eif": tables.eif} for tables in (typed, made))
-    return typed, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)
+    return typed, made, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)

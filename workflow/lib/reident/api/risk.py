@@ -9,8 +9,8 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
-from reident.api.tables import Tables, made_by, threads_or_all
-from reident.filerisk import assessment
+from reident.api.tables import Tables, declared, made_by, threads_or_all
+from reident.filerisk import assessment, thresholds
 from reident.filerisk import prepare as filerisk
 from reident.filerisk.settings import FILE, ORIGINAL, POPULATION
 from reident.intake.records import in_memory
@@ -58,7 +58,8 @@ def file_risk(
     Returns
     -------
     Tables
-        The tables of `filerisk/` in docs/DATA.md: ``summary``, ``records``, ``variables``, …
+        The tables of `filerisk/` in docs/DATA.md: ``summary``, ``records``, ``variables``, ``risks``, …; and
+        ``warnings``, valid input that may be a mistake.
 
     Examples
     --------
@@ -87,7 +88,14 @@ def file_risk(
         typed = in_memory(sides, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
     tables = typed[FILE], typed[POPULATION], typed[ORIGINAL], typed["categories"]
     found = assessment.assess(step_settings.assessment(study.model), *tables, threads=threads_or_all(threads))
-    return made_by("assess_file", found)
+    compared = thresholds.measure(step_settings.comparing_risks(study.model), typed[FILE], typed[POPULATION])
+    return Tables(
+        {
+            **made_by("assess_file", found),
+            **made_by("measure_thresholds", compared),
+            "warnings": declared("filerisk/warnings.csv", typed["warnings"]),
+        }
+    )
 
 
 def matching_risk(
@@ -122,7 +130,7 @@ def matching_risk(
     Returns
     -------
     Tables
-        The tables of `matching/` in docs/DATA.md: ``summary``, ``records``, …
+        The tables of `matching/` in docs/DATA.md: ``summary``, ``records``, …; and ``warnings``.
 
     Examples
     --------
@@ -145,7 +153,7 @@ def matching_risk(
     found = summary.match_files(
         step_settings.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"]
     )
-    return made_by("match", found)
+    return _with_warnings(made_by("match", found), tables)
 
 
 def closest(
@@ -182,7 +190,7 @@ def closest(
     Returns
     -------
     Tables
-        The tables of `matching/` in docs/DATA.md that measure distances: ``closest``, ``records``, …
+        The tables of `matching/` in docs/DATA.md that measure distances: ``closest``, ``records``, …; and ``warnings``.
 
     Examples
     --------
@@ -211,7 +219,11 @@ def closest(
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(step_settings.closest_rules(study.model), *files, threads=threads_or_all(threads))
-    return made_by("measure_distances", found)
+    return _with_warnings(made_by("measure_distances", found), tables)
+
+
+def _with_warnings(made: Tables, typed: Mapping[str, Any]) -> Tables:
+    return Tables({**made, "warnings": declared("matching/warnings.csv", typed["warnings"])})
 
 
 def _is_number(column: pd.Series | None) -> bool:

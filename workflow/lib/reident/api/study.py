@@ -49,14 +49,18 @@ class StudyFiles:
     frames: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def texts(
-        self, extracts: Mapping[str, Extract], sides: Mapping[str, str] | None = None
+        self,
+        extracts: Mapping[str, Extract],
+        sides: Mapping[str, str] | None = None,
+        made: Mapping[str, pd.DataFrame] | None = None,
     ) -> dict[str, Iterable[pa.Table]]:
         """Return the text of files in batches, by name; `sides` has the side of a file with another name."""
-        drawn_or_masked = self._made()
-        return {
-            name: self._text((sides or {}).get(name, name), extract, drawn_or_masked)
-            for name, extract in extracts.items()
-        }
+        made = self.made() if made is None else made
+        return {name: self._text((sides or {}).get(name, name), extract, made) for name, extract in extracts.items()}
+
+    def in_memory(self, made: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """Return the files that are data frames, by side, with those that the study makes."""
+        return {**made, **self.frames}
 
     @property
     def functions(self) -> list[Path]:
@@ -66,7 +70,7 @@ class StudyFiles:
         modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
         return [self.path.parent / f"{module}.py" for module in modules]
 
-    def _made(self) -> dict[str, pd.DataFrame]:
+    def made(self) -> dict[str, pd.DataFrame]:
         """Return the files that the study makes: drawn, or micro-aggregated."""
         made = drawn_files(self.model)
         if self.model.microaggregate is None:

@@ -24,7 +24,7 @@ from reident import reading
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.grouping import N_MEMBERS
-from reident.intake.settings import PreparationSettings
+from reident.intake.settings import Extract, PreparationSettings
 from reident.intake.severity import of_share
 from reident.plausibility.files import joined
 from reident.plausibility.findings import MIN_LINKS, Finding
@@ -179,16 +179,20 @@ def is_of_rows(prepared: Mapping[str, pa.Table]) -> bool:
 
 def texts(settings: PreparationSettings, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
     """Return the text of both files, as far as their columns may group rows, with their keys; empty if none may."""
-    columns = further(settings, paths)
-    known = {"puf": settings.cluster, "eif": ()}
-    if not any(columns.values()) and min(len(settings.keys_of(side)) for side in paths) < 2:
+    wanted = extracts(settings, further(settings, paths))
+    return {side: reading.read(paths[side], one.source, one.names, one.key) for side, one in wanted.items()}
+
+
+def extracts(settings: PreparationSettings, columns: Mapping[str, Sequence[str]]) -> dict[str, Extract]:
+    """Return what may group the rows of both files, with their keys, from :func:`further`; empty if nothing may."""
+    if not any(columns.values()) and min(len(settings.keys_of(side)) for side in ("puf", "eif")) < 2:
         return {}
-    read = {}
-    for side, path in paths.items():
+    found = {}
+    for side, cluster in (("puf", settings.cluster), ("eif", ())):
         key = settings.keys_of(side)
-        names = list(dict.fromkeys([*key, *known[side], *_strata_of(settings, side), *columns.get(side, [])]))
-        read[side] = reading.read(path, settings.file(side), names, key)
-    return read
+        others = dict.fromkeys([*cluster, *_strata_of(settings, side), *columns.get(side, [])])
+        found[side] = Extract(settings.file(side), key, [name for name in others if name not in key])
+    return found
 
 
 def coded(

@@ -55,7 +55,14 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
         which stay with the tables of reading.
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
-    attack_warnings = table(
+    parts.append(of_attack(settings, tables).assign(about=ATTACK))
+    parts.append(table(_of_records_alone(settings, tables)).assign(about=FILE))
+    return ordered(pd.concat(parts, ignore_index=True))
+
+
+def of_attack(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the warnings of an attack that only its results show, whatever its limits."""
+    return table(
         [
             *descriptions(tables),
             *_ambiguous(tables),
@@ -66,15 +73,17 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
             *_default_scores(settings),
         ]
     )
-    parts += [attack_warnings.assign(about=ATTACK), table(_of_records_alone(settings, tables)).assign(about=FILE)]
-    return ordered(pd.concat(parts, ignore_index=True))
 
 
 def ordered(lines: pd.DataFrame) -> pd.DataFrame:
     """Return warnings with the gravest first, in the columns of `verdict/warnings.csv`."""
+    return gravest_first(lines)[["about", *table([]).columns.drop("codes")]]
+
+
+def gravest_first(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return warnings with the gravest first, those of one severity in their order."""
     order = lines["severity"].map(SEVERITIES.index).sort_values(kind="stable")
-    columns = ["about", *table([]).columns.drop("codes")]
-    return lines.loc[order.index, columns].reset_index(drop=True)
+    return lines.loc[order.index].reset_index(drop=True)
 
 
 def descriptions(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
