@@ -24,6 +24,15 @@ SNAKEMAKE = "snakemake"
 PRELOADED = preloaded.__name__
 """Snakemake that starts without its imports, as its steps do, for tests in which it does not matter how they start."""
 
+THREE_FILES = """\
+id: {id}
+files:
+  puf: {{path: puf.csv, id: pufid}}
+  eif: {{path: eif.csv, id: eifid}}
+  iuf: {{path: iuf.csv, puf_id: pufid, eif_id: eifid}}
+"""
+"""The beginning of a study file, a text for `format`."""
+
 LINKAGE = (
     "resolve", "prepare", "stratify", "bin", "check_description", "leave_out", "score", "rank", "confirm",
     "order_claims", "rate", "compare_metrics", "judge", "report",

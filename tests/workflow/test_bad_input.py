@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import PRELOADED, SNAKEMAKE, Ended, made, snakemake
+from workflow.commands import PRELOADED, SNAKEMAKE, THREE_FILES, Ended, made, snakemake
 
 pytestmark = pytest.mark.slow
 
-STUDY = """\
-id: {id}
-files:
-  puf: {{path: puf.csv, id: pufid}}
-  eif: {{path: eif.csv, id: eifid}}
-  iuf: {{path: iuf.csv, puf_id: pufid, eif_id: eifid}}
+STUDY = (
+    THREE_FILES
+    + """\
 strata: [region]
 linking_variables:
   - {{name: age, type: numeric, missing: ["-9"]}}
@@ -29,6 +26,7 @@ metrics:
   taxicab: {{alpha: 0.5}}
   adhoc: {{scores: {{age: {{function: "own:score", sha256: {sha256}}}}}}}
 """
+)
 FUNCTION = "def score(puf, eif):\n    return 5.0 * (puf == eif)\n"
 FILES = {
     "puf.csv": (

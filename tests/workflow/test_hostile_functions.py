@@ -9,21 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import PRELOADED, Ended, snakemake
+from workflow.commands import PRELOADED, THREE_FILES, Ended, snakemake
 
 pytestmark = pytest.mark.slow
 
-STUDY = """\
-id: {id}
-files:
-  puf: {{path: puf.csv, id: pufid}}
-  eif: {{path: eif.csv, id: eifid}}
-  iuf: {{path: iuf.csv, puf_id: pufid, eif_id: eifid}}
+STUDY = (
+    THREE_FILES
+    + """\
 linking_variables:
   - {{name: age, type: numeric}}
 metrics:
   adhoc: {{scores: {{age: {{function: "own:score", sha256: {sha256}}}}}}}
 """
+)
 FILES = {
     "puf.csv": "pufid,age\nKEY-P1,7041.625\nKEY-P2,7052.875\nKEY-P3,7063.375\n",
     "eif.csv": "eifid,age\nKEY-E1,7041.625\nKEY-E2,7050.125\nKEY-E3,7063.375\n",

@@ -179,6 +179,13 @@ def name_alone(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def named_by_default(section: Any, *columns: str) -> Any:
+    """Return the section of a variable with its name for columns that it does not give."""
+    if isinstance(section, dict) and isinstance(section.get("name"), str):
+        return dict.fromkeys(columns, section["name"]) | section
+    return section
+
+
 def refuse_repeats(names: Iterable[str], key: str) -> None:
     """Refuse a list that gives a name twice."""
     seen: set[str] = set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.sections.base import Section, name_alone
+from reident.sections.base import Section, name_alone, named_by_default
 from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order
 from reident.sections.conversion import Convert, check_convert
 from reident.sections.dates import DateFormat, LatestYear, check_date, date_form
@@ -61,9 +61,7 @@ class KeyVariable(Section):
     @model_validator(mode="before")
     @classmethod
     def _column_defaults_to_the_name(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            return {"column": value["name"], **value}
-        return value
+        return named_by_default(value, "column")
 
     @model_validator(mode="after")
     def _type_fits(self) -> KeyVariable:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.sections.base import Section, name_alone, refuse_repeats
+from reident.sections.base import Section, name_alone, named_by_default, refuse_repeats
 from reident.sections.coarsening import Coarsening
 from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order, listed
 from reident.sections.conversion import Conversions, Convert, check_convert
@@ -72,9 +72,7 @@ class StudyColumn(Section):
     @model_validator(mode="before")
     @classmethod
     def _columns_default_to_the_name(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            return {"puf": value["name"], "eif": value["name"], **value}
-        return value
+        return named_by_default(value, "puf", "eif")
 
     def coding(self, side: str, decimal: str = ".", thousands: str = "") -> Coding:
         """Return how one file's texts of this variable are read; a strata variable is categorical."""
