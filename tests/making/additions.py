@@ -57,9 +57,14 @@ def write_larger(
     section, metrics = LargerIntruder.model_validate(options), metrics_of(folder)
     limits = {name: 5 if REGISTRY[name].ranked else None for name in metrics}
     settings = ExtrapolationSettings(metrics, limits, fixed, 20, section.times, section.population, 0.95)
-    table = extrapolate(settings, {name: counts(rivals, limit=limits[name] or 1) for name in metrics})
-    write_table(folder / "larger/rates.csv", table)
+    if (made := (repr(settings), rivals)) not in _CURVES:
+        _CURVES[made] = extrapolate(settings, {name: counts(rivals, limit=limits[name] or 1) for name in metrics})
+    write_table(folder / "larger/rates.csv", _CURVES[made])
     return amend(folder, larger_intruder=section.model_dump(mode="json"))
+
+
+_CURVES: dict[tuple[str, tuple[int, ...]], pd.DataFrame] = {}
+"""The tables of curves, by what they are made from: many tests have the same ones."""
 
 
 def counts(rivals: tuple[int, ...], n_puf: int = 3000, n_eif: int = 2000, limit: int = 5) -> pd.DataFrame:
