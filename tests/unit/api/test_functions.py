@@ -136,7 +136,7 @@ def test_the_risk_of_files_comes_with_the_warnings_of_reading_them():
     assert risk.thresholds.query("basis == 'sample'")["n_above"].tolist()[-1] == 2
     plain = reident.file_risk(people, keys=["age", "sex"], sampling_fraction=0.1)
     assert plain.warnings.empty
-    other = people.assign(sex=list("ffmx"))
+    other = people.assign(sex=list("fxyz"))
     for found in (
         reident.matching_risk(people, [other], known=["age"], synthesized=["sex"]),
         reident.closest(people, other, variables=["age", "sex"]),
