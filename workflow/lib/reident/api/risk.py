@@ -219,7 +219,9 @@ def closest(
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(step_settings.closest_rules(study.model), *files, threads=threads_or_all(threads))
-    return _with_warnings(made_by("measure_distances", found), tables)
+    made = _with_warnings(made_by("measure_distances", found), tables)
+    # A distance does not depend on the order of rows.
+    return Tables({**made, "warnings": made.warnings.query("code != 'unknown_order'").reset_index(drop=True)})
 
 
 def _with_warnings(made: Tables, typed: Mapping[str, Any]) -> Tables:
