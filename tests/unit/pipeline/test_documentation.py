@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-import pytest
 from reident.pipeline import documentation
 
 ROOT = Path(__file__).parents[3]
-GENERATED = documentation.files(ROOT)
 
 
-@pytest.mark.parametrize("path", GENERATED)
-def test_a_generated_file_is_what_the_declarations_say(path):
-    assert (ROOT / path).read_text(encoding="utf-8") == GENERATED[path], "run `make docs`"
+def test_the_generated_files_are_what_the_declarations_say():
+    generated = documentation.files(ROOT)
+    assert len(generated) == 5
+    stale = [path for path, text in generated.items() if (ROOT / path).read_text(encoding="utf-8") != text]
+    assert stale == [], "run `make docs`"

@@ -1,13 +1,13 @@
 """Sentences of the report: fields by name, choices by number, and no sentence that is missing or unused."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from reident import language
 from reident.language.sentences import field_names, is_choice
 from reident.report import sentences
@@ -115,16 +115,15 @@ def patterns_of(key: ast.expr) -> list[str]:
     return [re.escape(key.value)]
 
 
-USED = {
-    (section, pattern)
-    for source in sorted(REPORT.rglob("*.py"))
-    for section, pattern in calls_of(ast.parse(source.read_text(encoding="utf-8")))
-}
+@functools.cache
+def used():
+    """The sections and keys, as patterns, that the code uses."""
+    sources = [ast.parse(source.read_text(encoding="utf-8")) for source in sorted(REPORT.rglob("*.py"))]
+    return {found for source in sources for found in calls_of(source)}
+
+
 FILES = {
-    code: {
-        path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in (sentences.FOLDER / code).glob("*.yaml")
-    }
-    for code in LANGUAGES
+    code: {path.stem: language.read(path) for path in (sentences.FOLDER / code).glob("*.yaml")} for code in LANGUAGES
 }
 SECTIONS = sorted(FILES[DEFAULT_LANGUAGE])
 OTHERS = [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]
@@ -139,13 +138,13 @@ def entry_of(code: str, section: str, key: str) -> Any:
 
 
 def test_every_section_is_used_and_exists():
-    assert {section for section, _ in USED} == set(SECTIONS)
+    assert {section for section, _ in used()} == set(SECTIONS)
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_sentence_is_used_and_every_key_that_the_code_uses_exists(section):
     keys = set(keys_of(FILES[DEFAULT_LANGUAGE][section]))
-    patterns = {pattern for used, pattern in USED if used == section}
+    patterns = {pattern for name, pattern in used() if name == section}
     assert [key for key in keys if not any(re.fullmatch(pattern, key) for pattern in patterns)] == []
     assert [pattern for pattern in patterns if not any(re.fullmatch(pattern, key) for key in keys)] == []
 

@@ -1,5 +1,6 @@
 """The schema takes what the study model takes."""
 
+import functools
 from pathlib import Path
 
 import jsonschema
@@ -22,12 +23,14 @@ class _Editor(yaml.SafeLoader):
     }
 
 
-SCHEMA = jsonschema.Draft202012Validator(documentation.schema())
+@functools.cache
+def validator():
+    return jsonschema.Draft202012Validator(documentation.schema())
 
 
 def accepted(text):
     """Whether the schema takes a study file of this text."""
-    return SCHEMA.is_valid(yaml.load(text, _Editor))  # noqa: S506
+    return validator().is_valid(yaml.load(text, _Editor))  # noqa: S506
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
