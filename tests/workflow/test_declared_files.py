@@ -303,13 +303,14 @@ MEMBERS = Case(
     {
         "{key of the PUF}": ["house"],
         "{key of the EIF}": ["address"],
-        "{key of the file}": ["pid"],
+        "{key of the file}": [],
         "{key variables}": ["age", "tenure"],
         "{strata variables}": [],
         "{linking variables}": ["age", "tenure"],
     },
     frozenset(
         {
+            "files without a key",
             "studies with `units`",
             "studies with `units` whose IUF links rows",
             "studies whose IUF links rows",
