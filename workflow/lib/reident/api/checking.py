@@ -35,7 +35,7 @@ def check_description(
 
 def _grouping_texts(study: StudyFiles, drawn: Mapping[str, pd.DataFrame]) -> dict[str, pa.Table]:
     """Return the text of the columns of both files that may group rows."""
-    settings, frames = step_settings.preparing(study.model), study.in_memory(drawn)
+    settings, frames = step_settings.preparing(study.model), {**drawn, **study.frames}
     paths = {side: study.path.parent / settings.file(side).path for side in SIDES if side not in frames}
     columns = grouping.further(settings, paths, {side: list(frames[side]) for side in SIDES if side in frames})
     for side in columns.keys() & study.frames.keys():

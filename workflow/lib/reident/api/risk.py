@@ -89,13 +89,8 @@ def file_risk(
     tables = typed[FILE], typed[POPULATION], typed[ORIGINAL], typed["categories"]
     found = assessment.assess(step_settings.assessment(study.model), *tables, threads=threads_or_all(threads))
     compared = thresholds.measure(step_settings.comparing_risks(study.model), typed[FILE], typed[POPULATION])
-    return Tables(
-        {
-            **made_by("assess_file", found),
-            **made_by("measure_thresholds", compared),
-            "warnings": declared("filerisk/warnings.csv", typed["warnings"]),
-        }
-    )
+    made = {**made_by("assess_file", found), **made_by("measure_thresholds", compared)}
+    return _with_warnings(made, "filerisk/warnings.csv", typed["warnings"])
 
 
 def matching_risk(
@@ -153,7 +148,7 @@ def matching_risk(
     found = summary.match_files(
         step_settings.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"]
     )
-    return _with_warnings(made_by("match", found), tables)
+    return _with_warnings(made_by("match", found), "matching/warnings.csv", tables["warnings"])
 
 
 def closest(
@@ -219,13 +214,14 @@ def closest(
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(step_settings.closest_rules(study.model), *files, threads=threads_or_all(threads))
-    made = _with_warnings(made_by("measure_distances", found), tables)
     # A distance does not depend on the order of rows.
-    return Tables({**made, "warnings": made.warnings.query("code != 'unknown_order'").reset_index(drop=True)})
+    warnings = tables["warnings"].query("code != 'unknown_order'")
+    return _with_warnings(made_by("measure_distances", found), "matching/warnings.csv", warnings)
 
 
-def _with_warnings(made: Tables, typed: Mapping[str, Any]) -> Tables:
-    return Tables({**made, "warnings": declared("matching/warnings.csv", typed["warnings"])})
+def _with_warnings(made: Mapping[str, pd.DataFrame], path: str, warnings: pd.DataFrame) -> Tables:
+    """Return tables with that of the warnings of reading the files, as the file of this path has it."""
+    return Tables({**made, "warnings": declared(path, warnings)})
 
 
 def _is_number(column: pd.Series | None) -> bool:

@@ -58,10 +58,6 @@ class StudyFiles:
         made = self.made() if made is None else made
         return {name: self._text((sides or {}).get(name, name), extract, made) for name, extract in extracts.items()}
 
-    def in_memory(self, made: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """Return the files that are data frames, by side, with those that the study makes."""
-        return {**made, **self.frames}
-
     @property
     def functions(self) -> list[Path]:
         """The files of the study's own scoring functions."""
