@@ -30,19 +30,23 @@ def unique_groups(frame, column, variables):
 
 @examples(40)
 @given(seed=st.integers(0, 10**6), households=st.integers(12, 120), known=st.sampled_from([0.5, 1.0]),
-       missing=st.sampled_from([0.0, 0.1]))  # fmt: skip
-def test_the_number_of_groups_that_are_unique_in_both_files(seed, households, known, missing):
+       missing=st.sampled_from([0.0, 0.1]), lost=st.sampled_from([0.0, 0.5, 0.9]))  # fmt: skip
+def test_the_number_of_groups_that_are_unique_in_both_files(seed, households, known, missing, lost):
     rng = np.random.default_rng(seed)
     puf, eif, links = grouped.two_files(rng, households, known)
+    links = links[rng.random(households)[puf["hh"].iloc[links[:, 0]]] >= lost]
     puf, eif = (file.astype({"age": float}) for file in (puf, eif))
     for file in (puf, eif):
         file["age"] = (file["age"] // 10).where(rng.random(len(file)) >= missing)
     lines = grouped.found(puf, eif, links, "hh", VARIABLES, declared=True)
     ours, theirs = (unique_groups(file, "hh", VARIABLES) for file in (puf, eif))
     both = ours.keys() & theirs.keys()
-    several = any(len(profile) > 1 for profile in both)
-    right = sum(ours[profile] == theirs[profile] for profile in both)
-    if not several or 2 * right < len(both):
+    of_links = {(puf["hh"].iloc[row], eif["hh"].iloc[other]) for row, other in links}
+    linked = {side: {pair[at] for pair in of_links} for at, side in enumerate(("puf", "eif"))}
+    of_several = [(ours[profile], theirs[profile]) for profile in both if len(profile) > 1]
+    told = [pair for pair in of_several if pair[0] in linked["puf"] or pair[1] in linked["eif"]]
+    right = sum(pair in of_links for pair in told)
+    if not of_several or (of_links and (not right or 2 * right < len(told))):
         assert not lines
     elif lines:  # households of one alone do not show that the files group rows alike
         (line,) = lines
@@ -139,6 +143,28 @@ def test_households_are_seen_where_the_head_of_each_alone_is_linked(seed):
     heads = links[~puf["hh"].iloc[links[:, 0]].duplicated().to_numpy()]
     (line,) = grouped.found(puf, eif, heads, "hh", VARIABLES)
     assert line.n == grouped.found(puf, eif, links, "hh", VARIABLES)[0].n
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("lost", [0.5, 0.9])
+def test_households_are_seen_where_most_links_are_lost(lost, seed):
+    """A household without a link tells nothing, neither for nor against the column."""
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, 400, 0.6)
+    kept = links[rng.random(400)[puf["hh"].iloc[links[:, 0]]] >= lost]
+    (line,) = grouped.found(puf, eif, kept, "hh", VARIABLES)
+    assert line == grouped.found(puf, eif, links, "hh", VARIABLES)[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_households_are_seen_where_a_tenth_of_the_values_is_missing(seed):
+    rng = np.random.default_rng(seed)
+    puf, eif, links = grouped.two_files(rng, 400, 0.6)
+    puf, eif = (file.astype(dict.fromkeys(VARIABLES, float)) for file in (puf, eif))
+    for file, variable in itertools.product((puf, eif), VARIABLES):
+        file[variable] = file[variable].where(rng.random(len(file)) >= 0.1)
+    (line,) = grouped.found(puf, eif, links, "hh", VARIABLES)
+    assert line.severity == "understates"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -227,13 +227,25 @@ def _measured(records: Records, groups: Groups) -> Finding | None:
     n_groups, names = len(np.unique(codes["puf"][codes["puf"] >= 0])), "+".join(candidate.puf)
     puf, eif = (_profiles(records, side, codes[side]) for side in ("puf", "eif"))
     _, at, other = np.intersect1d(puf.profile, eif.profile, assume_unique=True, return_indices=True)
-    n_theirs = int(codes["eif"].max(initial=0)) + 1
-    linked = _number(codes["puf"][records.every_link["puf"]], codes["eif"][records.every_link["eif"]], n_theirs)
-    true = np.isin(_number(puf.group[at], eif.group[other], n_theirs), linked)
-    if len(at) < MIN_UNIQUE or not (puf.size[at] > 1).any() or (records.links.n and 2 * true.sum() < len(at)):
+    several = puf.size[at] > 1
+    if len(at) < MIN_UNIQUE or not several.any():
+        return None
+    if records.links.n and not _are_right(records, codes, puf.group[at[several]], eif.group[other[several]]):
         return None
     share = len(at) / n_groups
     return Finding(names, "groups", share, float(n_groups), len(at), of_share(share), candidate.option)
+
+
+def _are_right(records: Records, codes: Sides, puf: np.ndarray, eif: np.ndarray) -> bool:
+    """Return whether most pairs of groups are linked by a row, of those that have a link: the others tell nothing.
+
+    Their links may be lost, and a group may be one that the other file does not have.
+    """
+    ours, theirs = (codes[side][records.every_link[side]] for side in ("puf", "eif"))
+    width = int(codes["eif"].max(initial=0)) + 1
+    n_right = int(np.isin(_number(puf, eif, width), _number(ours, theirs, width)).sum())
+    n_told = int((np.isin(puf, ours) | np.isin(eif, theirs)).sum())
+    return n_right > 0 and 2 * n_right >= n_told
 
 
 def _without_giants(codes: np.ndarray) -> np.ndarray:
