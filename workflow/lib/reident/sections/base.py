@@ -70,7 +70,8 @@ class Section(BaseModel):
     - "`name` must …" for a column, a variable or a key that is written in full.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
+    # A step is given checked sections: what checks them takes long to build, and is built where it is first used.
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False, defer_build=True)
 
     @field_validator("*", mode="before")
     @classmethod
