@@ -6,6 +6,8 @@ have no meaning.
 
 from __future__ import annotations
 
+import ast
+import functools
 import hashlib
 import itertools
 import json
@@ -35,7 +37,7 @@ from reident.plausibility import findings
 from reident.plausibility.findings import Finding
 from reident.plausibility.without import COUNTS
 from reident.report import blocks
-from reident.report.layout import Block, grouped, section
+from reident.report.layout import Block
 from reident.report.results import Results
 from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
@@ -240,6 +242,16 @@ def rows(markdown: object) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
 
 
+@functools.cache
+def imported() -> dict[str, Any]:
+    """Return what the notebook imports for its cells."""
+    (setup,) = (cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell["id"] == "setup")
+    imports = [node for node in ast.parse(setup.source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    space: dict[str, Any] = {}
+    exec(compile(ast.Module(imports, []), NOTEBOOK.name, "exec"), space)  # noqa: S102 - the project's own notebook
+    return space
+
+
 def cells(results: Results, *names: str) -> dict[str, list[Any]]:
     """Return what each cell of the notebook, or each of those named, shows for these results, by the id of the cell."""
     shown = {}
@@ -247,7 +259,7 @@ def cells(results: Results, *names: str) -> dict[str, list[Any]]:
         wanted = not names or cell["id"] in names
         if wanted and cell.cell_type == "code" and cell.source.startswith("display("):
             output: list[Any] = []
-            space = {"study": results, "section": section, "grouped": grouped, **MODULES}
+            space = {**imported(), "study": results}
             space["display"] = lambda *blocks, output=output: output.extend(blocks)
             exec(cell.source, space)  # noqa: S102 - the project's own notebook
             shown[cell["id"]] = output

@@ -9,6 +9,9 @@ import pyarrow.compute as pc
 import pytest
 from oracles.rating import ALL
 
+ROUNDED = ("euclidean",)
+"""The metrics whose scores are doubles, rounded to twelve decimals."""
+
 
 def check_study(oracle, tables):
     """Strata, kept and suspected pairs, ranks, orders and sets, confirmed pairs and rates of every metric."""
@@ -113,12 +116,12 @@ def limits_of(pairs):
 
 
 def check_scores(metric, expected, found):
-    """Scores exactly; those of the euclidean metric but for one unit of their twelfth decimal.
+    """Scores exactly; those that are rounded but for one unit of their twelfth decimal.
 
     Both sides round a double whose last bits depend on how it was computed, so that a score in the middle of two
     roundings may go either way.
     """
-    close = 1.5e-12 if metric == "euclidean" else 0
+    close = 1.5e-12 if metric in ROUNDED else 0
     assert found.keys() == expected.keys(), metric
     for pair, (stratum, score) in found.items():
         assert stratum == expected[pair].stratum, metric
@@ -126,13 +129,12 @@ def check_scores(metric, expected, found):
 
 
 def rounding_splits_a_tie(oracle, tables):
-    """Whether two euclidean scores of one record differ by no more than two roundings, on either side.
+    """Whether two rounded scores of one record differ by no more than two roundings, on either side.
 
     Then equal scores may have been rounded apart on one side alone, and ranks differ though nothing is wrong.
     """
-    expected = oracle.metrics["euclidean"].scored
-    found = keyed(tables, by_keys(tables, tables.metrics["euclidean"].scores), "score")
-    sides = {pair: (p.score,) for pair, p in expected.items()}, found
+    sides = [{pair: (p.score,) for pair, p in oracle.metrics[name].scored.items()} for name in ROUNDED]
+    sides += [keyed(tables, by_keys(tables, tables.metrics[name].scores), "score") for name in ROUNDED]
     return any(
         a[0] == b[0] and 0 < b[1] - a[1] < 2.5e-12
         for side in sides
@@ -160,6 +162,7 @@ def check_rates(metric, expected, tables):
     The claims that are right at the study's rank limit are the same to the last bit.
     """
     strata, rows = strata_of(tables), tables.rates[tables.rates["metric"] == metric]
+    assert {"metric", "stratum", *expected.rates[ALL]} == set(rows), "the oracle knows other columns than rates.csv has"
     assert [strata[stratum] for stratum in rows["stratum"]] == list(expected.rates)
     for row in rows.to_dict("records"):
         for column, value in expected.rates[strata[row["stratum"]]].items():

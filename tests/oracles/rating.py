@@ -66,6 +66,7 @@ def rate_row(study, puf, eif, inside, links, suspected, ambiguous, baselines, co
     pufids, confirmed_pufids = {p.pufid for p in suspected}, {p.pufid for p in confirmed}
     reachable = {record.key for record in puf} & {pufid for pufid, _ in links}
     low, high = interval(study.get("rates", {}), len(confirmed_pufids), len(pufids))
+    level = float(study.get("rates", {}).get("level", 0.95))
     candidates = claims(
         (p.pufid, p.order if p.rank is None else p.rank, (p.pufid, p.eifid) in links) for p in suspected
     )
@@ -83,6 +84,7 @@ def rate_row(study, puf, eif, inside, links, suspected, ambiguous, baselines, co
         "conditional_rate": share(len(confirmed_pufids), len(pufids)),
         "conditional_low": low,
         "conditional_high": high,
+        "conditional_bound": None if confirmed or not pufids else 1 - (1 - level) ** (1 / len(pufids)),
         "pair_precision": share(len(confirmed), len(suspected)),
         "reach": share(len(confirmed_pufids), len(reachable)),
         "baseline_rate": share(sum(baselines[pufid] for pufid in pufids), len(pufids)),

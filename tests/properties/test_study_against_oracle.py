@@ -13,6 +13,7 @@ from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import batches, quantiles, record_keys
 from reident.linkage.agreements import METRIC, agreements
+from reident.linkage.metrics import REGISTRY
 from reident.pipeline import step_settings
 from workflow.library_run import run
 
@@ -27,6 +28,7 @@ SIZES = st.sampled_from([(1, 1, 0), (2, 1, 2), (3, 2, 10**3), (2**20, 2**24, 2**
 def test_a_study_is_what_the_oracle_says(drawn, n_shards, sizes, data):
     """All results of all metrics, and the counts at another rank limit than the study's."""
     study, *rows = drawn
+    assert REGISTRY.keys() == study["metrics"].keys() == set(METRICS), "a metric without an oracle, or never drawn"
     with (
         patch.object(batches, "ROWS", sizes[0]),
         patch.object(record_keys, "RANGE", sizes[1]),

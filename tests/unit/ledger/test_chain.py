@@ -11,6 +11,7 @@ from making.studies import plain
 from making.workshop import Workshop
 from reident.errors import InputError
 from reident.ledger import chain
+from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests
 from reident.pipeline.family import Family
 from reident.pipeline.steps import STEPS
@@ -207,8 +208,6 @@ def rerun(monkeypatch, tmp_path, edit):
     """The rules (and metrics) whose digest changes when a module of a copy of the library is edited."""
     import shutil
 
-    from reident.linkage.metrics import REGISTRY
-
     copy = tmp_path / "reident"
     shutil.copytree(digests.LIBRARY, copy)
     monkeypatch.setattr(digests, "LIBRARY", copy)
@@ -231,7 +230,7 @@ def rerun(monkeypatch, tmp_path, edit):
     return {name for name, digest in before.items() if after[name] != digest}
 
 
-METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"}
+METRICS = set(REGISTRY)
 EDITS = [
     ("a kernel", "kernels/unicity_search.py", {"unicity"}),
     ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),

@@ -17,7 +17,7 @@ from unit.report.test_language import english, german, texts
 
 RECORDS = re.compile(r"\b[Rr]ecords?\b|Datens[aä]tz")
 MASCULINE = re.compile(
-    r"\b([Kk]?ein|[Kk]?einen|[Jj]eden|[Jj]edem|[Kk]?einem|[Kk]?eines|dem|den|des) (\w+ )?(EIF-|PUF-)?Einheit\b"
+    r"\b([Kk]?ein|[Kk]?einen|Jeder|[Jj]eden|[Jj]edem|[Kk]?einem|[Kk]?eines|dem|den|des) (\w+ )?(EIF-|PUF-)?Einheit\b"
 )
 """German articles that do not go with a unit."""
 
@@ -53,6 +53,14 @@ def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
                 assert not RECORDS.search(re.sub(r"{[^}]*}|`[^`]*`", "", of_units)), key
                 assert not MASCULINE.search(of_units), key
     assert [phrase for phrase, unit in words.units.items() if words.of_units(phrase) != unit] == []
+
+
+@pytest.mark.parametrize("read", [Results, german])
+def test_cells_speak_of_units(read, tmp_path):
+    """But for the front page, which says what others compare, the account of the files' rows, and an anchor."""
+    shown = cells(read(write_results(tmp_path, Shape(units=True))))
+    said = {name: " ".join(text for block in blocks for text in texts(block)) for name, blocks in shown.items()}
+    assert {name for name, text in said.items() if RECORDS.search(text)} == {"front", "account", "glossary"}
 
 
 def test_only_words_of_the_report_become_units(tmp_path):

@@ -39,7 +39,7 @@ def choices_text(results: Results) -> str:  # noqa: ARG001 - every block takes t
 def choices(results: Results) -> str:
     """Return the table of choices."""
     by_metric = (
-        choice for metric, make in _BY_METRIC.items() if metric in results.model.chosen for choice in make(results)
+        choice for metric, make in BY_METRIC.items() if metric in results.model.chosen for choice in make(results)
     )
     return table_of([*_missing(results), *_binning(results), *by_metric, *_filter(results), *_rates(results)])
 
@@ -198,7 +198,7 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
     ]
 
 
-_BY_METRIC = {
+BY_METRIC = {
     "unicity": _unicity,
     "taxicab": lambda results: [_alpha(results, "taxicab", "§4.2")],
     "euclidean": _euclidean,

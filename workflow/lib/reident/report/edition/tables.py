@@ -14,7 +14,6 @@ from reident.report.wording import NO_BREAK, declared, escape, listed
 
 TEXT = Sentences("edition-tables")
 RATES = ("suspected_rate", "confirmed_rate", "conditional_rate")
-KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"})
 MAX_PAIR = 14
 """Characters of two counts that stay on one line."""
 
@@ -67,10 +66,11 @@ def meaning(edition: Edition) -> str:
         text.append(TEXT(f"{edition.counted}.metrics.dependent"))
     elif has_interval:
         text.append(TEXT("metrics.interval"))
+    known = TEXT.names(f"{edition.counted}.metrics.each")  # a metric of a user has no sentence here
     each = [
         TEXT(f"{edition.counted}.metrics.each.{metric}", title=escape(edition.metrics[metric]))
         for metric in edition.whole
-        if metric in KNOWN_METRICS
+        if metric in known
     ]
     return box("reading", " ".join(text), *([TEXT("metrics.lead"), items(each)] if each else []))
 
