@@ -119,7 +119,7 @@ def test_a_table_is_written_with_the_declared_columns_in_their_order(tmp_path):
     assert stored.encoded(table, tmp_path / "typed.csv").decode().splitlines() == lines
     empty = stored.encoded(pd.DataFrame(), tmp_path / "typed.csv")
     assert empty.decode().splitlines() == lines[:1]
-    with pytest.raises(ValueError, match="columns not declared: other"):
+    with pytest.raises(ValueError, match=r"not in pipeline/columns\.csv: other"):
         stored.arranged(table.assign(other=1), tmp_path / "typed.csv")
 
 

@@ -218,8 +218,7 @@ def arranged(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     if any("{" in name for name in declared):  # the study names some of them
         return table
     if lost := sorted(set(table) - set(declared)):
-        names = ", ".join(lost)
-        raise ValueError(f"{table_of(path).path}: columns not declared: {names}. Add them to pipeline/columns.csv.")
+        raise ValueError(f"{table_of(path).path}: not in pipeline/columns.csv: {', '.join(lost)}. Add them there.")
     counts = [name for name in table if declared[name].type == "integer" and table[name].dtype.kind != "i"]
     names = [name for name, column in declared.items() if name in table or not column.only]
     return table.astype(dict.fromkeys(counts, "Int64")).reindex(columns=names)
