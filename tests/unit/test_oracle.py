@@ -316,16 +316,16 @@ def test_rates_of_two_strata_worked_by_hand():
     # The second line of each: of the two candidates of a1 one is right, b1 has a single one, n0 is not compared.
     expected = {
         # 1 of 1: 0.025 to 1; baseline 1 − C(2, 2)/C(3, 2) = 2/3; reach 1 of a1, a2
-        ("A",): [2, 3, 2, 2, 1, 1, 0, 1, 0.5, 0.5, 1, 0.025, 1, 0.5, 0.5, 2 / 3,
+        ("A",): [2, 3, 2, 2, 1, 1, 0, 1, 0.5, 0.5, 1, 0.025, 1, None, 0.5, 0.5, 2 / 3,
                  0.5, 0.5, 0.5, 0.5, 0, 0, None, 0, 2, 0.5, 2, 0],
-        # 0 of 1: 0 to 0.975; y1 is not b1's; b1 has a link elsewhere
-        ("B",): [1, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0.975, 0, 0, 0,
+        # 0 of 1: 0 to 0.975, one-sided to 0.95; y1 is not b1's; b1 has a link elsewhere
+        ("B",): [1, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0.975, 0.95, 0, 0, 0,
                  0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0],
         # nothing to divide by
-        ("C",): [0, 1, 0, 0, 0, 0, 0, 0, None, None, None, None, None, None, None, None,
+        ("C",): [0, 1, 0, 0, 0, 0, 0, 0, None, None, None, None, None, None, None, None, None,
                  0, None, 0, None, 0, 0, None, 0, 0, None, 0, 0],
         # 1 of 2: 1 − √0.975 to √0.975; reach 1 of a1, a2, b1, n0; baseline (2/3 + 0)/2
-        ALL: [4, 5, 4, 3, 2, 1, 0, 1, 0.5, 0.25, 0.5, 1 - 0.975**0.5, 0.975**0.5, 1 / 3, 0.25, 1 / 3,
+        ALL: [4, 5, 4, 3, 2, 1, 0, 1, 0.5, 0.25, 0.5, 1 - 0.975**0.5, 0.975**0.5, None, 1 / 3, 0.25, 1 / 3,
               0.5, 0.25, 0.5, 0.25, 1, 0, 0, 0, 3, 2 / 3, 2, 0],
     }  # fmt: skip
     assert metric.rates.keys() == expected.keys()
