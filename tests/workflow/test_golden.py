@@ -68,6 +68,7 @@ NAME = "golden-0123456789abcdef"
             f"# Changes\n\n## [Unreleased]\n\n- Golden bag: {NAME}: bins are cut anew.\n\n## [0.1.0]\n",
             "bins are cut anew.",
         ),
+        (f"# Changes\n\n## [0.2.0]\n\nGolden bag: {NAME}: bins are cut anew.\n", "bins are cut anew."),
         (f"# Changes\n\n## [0.2.0]\n\nGolden bag: {NAME}: bins\n  are cut anew.\n- More\n", "bins are cut anew."),
         (
             f"# Changes\n\n## [Unreleased]\n\n## [0.1.0]\n\nGolden bag: {NAME}: bins are cut anew.\n",

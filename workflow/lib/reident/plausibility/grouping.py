@@ -222,7 +222,8 @@ def check(records: Records, groups: Iterator[Groups]) -> Iterator[Finding]:
 
 def _measured(records: Records, groups: Groups) -> Finding | None:
     candidate, codes = groups.candidate, {side: _without_giants(codes) for side, codes in groups.codes.items()}
-    if not _corresponds(records, codes) or not (candidate.declared or _is_unit(records, candidate, codes)):
+    linked = {side: codes[side][records.every_link[side]] for side in codes}
+    if not _corresponds(codes, linked) or not (candidate.declared or _is_unit(records, candidate, codes)):
         return None
     n_groups, names = len(np.unique(codes["puf"][codes["puf"] >= 0])), "+".join(candidate.puf)
     puf, eif = (_profiles(records, side, codes[side]) for side in ("puf", "eif"))
@@ -230,21 +231,20 @@ def _measured(records: Records, groups: Groups) -> Finding | None:
     several = puf.size[at] > 1
     if len(at) < MIN_UNIQUE or not several.any():
         return None
-    if records.links.n and not _are_right(records, codes, puf.group[at[several]], eif.group[other[several]]):
+    if records.links.n and not _are_right(linked, puf.group[at[several]], eif.group[other[several]]):
         return None
     share = len(at) / n_groups
     return Finding(names, "groups", share, float(n_groups), len(at), of_share(share), candidate.option)
 
 
-def _are_right(records: Records, codes: Sides, puf: np.ndarray, eif: np.ndarray) -> bool:
+def _are_right(linked: Sides, puf: np.ndarray, eif: np.ndarray) -> bool:
     """Return whether most pairs of groups are linked by a row, of those that have a link: the others tell nothing.
 
     Their links may be lost, and a group may be one that the other file does not have.
     """
-    ours, theirs = (codes[side][records.every_link[side]] for side in ("puf", "eif"))
-    width = int(codes["eif"].max(initial=0)) + 1
-    n_right = int(np.isin(_number(puf, eif, width), _number(ours, theirs, width)).sum())
-    n_told = int((np.isin(puf, ours) | np.isin(eif, theirs)).sum())
+    width = int(max(eif.max(initial=0), linked["eif"].max(initial=0))) + 1
+    n_right = int(np.isin(_number(puf, eif, width), _number(linked["puf"], linked["eif"], width)).sum())
+    n_told = int((np.isin(puf, linked["puf"]) | np.isin(eif, linked["eif"])).sum())
     return n_right > 0 and 2 * n_right >= n_told
 
 
@@ -262,13 +262,13 @@ def _number(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
     return np.where((first < 0) | (second < 0), -1, first * width + second)
 
 
-def _corresponds(records: Records, codes: Sides) -> bool:
+def _corresponds(codes: Sides, linked: Sides) -> bool:
     """Return whether columns group the rows of both files, and as far as links tell the same ones."""
     for code in codes.values():
         sizes = np.bincount(code[code >= 0])
         if len(code) == 0 or sizes[sizes > 1].sum() < MIN_GROUPED * len(code):
             return False
-    puf, eif = (codes[side][records.every_link[side]] for side in ("puf", "eif"))
+    puf, eif = linked["puf"], linked["eif"]
     pairs = [_pairs(one[one >= 0]) for one in (puf, eif)]
     if len(puf) < MIN_LINKS or max(pairs) < MIN_PAIRS:  # as where the head of each household alone is linked
         return True
