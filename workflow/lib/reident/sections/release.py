@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -19,10 +19,12 @@ MIN_SEED = 16
 MAX_EDITIONS = 20
 """Earlier editions that a study can name."""
 
-EDITION_FILES = (
-    "attack.csv", "clusters.csv", "file.csv", "matching.csv", "cut-points.csv", "limits.csv", "release.json",
-)  # fmt: skip
-"""What the folder of an edition has for machines."""
+RECORD = "edition.json"
+"""What the folder of an edition has for programs."""
+
+OLD_KEYS = ("cut_points", "extremes", "intervals", "rates")
+"""Keys of policies about numbers that editions no longer have. They change nothing: a policy that an agency has approved
+stays as it is."""
 
 
 Shown = Annotated[
@@ -37,7 +39,7 @@ Shown = Annotated[
 
 
 class Release(Section):
-    """The releasable edition: a second report, all of whose numbers follow a rounding policy."""
+    """The releasable edition: a short public statement, all of whose numbers follow a rounding policy."""
 
     policy: str = Field(min_length=1)
     """The rounding policy: the name of a file in config/rounding, or the path of a file of your own, which ends in
@@ -45,14 +47,35 @@ class Release(Section):
     seed: Annotated[str, Field(min_length=MIN_SEED, max_length=200)] | None = Field(
         None,
         repr=False,
-        description="The secret from which a policy with random rounding draws, the same for all releases of the same "
+        description="The secret from which a policy with random rounding draws, the same for all editions of the same "
         f"data. At least {MIN_SEED} characters. Required by these policies, not allowed with others.",
     )
     after: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=MAX_EDITIONS)] = ()
-    """The earlier releasable editions of the same data, each as its folder `releasable` or as the sealed `.zip` file
-    that has it. Nothing new may follow from all editions together."""
-    known: tuple[Literal["puf", "eif"], ...] = ("puf",)
-    """The files whose records, by stratum, the public can count. The audit takes these counts as known exactly."""
+    """The earlier editions about the same people, each as its folder `releasable` or as the `.zip` file that has it.
+    What they tell is public: the new edition starts from there, or tells nothing."""
+    strata: bool = False
+    """Whether the statement also has the records found by any metric in each stratum."""
+    one_to_one: bool = True
+    """Whether readers may take it that no two released records are of one person. If they may not, the statement can
+    tell more."""
+    released_means: Literal["within"] | None = None
+    """`within` if the file is released only when it is within all limits of the statement: the release itself then tells
+    that it is, and the statement takes this as public."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_old_key(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "known" in data:
+            raise ValueError(
+                "`.known` must not be given: an edition now holds against readers who have both files, whatever they "
+                "count in them. Remove it."
+            )
+        if isinstance(data, dict) and data.get("policy") == "none":
+            raise ValueError(
+                "`.policy` must not be `none`, which rounds nothing: the internal report has the exact numbers. Choose "
+                "a policy that rounds."
+            )
+        return data
 
     @property
     def path(self) -> str | None:
@@ -60,13 +83,11 @@ class Release(Section):
         return self.policy if self.policy.endswith((".yaml", ".yml")) else None
 
     @property
-    def edition_files(self) -> dict[tuple[int, str], str]:
-        """The paths of the earlier editions, by position from 0 and file; that of a sealed file has an empty name."""
-        return {
-            (at, name): f"{edition.rstrip('/')}/{name}" if name else edition
-            for at, edition in enumerate(self.after)
-            for name in ([""] if edition.endswith(".zip") else EDITION_FILES)
-        }
+    def edition_files(self) -> tuple[str, ...]:
+        """The paths of the earlier editions: of a folder, that of its statement."""
+        return tuple(
+            edition if edition.endswith(".zip") else f"{edition.rstrip('/')}/{RECORD}" for edition in self.after
+        )
 
     @property
     def named_files(self) -> dict[tuple[str | int, ...], str]:
@@ -74,14 +95,11 @@ class Release(Section):
         files: dict[tuple[str | int, ...], str] = {}
         if self.path is not None:
             files["release", "policy"] = self.path
-        for (at, name), path in self.edition_files.items():
-            files["release", "after", at, *([name] if name else [])] = path
-        return files
+        return files | {("release", "after", at): path for at, path in enumerate(self.edition_files)}
 
     @model_validator(mode="after")
     def _names_differ(self) -> Release:
         refuse_repeats(self.after, "after")
-        refuse_repeats(self.known, "known")
         return self
 
 
@@ -118,27 +136,13 @@ class Band(Section):
 
 
 class Protect(Section):
-    """The share of its interval that an audited count must keep."""
+    """The share of the interval of one text that every count must keep."""
 
     small: float = Field(1.0, ge=0, le=1)
-    """For a small count: the width of what can be derived about it, as a share of the interval that the policy itself
-    gives."""
+    """For the text of small counts: how far apart the smallest and the largest possible count must stay, as a share of
+    the distance of the ends that the text itself has."""
     rounded: float = Field(0.5, ge=0, le=1)
     """The same for a rounded count."""
-
-
-class RateRule(Section):
-    """The publication of rates of rounded counts."""
-
-    decimals: int = Field(1, ge=0, le=4)
-    """Decimals of a rate in per cent. Tables have rates as fractions, with two decimals more."""
-
-
-class CutPointRule(Section):
-    """The publication of cut points."""
-
-    significant_digits: int | None = Field(None, ge=1, le=12)
-    """Their significant digits. If absent: as they are, which only `exact` may do."""
 
 
 class Step(NamedTuple):
@@ -160,35 +164,37 @@ class Policy(Section):
     """The public source of the rules."""
     scope: Paragraph
     """One paragraph for every edition: what was done to the numbers, and why."""
-    rounding: Literal["nearest", "midpoint", "random", "exact"]
+    rounding: Literal["nearest", "midpoint", "random"]
     """How a count becomes a multiple of its base: `nearest`, with ties to the even multiple; `midpoint`, the middle of
-    its class from one multiple to the next; `random`, one of the two multiples around it; or `exact`, not at all."""
+    its class from one multiple to the next; or `random`, one of the two multiples around it."""
     small: Small | None = None
     """The counts of which no number is published. If absent: there are none."""
     zero: Literal["small", "shown"] = "shown"
-    """Whether 0 is published as a small count is, or as the number that 0 is rounded to, 0."""
-    bands: tuple[Band, ...] = Field((), max_length=20)
-    """The bands of counts, the smallest first. Required unless `exact`."""
+    """Whether 0 has the text of a small count, or that of the number that 0 is rounded to, 0. No statement tells that a
+    count is 0."""
+    bands: tuple[Band, ...] = Field(min_length=1, max_length=20)
+    """The bands of counts, the smallest first."""
     protect: Protect = Field(default_factory=Protect)
-    """What the audit must leave open."""
-    rates: RateRule = Field(default_factory=RateRule)
-    """How rates are published."""
-    extremes: Literal["suppressed", "shown"] = "suppressed"
-    """Whether rates that would be published as 0 % or 100 % are published."""
-    cut_points: CutPointRule = Field(default_factory=CutPointRule)
-    """How cut points are published."""
-    intervals: Literal["rounded", "absent"] = "rounded"
-    """Whether the conditional rate has an interval, which is of the rounded counts, by the study's method. The edition
-    of a study with clustered intervals has none. Source: METHODS §11.1."""
-    internal: bool = False
-    """Whether every page says that the edition must not leave the agency. Required with `exact`."""
+    """What a statement must leave open of every count."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drops_old_keys(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        if data.get("rounding") == "exact" or data.get("internal"):
+            raise ValueError(
+                "must round: exact counts must not leave, and the internal report has them. Choose `rounding: nearest`, "
+                "`midpoint` or `random`, and remove `internal`."
+            )
+        return {key: value for key, value in data.items() if key not in OLD_KEYS}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The classes of counts that are rounded alike, the smallest first, up to :data:`MAX_COUNT`."""
         low = 0 if self.small is None else self.small.below
         steps: list[Step] = []
-        for band in self.bands or (Band(nearest=1),):
+        for band in self.bands:
             high = min(band.up_to or MAX_COUNT, MAX_COUNT)
             while low <= high:
                 end, unit = high, band.nearest
@@ -207,15 +213,13 @@ class Policy(Section):
 
     @model_validator(mode="after")
     def _bands_fit(self) -> Policy:
-        if (self.rounding == "exact") == bool(self.bands):
-            raise ValueError("`.bands` must be given unless `rounding` is `exact`. Correct one of the two.")
         alone = len(self.bands) == 1 and self.bands[0].nearest is not None
         if self.rounding in {"midpoint", "random"} and not alone:
             raise ValueError(
                 f"`.bands` must be one band with `nearest` if `rounding` is `{self.rounding}`. Remove the others."
             )
         ends = [band.up_to for band in self.bands]
-        if None in ends[:-1] or (ends and ends[-1] is not None):
+        if None in ends[:-1] or ends[-1] is not None:
             raise ValueError("`.bands` must have `up_to` in every band but the last. Correct the bands.")
         limits = [-1 if self.small is None else self.small.below - 1, *(end for end in ends if end is not None)]
         for at, (before, after) in enumerate(itertools.pairwise(limits), start=1):
@@ -229,8 +233,6 @@ class Policy(Section):
     def _zero_fits(self) -> Policy:
         if self.zero == "small" and self.small is None:
             raise ValueError("`.zero` must be `shown` in a policy without `small`. Correct it, or add `small`.")
-        if self.small is not None and self.rounding == "exact":
-            raise ValueError("`.small` must not be given if `rounding` is `exact`. Remove it.")
         if self.small is not None and not self.lower(self.small.below, self.steps[0].unit):
             raise ValueError(
                 f"`.small.below` must be so large that {self.small.below} is not published as 0. Increase it."
@@ -250,12 +252,19 @@ class Policy(Section):
         return self
 
     @model_validator(mode="after")
-    def _exact_is_internal(self) -> Policy:
-        if self.rounding == "exact" and not self.internal:
-            raise ValueError("`.internal` must be `true` if `rounding` is `exact`. Add it.")
-        if self.rounding != "exact" and self.cut_points.significant_digits is None:
-            raise ValueError("`.cut_points.significant_digits` is missing. Write for example 2.")
+    def _frees_a_record(self) -> Policy:
+        if self.margin < 1:
+            raise ValueError(
+                "`.bands` must round every count that is not small, so that no record is certain: `nearest` from 2, "
+                "for `midpoint` from 4. Increase the base."
+            )
         return self
+
+    @property
+    def margin(self) -> int:
+        """How many records stay free, M: half of the narrowest rounded text. Source: METHODS §11.1."""
+        unit = min(step.unit for step in self.steps)
+        return {"nearest": unit // 2, "midpoint": (unit - 1) // 2, "random": unit - 1}[self.rounding]
 
 
 def nearest(count: int, unit: int) -> int:

@@ -1,0 +1,134 @@
+"""What a statement may tell: the condition SAFE of METHODS §11.2, decided from public knowledge alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import optimize, sparse
+
+from reident.edition.space import Space
+from reident.edition.texts import Texts
+
+Box = tuple[tuple[int, int], ...]
+"""The smallest and the largest count of each quantity by what is told. 0, and the suspected records, tell nothing."""
+
+OPEN = 20
+"""A told smallest count leaves at least one of so many suspected records open."""
+
+MAX_NODES = 200
+"""The nodes after which a search for whole numbers ends. A secret that is not found counts as none, which tells less."""
+
+MAX_CALLS = 20_000
+"""The calls of the solver for one statement; afterwards nothing more is told."""
+
+
+class Audit:
+    """Decide which intervals may be told. An answer depends on the questions before it, never on a count.
+
+    Parameters
+    ----------
+    space : Space
+    texts : sequence of Texts
+        The texts of each quantity.
+    margin : int
+        M, the number of records that stay free.
+    hidden : int
+        W, the largest count that small texts hide.
+    """
+
+    def __init__(self, space: Space, texts: Sequence[Texts], margin: int, hidden: int) -> None:
+        self._space, self._texts, self._hidden = space, texts, hidden
+        self._margin, self._step = margin, margin * (2 if space.shared else 1)
+        # The counts of secrets that were found, for all questions to come.
+        self._secrets = np.zeros((1, len(texts)), np.int64)
+        self._answers: dict[Box, bool] = {}
+        self.calls = 0
+        self.complete = True  # whether every search came to its end
+
+    def is_safe(self, box: Box) -> bool:
+        """Return whether the intervals of a statement may be told."""
+        if box not in self._answers:
+            self._answers[box] = self._is_safe(np.array(box, np.int64).reshape(-1, 2))
+        return self._answers[box]
+
+    def _is_safe(self, box: np.ndarray) -> bool:
+        (low, high), n = box.T, self._space.suspected
+        from_below, from_above = low > 0, high < n
+        if (low > high).any():
+            return False
+        if (from_below & ((n - low < self._hidden) | (OPEN * (n - low) < n))).any() or (high < self._hidden)[from_above].any():
+            return False
+        inner = low + self._step * from_below, high - self._step * from_above
+        if not len(self._between(*inner)) and not self._find(np.zeros(len(n)), *inner):
+            return False
+        return self._is_wide(low, high, inner)
+
+    def _is_wide(self, low: np.ndarray, high: np.ndarray, inner: tuple[np.ndarray, np.ndarray]) -> bool:
+        """Return whether every count keeps the width of a text of its policy, or all that it could be."""
+        for at in range(len(low)):
+            for direction in (0, 1, -1):
+                # The second and third time, with a secret whose count is largest or smallest.
+                if direction:
+                    self._find(direction * np.eye(len(low))[at], low, high)
+                if self._keeps_width(at, *self._range(at, low, high, inner)):
+                    break
+            else:
+                return False
+        return True
+
+    def _range(self, at: int, low: np.ndarray, high: np.ndarray, inner: tuple[np.ndarray, np.ndarray]) -> tuple[int, int]:
+        """Return a smallest and a largest count of a quantity that secrets prove."""
+        counts, free = self._between(low, high)[:, at], self._between(*inner)[:, at]
+        # M records of a secret that is M inside all ends can change, so that its count moves by up to M.
+        top = self._space.top[at]
+        least, most = np.maximum(free - self._margin, 0), np.minimum(free + self._margin, top)
+        every = np.concatenate([counts, least, most])
+        return int(every.min()), int(every.max())
+
+    def _keeps_width(self, at: int, low: int, high: int) -> bool:
+        if low == 0 and high >= self._space.top[at]:
+            return True
+        texts = self._texts[at]
+        first = texts.at(low)
+        for text in (first, texts.at(first.last + 1), texts.at(high)):
+            if text.low < text.high and min(high, text.high) - max(low, text.low) >= texts.width(text):
+                return True
+        return False
+
+    def _between(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        inside = ((self._secrets >= low) & (self._secrets <= high)).all(axis=1)
+        return self._secrets[inside]
+
+    def _find(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
+        """Find a secret with counts between two ends, the farther in a direction the better; False if there is none."""
+        space = self._space
+        if (low > high).any() or (low > space.top).any() or self.calls >= MAX_CALLS:
+            self.complete &= self.calls < MAX_CALLS
+            return False
+        # Who counts for one quantity and not for another one bounds how far their counts are apart.
+        if (low[:, None] - high[None, :] > space.excess).any():
+            return False
+        self.calls += 1
+        counted = space.counted.astype(float)
+        members = sparse.csr_array((np.ones(len(space.cells)), (space.cells, np.arange(len(space.cells)))))
+        rows = sparse.vstack([members, sparse.csr_array(counted)])
+        found = optimize.milp(
+            -(direction @ counted),
+            constraints=optimize.LinearConstraint(
+                rows, np.r_[np.zeros(len(space.sizes)), low], np.r_[space.sizes, high]
+            ),
+            integrality=np.ones(len(space.cells)),
+            options={"node_limit": MAX_NODES},
+        )
+        self.complete &= found.status in (0, 2)
+        if found.x is None:
+            return False
+        point = np.rint(found.x).astype(np.int64)
+        counts = space.counted @ point
+        used = np.bincount(space.cells, weights=point, minlength=len(space.sizes)).astype(np.int64)
+        # The solver computes with fractions: what it finds is checked in whole numbers.
+        if (point < 0).any() or (used > space.sizes).any() or (counts < low).any() or (counts > high).any():
+            return False
+        self._secrets = np.vstack([self._secrets, counts])
+        return True
