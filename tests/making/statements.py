@@ -107,19 +107,17 @@ def own_texts_if_safe(study: oracle.Study, name: str, **options: Any) -> Callabl
 
 
 def after(first: str) -> Stating:
-    """Return what makes two statements about the same people, the first by another policy and without limits."""
+    """Return what makes two statements about the same people, the first by another policy."""
 
     def stating(study: oracle.Study, name: str, **options: Any) -> Callable[[tuple[int, ...]], Made]:
-        earlier = designed(study._replace(limits=()), first, **options)
+        earlier = designed(study, first, **options)
         audit, later = earlier.audit(), {}
 
         def made(counts: tuple[int, ...]) -> Made:
             before = earlier.state(ordered(study, earlier, counts), audit)
             if before not in later:
-                ends = {
-                    count.quantity: (count.at_least or 0, n if count.at_most is None else count.at_most)
-                    for count, (_, n) in zip(before.counts, earlier.box, strict=True)
-                }
+                largest = {name: n for name, (_, n) in zip(earlier.quantities, earlier.box, strict=True)}
+                ends = before.ends(largest)
                 later[before] = rule_alone(study, name, earlier=ends, free=earlier.margin, **options)
             return ((first, before), *later[before](counts))
 

@@ -21,11 +21,9 @@ from reident.ledger import confidentiality
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, steps
 from reident.pipeline.digests import sha256
-from reident.pipeline.family import notebooks
 from reident.pipeline.plan import Plan, are_many, check_files, is_large, load_families, memory, minutes
 
 NOTEBOOK = release.NOTEBOOK
-EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 RESULTS = Path("results")
 
 

@@ -1,15 +1,25 @@
 """Adapter of the rule `edition`."""
 
-import nbformat
-from reident import ledger
-from reident.report.edition import make
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 
-with ledger.step(snakemake) as step:
+from reident import ledger
+from reident.edition import make, publish
+from reident.ledger.stored import encoded
+from reident.pipeline import release
+from reident.study import editions, rounding
+
+with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
+    # What renders pages takes a second to import.
+    page = beside.submit(import_module, "reident.report.edition")
     step.check_chain()
-    published = [name for name in step.outputs if name in step.inputs]
+    tables = {name: step.read(name) for name in make.READ if name in step.inputs}
+    tables |= {name: step.path(name) for name in make.HASHED if name in step.inputs}
+    tables["pairs"] = [pairs.read(columns=make.PAIRS) for pairs in step.open_all("pairs")]
+    earlier = [editions.read(step.path(name)) for name in make.earlier(step.inputs)]
+    made = make.make(step.settings, rounding.load(step.path("policy")), tables, earlier, release.version() or "")
+    record, counts = publish.text(made), publish.table(made)
     font = next(iter(step.inputs["font"]), None)
-    made = make.make(step.path("record").parent, step.path("edition_notebook"), font, step.say)
-    step.write("notebook", nbformat.writes(made.notebook))
-    step.write_all(made.pages)
-    for name in published:
-        step.write(name, step.path(name).read_bytes())
+    pages = page.result().render(made, font, step.say)
+    step.write_all({"record": record, "counts": counts, **pages._asdict()})
+    step.write_all({"public_record": record, "public_counts": encoded(counts, step.outputs["counts"])})

@@ -36,7 +36,7 @@ Line = dict[str, Any]
 MustStay = Callable[[Line], bool]
 """What tells of a line of the ledger whether its digest must not be in the bag."""
 
-NOTEBOOK, EDITION = "disclosure-review.ipynb", "releasable.ipynb"
+NOTEBOOK, EDITION = "disclosure-review.ipynb", "edition/edition.json"
 ENDS = (NOTEBOOK, EDITION)
 """The results at the ends of the chains: what the report and the releasable edition are rendered from."""
 

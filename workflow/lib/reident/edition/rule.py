@@ -22,7 +22,7 @@ MAX_PLACES = 24
 
 
 class Bounds(NamedTuple):
-    """The interval of a count: the public ends that are told, None where an end is not."""
+    """The ends of the texts that are told of a count, None where an end is not."""
 
     at_least: int | None = None
     at_most: int | None = None
@@ -44,10 +44,7 @@ class Told:
     def __init__(self, space: Space, audit: Audit, texts: Sequence[Texts], box: Box) -> None:
         self._space, self._audit, self._texts = space, audit, texts
         self.box = box
-        self.bounds = [
-            Bounds(low if low > 0 else None, high if high < n else None)
-            for (low, high), n in zip(box, space.suspected.tolist(), strict=True)
-        ]
+        self.bounds = [Bounds()] * len(box)
 
     def possible(self, at: int) -> tuple[int, int]:
         """Return the smallest and the largest count of a quantity that can follow from all intervals.
@@ -75,12 +72,7 @@ class Told:
             return ABOVE
         if not self.split(at, largest, count):
             return WITHHELD
-        bounds = self.bounds[at]
-        if count <= largest:
-            self.bounds[at] = bounds._replace(at_most=largest)
-            return WITHIN
-        self.bounds[at] = bounds._replace(at_least=largest + 1)
-        return ABOVE
+        return WITHIN if count <= largest else ABOVE
 
     def narrow(self, at: int, count: int) -> None:
         """Tell of a count in which of fewer and fewer texts it lies, as long as either part may be told."""
@@ -150,9 +142,7 @@ class Design:
             raise ValueError("must have counts that agree with what is public already. Correct `earlier` or `within`.")
         audit = audit or self.audit()
         if not audit.is_safe(self.box):
-            nothing = tuple(Count(quantity, "", "", None, None) for quantity in self.quantities)
-            withheld = tuple(Limit(self.quantities[at], largest, WITHHELD) for at, largest in self.limits)
-            return Statement(nothing, withheld, is_safe=False)
+            return self.nothing()
         told = Told(self.space, audit, self.texts, self.box)
         limits = tuple(
             Limit(self.quantities[at], largest, told.limit(at, largest, counts[at])) for at, largest in self.limits
@@ -160,6 +150,12 @@ class Design:
         for at, count in enumerate(counts):
             told.narrow(at, count)
         return Statement(tuple(told.count(at, quantity) for at, quantity in enumerate(self.quantities)), limits)
+
+    def nothing(self) -> Statement:
+        """Return the statement that tells nothing, which leaves what was told before as it is."""
+        counts = tuple(Count(quantity, "", "", None, None) for quantity in self.quantities)
+        limits = tuple(Limit(self.quantities[at], largest, WITHHELD) for at, largest in self.limits)
+        return Statement(counts, limits, is_safe=False)
 
 
 def _places(texts: Texts, low: int, high: int) -> list[int]:

@@ -43,7 +43,7 @@ def of_pairs(puf: np.ndarray, eif: np.ndarray, vector: np.ndarray, vectors: np.n
     Parameters
     ----------
     puf, eif : int64 (n,)
-        The records of each pair, as numbers from 0; each pair is given once.
+        The records of each pair, as numbers from 0. In the place of EIF records there may be persons.
     vector : int64 (n,)
         What each pair counts for, as a row of `vectors`.
     vectors : bool (v, q)
@@ -137,7 +137,8 @@ def _matching(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     if not len(rows):
         return np.zeros(0, np.int64)
     row, column = np.unique(rows, return_inverse=True)[1], np.unique(columns, return_inverse=True)[1]
-    graph = sparse.csr_matrix((np.arange(1, len(rows) + 1), (row, column)))
+    _, each = np.unique(row * (column.max() + 1) + column, return_index=True)
+    graph = sparse.csr_matrix((each + 1, (row[each], column[each])))
     match = csgraph.maximum_bipartite_matching(graph, perm_type="column")
     found = np.flatnonzero(match >= 0)
     return np.asarray(graph[found, match[found]]).ravel() - 1

@@ -66,7 +66,7 @@ class Texts:
         if self._policy.rounding == "random":
             return self._random(count, unit)
         value = self._policy.lower(count, unit)
-        low, high = self._counts(value)
+        low, high = _counts(self._policy, value)
         return Text(str(value), low, high, low, high, is_small=False)
 
     def _random(self, count: int, unit: int) -> Text:
@@ -82,15 +82,18 @@ class Texts:
         text = json.dumps([self._seed, self._quantity, at, unit], separators=(",", ":"))
         return 1 + (int.from_bytes(hashlib.sha256(text.encode()).digest(), "big") * unit >> 256)
 
-    def _counts(self, value: int) -> tuple[int, int]:
-        """Return the smallest and the largest count that becomes a number without a draw."""
-        ends = []
-        for step in self._policy.steps:
-            if step.low - step.unit <= value <= step.high + step.unit:
-                low, high = _image(self._policy.rounding, step.unit, value)
-                ends.append((max(low, step.low), min(high, step.high)))
-        ends = [(low, high) for low, high in ends if low <= high]
-        return min(low for low, _ in ends), max(high for _, high in ends)
+
+def _counts(policy: Policy, value: int) -> tuple[int, int]:
+    """Return the smallest and the largest count that becomes a number without a draw."""
+    ends = []
+    for step in policy.steps:
+        if step.low - step.unit <= value <= step.high + step.unit:
+            low, high = _image(policy.rounding, step.unit, value)
+            ends.append((max(low, step.low), min(high, step.high)))
+    ends = [(low, high) for low, high in ends if low <= high]
+    if not ends:
+        raise ValueError("must be a text of the policy")
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _image(rounding: str, unit: int, value: int) -> tuple[int, int]:
@@ -111,3 +114,24 @@ def hidden(policy: Policy) -> int:
         return policy.steps[0].unit - 1
     texts = Texts(policy)
     return texts.at(0).high or texts.at(1).high
+
+
+def interval(policy: Policy, label: str) -> tuple[int, int]:
+    """Return the smallest and the largest count that a policy publishes as a text, whatever the seed is.
+
+    A text that the policy does not publish is a ValueError.
+    """
+    small = policy.small
+    if small and label == small.shown:
+        return int(policy.zero == "shown"), small.below - 1
+    if small and label == "0" and policy.zero == "shown":
+        return 0, 0
+    if not (label.isascii() and label.isdigit() and len(label) <= len(str(MAX_COUNT))):
+        raise ValueError("must be a text of the policy")
+    value = int(label)
+    if policy.rounding == "random":
+        unit = policy.steps[0].unit
+        if value % unit:
+            raise ValueError("must be a text of the policy")
+        return max(0, value - unit + 1), value + unit - 1
+    return _counts(policy, value)

@@ -71,14 +71,14 @@ def by_importer(message: str, rule: str, name: str) -> str:
 def _rules_of(path: Path) -> Iterator[str]:
     """Yield the rule that makes a result or an entry of the ledger, by its path; none for a path that no step makes.
 
-    Pages, and the tables beside those of the releasable edition, are made with the notebook behind them.
+    Pages are made with the notebook behind them, and all files of the releasable edition with its published file.
     """
     if path.parent.name == "ledger":
         yield path.stem.partition(".")[0]
         return
     made_with: Path | str = path.with_suffix(".ipynb").name if path.suffix in (".html", ".pdf") else path
     with contextlib.suppress(ValueError):
-        yield maker_of("releasable.ipynb" if path.parent.name == "releasable" else made_with)
+        yield maker_of("edition/edition.json" if path.parent.name == "releasable" else made_with)
 
 
 def stop(link: Break) -> NoReturn:

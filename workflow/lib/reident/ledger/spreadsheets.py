@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from reident.pipeline.steps import STEPS
-from reident.pipeline.tables import RELEASE
 from reident.sections.columns import MARK
 
 _FORMULA = re.compile(r"['=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -26,7 +25,7 @@ _FOR_STEPS = {
     re.sub(r"{\w+}", "*", table.path)
     for step in STEPS.values()
     for table in step.tables
-    if table.path.endswith(".csv") and not (table.reported or table.exported or table in RELEASE)
+    if table.path.endswith(".csv") and not (table.reported or table.exported or step.rule == "edition")
 }
 """The CSV tables that only steps read, such as the records of simulated studies."""
 

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 from reident.pipeline.canonical import digest
-from reident.pipeline.releasing import Alike, ReleaseSettings, releasing
+from reident.pipeline.editions import editing
 from reident.pipeline.step_settings import directions, resolving, settings_of, strata_names
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
@@ -176,33 +176,12 @@ class Family:
 
     def settings(self, place: str, rule: str, metric: str | None = None) -> Any:
         """Return the settings of a step in the study at a place."""
-        if rule == "release":
-            return self._releasing()
+        if rule == "edition":
+            return editing(self.study)
         return self._compared() if rule == "compare_variants" else settings_of(self.at(place), rule, metric)
 
     def _compared(self) -> tuple[Compared, ...]:
         return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)
-
-    def _releasing(self) -> ReleaseSettings:
-        """Return the settings of the step `release`: the study, and its common settings with its variants."""
-        others = [member for member in self.members if member.place] if self.study.variants else []
-
-        def same(member: Member, step: str, metric: str | None = None) -> bool:
-            return self.home(member.place, step, metric) == self.home("", step, metric)
-
-        alike = Alike(
-            tuple(member.variant for member in others if self.study.chosen and same(member, "stratify")),
-            tuple(
-                (member.variant, metric)
-                for member in others
-                for metric in self.study.chosen
-                if metric in member.study.chosen and same(member, "rank", metric)
-            ),
-            {member.variant: member.study.rank_filter.max_pairs for member in others},
-        )
-        labels = {member.variant: member.labels for member in others}
-        studies = {member.variant: member.study for member in others}
-        return releasing(self.study, labels, alike, studies)
 
     def _digest(self, place: str, rule: str, metric: str | None = None) -> str:
         """Return the digest of the settings of a step in the study at a place."""
@@ -313,8 +292,8 @@ def check_files(members: list[Member], path: Path, is_made: Callable[[Path], boo
 
 
 def notebooks(report: Path) -> dict[str, Path]:
-    """Return the notebooks of the report and, beside it, of the releasable edition, by the names of the inputs."""
-    return {"notebook": report, "edition_notebook": report.with_name("releasable.ipynb")}
+    """Return the notebook of the report, by the name of the input."""
+    return {"notebook": report}
 
 
 def sources(study: Study, path: Path) -> dict[str, Path]:

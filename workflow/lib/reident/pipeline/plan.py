@@ -16,6 +16,7 @@ from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
 from reident.pipeline.canonical import setting_digests
+from reident.pipeline.editions import public_metrics
 from reident.pipeline.family import CHECKLIST, FONT, Family
 from reident.pipeline.step_settings import weighing
 from reident.sections.microaggregation import ORIGINAL
@@ -271,16 +272,29 @@ class Plan:
         results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
         return self.chain_sources(wildcards) | results
 
-    def released(self, wildcards: Any) -> dict[str, Any]:
-        """Return the tables whose numbers are in the releasable edition, and all sources of the study.
+    def stated(self, wildcards: Any) -> dict[str, Any]:
+        """Return the results that the public statement is about, and all sources of the study.
 
         The policy and the earlier editions, which the step itself reads, have the names of their sides.
         """
-        folder, rounding_files = RESULTS / wildcards.study, self.rounding(wildcards)
-        tables = [f"{folder}/{path}" for path in steps.released_tables(self.study(wildcards))]
+        study, rounding_files = self.study(wildcards), self.rounding(wildcards)
+        metrics = public_metrics(study)
+        pairs = [self.path(wildcards, "confirm", f"confirmed/{name}.pairs.parquet", name) for name in metrics]
+        results = {
+            "rates": ("rate", "rates.csv", metrics),
+            "manifest": ("stratify", "strata/manifest.csv", metrics and study.release.strata),
+            "strata": ("stratify", "strata/puf.parquet", metrics and study.release.strata),
+            "persons": ("prepare", "prepared/eif.parquet", metrics and study.linked_files.eif.person),
+            "cells": ("assess_file", "filerisk/cells.csv", study.file_risk),
+            "risks": ("measure_thresholds", "filerisk/risks.csv", study.file_risk),
+            "file": ("prepare_filerisk", "filerisk/prepared/file.parquet", study.file_risk),
+            "pooled": ("match", "matching/pooled.csv", study.matching),
+            "synthetic": ("prepare_matching", "matching/prepared/synthetic.parquet", study.matching),
+        }
+        read = {name: self.path(wildcards, rule, path) for name, (rule, path, is_read) in results.items() if is_read}
         sources = self.chain_sources(wildcards)
         behind = {name: path for name, path in sources.items() if name.removeprefix("source_") not in rounding_files}
-        return behind | rounding_files | {"tables": tables}
+        return behind | rounding_files | read | {"pairs": pairs}
 
     def chain_sources(self, wildcards: Any) -> dict[str, str]:
         """Return every source of a study, its settings files too, by which a step checks the chain before it.

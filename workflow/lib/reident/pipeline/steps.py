@@ -192,9 +192,9 @@ _TABLE = (
      "stratify rate", "gathers"),
     ("try_recodings", "Trying coarser values", "suggestion.suggest linkage.metrics", _limited,
      "prepare stratify bin confirm", "compiled"),
-    ("release", "Rounding for publication", "release.gate", _has("release"),
-     "stratify bin confirm rate match assess_file judge compare_variants compare_protection", ""),
-    ("edition", "Writing the edition for publication", "report.edition.*", _has("release"), "release", ""),
+    ("edition", "Writing the edition for publication", "edition.make edition.publish report.edition study.editions",
+     _has("release"),
+     "prepare stratify confirm rate prepare_matching match prepare_filerisk assess_file measure_thresholds", ""),
     ("report", "Writing the report",
      "report report.execute report.render report.blocks.* pipeline.release", _always,
      "", ""),
@@ -250,17 +250,6 @@ def paths(table: Table, study: Study) -> list[str]:
         if wildcard in table.path:
             return [table.path.replace(wildcard, name) for name in names]
     return [table.path]
-
-
-def released_tables(study: Study) -> list[str]:
-    """Return the tables whose numbers are in the releasable edition of a study."""
-    released = [table for step in wanted(study) for table in step.tables if table.released]
-    return [
-        path
-        for table in released
-        for path in paths(table, study)
-        if table not in tables.COMPARE_VARIANTS or COMPARED[Path(path).stem].released
-    ]
 
 
 def table_of(path: Path | str) -> Table:

@@ -145,4 +145,4 @@ def _tables() -> dict[str, tuple[Table, ...]]:
 TABLES = _tables()
 """The tables of each rule, in their order."""
 
-COMPARE_VARIANTS, RELEASE = TABLES["compare_variants"], TABLES["release"]
+COMPARE_VARIANTS = TABLES["compare_variants"]

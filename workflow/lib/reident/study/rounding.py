@@ -23,16 +23,9 @@ def path_of(release: Release, study_file: Path) -> Path:
 
 
 def sources(release: Release, study_file: Path) -> dict[str, Path]:
-    """Return the files that an edition depends on beside the results, by side.
-
-    ``policy``; and of each earlier edition a sealed file, ``edition_1``, or the files of its folder,
-    ``edition_1_attack``, ``edition_1_cut_points`` … ``edition_1_release``.
-    """
-    files = {"policy": path_of(release, study_file)}
-    for (at, name), path in release.edition_files.items():
-        part = Path(name).stem.replace("-", "_")
-        files[f"edition_{at + 1}_{part}".rstrip("_")] = study_file.parent / path
-    return files
+    """Return the files that an edition depends on beside the results, by side: ``policy``, ``edition_1`` …."""
+    earlier = {f"edition_{at}": study_file.parent / path for at, path in enumerate(release.edition_files, start=1)}
+    return {"policy": path_of(release, study_file), **earlier}
 
 
 def load(path: Path) -> Policy:

@@ -1,0 +1,266 @@
+"""The page of a releasable edition, from its published file alone (METHODS §11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from reident import language
+from reident.edition.texts import hidden, interval
+from reident.report import render as rendering
+from reident.report.layout import ReportColumn, box, items, paragraphs, table
+from reident.report.render import About, Content, Rendered
+from reident.report.sentences import Sentences
+from reident.report.terms import title
+from reident.report.wording import declared, digits, escape, listed, whole
+from reident.sections.edition import ALL, ATTACK, METRIC, POPULATION, SINGLE, Edition, Part, ToldCount, ToldLimit
+
+TEXT, BRIEF = Sentences("edition"), Sentences("brief")
+STYLE = """
+/* The releasable edition: one column in the middle, without contents. */
+.contents { display: none; }
+.masthead .measure, .frame, footer.measure { max-width: 49rem; }
+.sheet h2 { margin-top: 2.6rem; padding-top: .8rem; border-top: 3px solid var(--accent); font-size: 1.4rem; color: var(--accent); }
+"""
+FIVE = 20
+"""Five per cent is one of so many."""
+
+
+class Hundred(NamedTuple):
+    """How many of 100 suspected records are found, from rounded numbers; an end that nothing tells is None."""
+
+    low: int | None
+    high: int | None
+
+    @property
+    def words(self) -> str:
+        """Return the share in words."""
+        if self.low is None and self.high is None:
+            return TEXT("share.withheld")
+        if self.low is None:
+            return TEXT("share.fewer", n=1) if not self.high else TEXT("share.most", n=self.high)
+        if self.high is None:
+            return TEXT("share.least", n=self.low)
+        if self.low == self.high:
+            return TEXT("share.about", n=self.low) if self.low else TEXT("share.fewer", n=1)
+        return TEXT("share.span", low=self.low, high=self.high)
+
+
+def render(edition: Edition, font: Path | None = None, say: Callable[[str], object] = lambda _: None) -> Rendered:
+    """Return the page of an edition as HTML and PDF: the same bytes for the same published file and font.
+
+    ``say(warning)`` takes a sentence on letters that no font has.
+    """
+    with language.use(edition.language):
+        about = About(
+            title=edition.title,
+            subtitle=TEXT("page.subtitle"),
+            agency=edition.agency,
+            study=edition.study,
+            date=edition.date,
+            footer=TEXT("page.footer"),
+            front=TEXT("page.front"),
+            style=STYLE,
+            language=edition.language,
+        )
+        content = Content(paragraphs(*(box("sheet", *sheet) for sheet in _sheets(edition))), "", {})
+        return rendering.render(content, about, font, say)
+
+
+def hundred(edition: Edition, count: ToldCount) -> Hundred:
+    """Return how many of 100 suspected records are found, by the ends of the published texts."""
+    suspected = _value(count.suspected)
+    if not count.first or not suspected:
+        return Hundred(None, None)
+    low, high = _value(count.first), _value(count.last)
+    if low is not None and _is_lowest(edition, count.first):
+        low = None
+    if high is not None and count.at_most is None and high >= suspected:
+        high = None
+    if high is None and count.last == count.first:  # a small count
+        high = interval(edition.policy, count.last)[1]
+    low, high = (None if value is None else round(100 * min(value, suspected) / suspected) for value in (low, high))
+    return Hundred(low, high)
+
+
+def _value(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def _is_lowest(edition: Edition, text: str) -> bool:
+    """Return whether a text is that of 0, or leaves 0 possible: a count is never told to be above it."""
+    return interval(edition.policy, text)[0] <= 0
+
+
+def found(edition: Edition, count: ToldCount) -> str:
+    """Return what is told of a count for a cell: a text, a run of texts, or that nothing is told."""
+    if not count.first:
+        return TEXT("found.withheld")
+    suspected, last = _value(count.suspected), _value(count.last)
+    if count.first == count.last:
+        return shown(count.first)
+    if _is_lowest(edition, count.first):
+        return TEXT("found.most", n=shown(count.last))
+    if count.at_most is None and suspected is not None and last is not None and last >= suspected:
+        return TEXT("found.least", n=shown(count.first))
+    return TEXT("found.span", low=shown(count.first), high=shown(count.last))
+
+
+def shown(text: str) -> str:
+    """Return a published text with thousands separators."""
+    return digits(f"{int(text):,}") if text.isdigit() else escape(text)
+
+
+def name(count: ToldCount) -> str:
+    """Return the name of a count."""
+    if count.stratum:
+        return escape(count.stratum)
+    if count.kind == METRIC:
+        return escape(title(count.metrics[0]))
+    if count.kind == SINGLE:
+        return TEXT("kind.single", metric=escape(title(count.metrics[0])))
+    return TEXT(f"kind.{count.kind}")
+
+
+def _sheets(edition: Edition) -> Iterator[list[str]]:
+    """Yield the parts of the page in their order: the results first, then what they mean; each is a sheet of the PDF."""
+    results = [_headline(edition), _heading("tested"), *_tested(edition)]
+    for part in edition.parts:
+        results += [_heading("result"), *_picture(edition, part), *_table(edition, part)]
+    yield results
+    yield [
+        *_alone(edition),
+        *_limits(edition),
+        _heading("cannot"),
+        items(TEXT.group("cannots").values()),
+        _heading("rules"),
+        *_rules(edition),
+    ]
+
+
+def _alone(edition: Edition) -> Iterator[str]:
+    """Yield what the released file shows by itself."""
+    if edition.file is not None:
+        yield _heading("alone")
+        yield TEXT("file.line", **{key: shown(text) for key, text in edition.file.model_dump().items()})
+
+
+def _heading(key: str) -> str:
+    return f"# {TEXT(key)} {{.brief}}"
+
+
+def _headline(edition: Edition) -> str:
+    """Return the first sentence, and where nothing is told that this does not mean none."""
+    if not edition.parts:
+        alone = edition.file
+        text = "" if alone is None else TEXT("headline.population", unique=shown(alone.unique), records=shown(alone.records))
+        return box("verdict statement", f"**{text}**")
+    part = edition.parts[0]
+    if not part.told:
+        return box("verdict statement", f"**{TEXT('headline.nothing')}**", TEXT("not_none"))
+    share = hundred(edition, part.counts[0] if part.about == ATTACK else part.counts[-1])
+    if share == Hundred(None, None):
+        return box("verdict statement", f"**{TEXT('headline.withheld')}**", TEXT("not_none"))
+    key = f"headline.told.{edition.counted if part.about == ATTACK else part.about}"
+    return box("verdict statement", f"**{TEXT(key, share=share.words)}**")
+
+
+def _tested(edition: Edition) -> Iterator[str]:
+    """Yield what was compared, and what a count means."""
+    names = listed([f"*{escape(variable)}*" for variable in edition.variables])
+    for part in edition.parts:
+        if part.about == ATTACK:
+            counted = edition.counted
+            yield TEXT(f"{counted}.tested", others=shown(part.others), records=shown(part.records))
+            sentences = [TEXT(f"{counted}.variables", names=names)]
+            if edition.strata:
+                strata = listed([f"*{escape(variable)}*" for variable in edition.strata])
+                sentences.append(TEXT(f"{counted}.strata", names=strata))
+            metrics = listed([escape(title(metric)) for metric in edition.metrics])
+            sentences.append(TEXT(f"{counted}.metrics", n=len(edition.metrics), names=metrics))
+            yield " ".join(sentences)
+            yield TEXT(f"{counted}.found")
+        elif part.about == POPULATION:
+            yield TEXT("population.found")
+        else:
+            yield TEXT("matching.tested", names=names, records=shown(part.records))
+            yield TEXT("matching.found")
+    if not any(part.about != POPULATION for part in edition.parts):
+        yield TEXT("file.tested", names=names)
+
+
+def _table(edition: Edition, part: Part) -> Iterator[str]:
+    """Yield the table *suspected, found, of 100*."""
+    columns = (
+        ReportColumn(TEXT("table.count"), [f"**{name(count)}**" for count in part.counts], "l", "1fr"),
+        ReportColumn(TEXT("table.suspected"), [shown(count.suspected) for count in part.counts]),
+        ReportColumn(TEXT("table.found"), [found(edition, count) for count in part.counts]),
+        ReportColumn(TEXT("table.share"), [hundred(edition, count).words for count in part.counts]),
+    )
+    yield table(TEXT("table.caption"), *columns)
+    if any(hundred(edition, count) == Hundred(None, None) for count in part.counts):
+        yield box("foot", TEXT("table.not_none"))
+
+
+def _picture(edition: Edition, part: Part) -> Iterator[str]:
+    """Yield a strip of 100 squares for each comparison of the whole study of which a share is told."""
+    strips = []
+    for count in part.counts:
+        share = hundred(edition, count)
+        if count.stratum or count.kind in {ALL, SINGLE} or share == Hundred(None, None):
+            continue
+        low, high = share.low or 0, 100 if share.high is None else share.high
+        squares = f'[]{{.squares total="100" rows="4" single="{low}" found="{high}" suspected="100"}}'
+        about = BRIEF.group("about.metric").get(count.metrics[0], "") if count.kind == METRIC else ""
+        strips.append(box("strip", f"**{name(count)}** [{about}]{{.below}}", squares, share.words))
+    if strips:
+        keys = ("single", "found", "suspected")
+        yield box("sub", TEXT("picture.heading"))
+        yield box("legend", *(f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in keys))
+        yield from strips
+
+
+def _limits(edition: Edition) -> Iterator[str]:
+    """Yield the limits with their outcomes; nothing without any."""
+    lines = [(part, limit) for part in edition.parts for limit in part.limits]
+    if not lines:
+        return
+    yield _heading("limits")
+    yield TEXT("limit.released") if edition.released_means else TEXT("limit.lead")
+    outcomes = [TEXT(f"outcome.{limit.outcome.replace(' ', '_')}") for _, limit in lines]
+    columns = (
+        ReportColumn(TEXT("limit.name"), [_limit(*line) for line in lines], "l", "1fr"),
+        ReportColumn(TEXT("limit.outcome"), outcomes, "l"),
+    )
+    yield table(TEXT("limit.caption"), *columns)
+    if edition.more_limits:
+        yield TEXT("limit.more")
+
+
+def _limit(part: Part, limit: ToldLimit) -> str:
+    """Return a limit in words."""
+    fields = {"bound": declared(limit.bound) if "rate" in limit.limit else digits(f"{int(limit.bound):,}")}
+    if part.about == ATTACK:
+        fields["count"] = name(part.counts[limit.count])
+    text = TEXT(f"limit.{limit.limit}", **fields)
+    return TEXT("limit.upper", limit=text) if limit.interval else text
+
+
+def _rules(edition: Edition) -> Iterator[str]:
+    """Yield the theorem and the rule, the smallest study, the policy and its source."""
+    policy = edition.policy
+    if edition.parts:
+        sentences = [TEXT("rule.theorem", n=edition.free), TEXT("rule.decided")]
+        if edition.one_to_one and any(part.about == ATTACK for part in edition.parts):
+            sentences.append(TEXT("rule.one_to_one"))
+        if edition.after:
+            titles = listed([f"*{escape(earlier.title)}*" for earlier in edition.after])
+            sentences.append(TEXT("rule.after", titles=titles))
+        yield " ".join(sentences)
+        yield TEXT("rule.small", n=FIVE * hidden(policy))
+    yield TEXT("rule.policy", title=whole(policy.title), version=policy.version, scope=whole(policy.scope))
+    yield box(
+        "foot",
+        f"{TEXT('rule.source', source=whole(policy.source))} {TEXT('rule.software', version=escape(edition.software))}",
+    )
