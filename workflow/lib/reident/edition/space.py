@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-MAX_CLASSES = 60
-"""Classes of records that proofs use. Rarer classes take the possibilities of a frequent one, as far as they have them:
-the proofs then have fewer secrets to choose from, and stay right."""
+WHOLE_CLASSES, MAX_CLASSES = 40, 400
+"""Classes of records that proofs use as they are, and about how many they use at all. Rarer classes lose possibilities:
+proofs then have fewer secrets to choose from, and stay right."""
 
 Set = tuple[int, ...]
 """The distinct vectors of a record, by their positions."""
@@ -78,7 +78,7 @@ def _of_classes(full: dict[Set, int], kept: dict[Set, int], vectors: np.ndarray,
         rows = vectors[list(members)]
         suspected += n * rows.any(axis=0)
         excess += n * ((rows.T.astype(np.float32) @ ~rows) > 0)
-    classes = sorted(_fewer(kept).items())
+    classes = sorted(_fewer(kept, vectors).items())
     for members, n in classes:
         top += n * vectors[list(members)].any(axis=0)
     cells = np.repeat(np.arange(len(classes)), [len(members) for members, _ in classes]).astype(np.int64)
@@ -105,15 +105,35 @@ def _classes(slots: np.ndarray, v: int) -> dict[Set, int]:
     return {sets[c]: int(m) for c, m in zip(codes.tolist(), n.tolist(), strict=True)}
 
 
-def _fewer(classes: dict[Set, int]) -> dict[Set, int]:
-    """Return at most about :data:`MAX_CLASSES` classes: records of rarer ones have fewer possibilities than before."""
-    frequent = [set(s) for s, _ in sorted(classes.items(), key=lambda item: (-item[1], item[0]))[:MAX_CLASSES]]
+def _fewer(classes: dict[Set, int], vectors: np.ndarray) -> dict[Set, int]:
+    """Return fewer classes: records of the rarer ones have a part of their possibilities, which counts for much."""
+    frequent = _frequent(classes, WHOLE_CLASSES)
+    covered: dict[Set, int] = {}
+    for members, n in classes.items():
+        part = members if members in frequent else _cover(members, vectors)
+        covered[part] = covered.get(part, 0) + n
+    frequent = _frequent(covered, MAX_CLASSES)
     merged: dict[Set, int] = {}
-    for members, n in sorted(classes.items()):
-        parts = [s for s in frequent if s <= set(members)]
-        best = tuple(sorted(max(parts, key=lambda s: (len(s), sorted(s))))) if parts else members[:1]
-        merged[best] = merged.get(best, 0) + n
+    for members, n in covered.items():
+        parts = [members] if members in frequent else [(row,) for row in members if (row,) in frequent]
+        part = min(parts, default=members[:1])
+        merged[part] = merged.get(part, 0) + n
     return merged
+
+
+def _frequent(classes: dict[Set, int], most: int) -> set[Set]:
+    return {members for members, _ in sorted(classes.items(), key=lambda item: (-item[1], item[0]))[:most]}
+
+
+def _cover(members: Set, vectors: np.ndarray) -> Set:
+    """Return the vectors of a set that count for something that no earlier one does; the first counts for most."""
+    part: list[int] = []
+    seen = np.zeros(vectors.shape[1], bool)
+    for row in members:
+        if (vectors[row] & ~seen).any():
+            part.append(row)
+            seen |= vectors[row]
+    return tuple(part)
 
 
 def _distinct(puf: np.ndarray, eif: np.ndarray, slot: np.ndarray, weight: np.ndarray) -> np.ndarray:

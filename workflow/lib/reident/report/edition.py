@@ -23,6 +23,9 @@ STYLE = """
 .masthead .measure, .frame, footer.measure { max-width: 49rem; }
 .sheet h2 { margin-top: 2.6rem; padding-top: .8rem; border-top: 3px solid var(--accent); font-size: 1.4rem; color: var(--accent); }
 """
+PICTURE = ("single", "found", "suspected")
+"""The classes of squares: found, found or not, and not found."""
+
 FIVE = 20
 """Five per cent is one of so many."""
 
@@ -205,19 +208,19 @@ def _table(edition: Edition, part: Part) -> Iterator[str]:
 
 def _picture(edition: Edition, part: Part) -> Iterator[str]:
     """Yield a strip of 100 squares for each comparison of the whole study of which a share is told."""
-    strips = []
+    strips, keys = [], {"single", "suspected"}
     for count in part.counts:
         share = hundred(edition, count)
         if count.stratum or count.kind in {ALL, SINGLE} or share == Hundred(None, None):
             continue
         low, high = share.low or 0, 100 if share.high is None else share.high
         squares = f'[]{{.squares total="100" rows="4" single="{low}" found="{high}" suspected="100"}}'
+        keys |= {"found"} if low < high else set()
         about = BRIEF.group("about.metric").get(count.metrics[0], "") if count.kind == METRIC else ""
         strips.append(box("strip", f"**{name(count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
-        keys = ("single", "found", "suspected")
         yield box("sub", TEXT("picture.heading"))
-        yield box("legend", *(f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in keys))
+        yield box("legend", *(f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys))
         yield from strips
 
 
