@@ -64,6 +64,12 @@ def rule_alone(study: oracle.Study, name: str, **options: Any) -> Callable[[tupl
     return lambda counts: ((name, drawn.state(ordered(study, drawn, counts), audit)),)
 
 
+def each_anew(study: oracle.Study, name: str, **options: Any) -> Callable[[tuple[int, ...]], Made]:
+    """Return what makes the statement by the rule, each without what was found out for others."""
+    drawn = designed(study, name, **options)
+    return lambda counts: ((name, drawn.state(ordered(study, drawn, counts))),)
+
+
 def without_widths(study: oracle.Study, name: str, *, less: int = 0, **options: Any) -> Callable[..., Made]:
     """Return what makes the statement by M and W alone: counts may be narrow, and records must be free all the same."""
     drawn = designed(study, name, **options)

@@ -221,7 +221,7 @@ def test_what_a_run_left_is_read_by_path(tmp_path):
         results["verdict.csv"]
 
 
-@pytest.mark.parametrize("module", ["linked", "results", "risk", "study"])
+@pytest.mark.parametrize("module", ["linked", "results", "risk", "statement", "study"])
 def test_the_examples_of_the_functions_are_right(module):
     tried = doctest.testmod(import_module(f"reident.api.{module}"))
     assert tried.attempted > 0

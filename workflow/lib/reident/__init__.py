@@ -1,6 +1,6 @@
 """Re-identification studies of public use files.
 
-The library in six functions, on data frames in memory or on a study file. They write no file, and their numbers are
+The library in seven functions, on data frames in memory or on a study file. They write no file, and their numbers are
 those of the workflow. Everything else in this package may change.
 
 ====================  =====================================================================
@@ -9,6 +9,7 @@ those of the workflow. Everything else in this package may change.
 :func:`file_risk`     sample uniques, DIS and SUDA of one file
 :func:`matching_risk` the matching-based risk of synthetic files
 :func:`closest`       the distances of synthetic records to the closest record
+:func:`statement`     what may be told of an attack in public
 :func:`open_results`  the tables of a study that the workflow has run
 ====================  =====================================================================
 """
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from reident.api.linked import attack
     from reident.api.results import open_results
     from reident.api.risk import closest, file_risk, matching_risk
+    from reident.api.statement import statement
     from reident.api.study import read_study
 
-__all__ = ["attack", "closest", "file_risk", "matching_risk", "open_results", "read_study"]
+__all__ = ["attack", "closest", "file_risk", "matching_risk", "open_results", "read_study", "statement"]
 
 _MODULES = {
     "attack": "linked",
@@ -31,6 +33,7 @@ _MODULES = {
     "matching_risk": "risk",
     "open_results": "results",
     "read_study": "study",
+    "statement": "statement",
 }
 
 

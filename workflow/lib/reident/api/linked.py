@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import pandas as pd
@@ -24,6 +24,7 @@ from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.settings import AGREEMENT
 from reident.linkage.strata import Strata
 from reident.pipeline import step_settings
+from reident.pipeline.editions import public_metrics
 from reident.study.model import Study
 
 FOUR_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -60,6 +61,10 @@ class AttackTables:
     members, sizes : pandas.DataFrame or None
         As `units/members.csv` and `units/sizes.csv`: members of suspected and confirmed units, and units by size; None
         without units.
+    keys : dict of tuple
+        The key columns of the PUF (``puf``) and the EIF (``eif``) in `confirmed`.
+    public_metrics : tuple of str
+        The metrics whose suspected pairs follow from the files alone, not from links.
     """
 
     rates: pd.DataFrame
@@ -73,6 +78,8 @@ class AttackTables:
     exact: pd.DataFrame
     members: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    public_metrics: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         counts = self.warnings["severity"].value_counts()
@@ -254,7 +261,9 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checked, made)),
         declared("plausibility.csv", checked.checks),
         declared("description/exact.csv", checked.exact),
-        *([] if made.members is None else _of_units(made.members)),
+        *([None, None] if made.members is None else _of_units(made.members)),
+        keys=study.model.keys,
+        public_metrics=public_metrics(study.model),
     )
 
 

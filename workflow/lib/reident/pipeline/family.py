@@ -26,7 +26,7 @@ from reident.pipeline.editions import editing
 from reident.pipeline.step_settings import directions, resolving, settings_of, strata_names
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
-from reident.study import checklists, named_files, rounding, variants
+from reident.study import checklists, editions, named_files, rounding, variants
 from reident.study import model as studies
 from reident.study import reading as studyfile
 from reident.study.model import Study
@@ -281,6 +281,8 @@ def check_files(members: list[Member], path: Path, is_made: Callable[[Path], boo
     """
     for member in members:
         try:
+            if not member.place:
+                editions.check(member.study, path)
             for problem in named_files.problems(member.study, path, is_made):
                 raise InputError(problem)
             if not member.place or member.study.checklist != members[0].study.checklist:

@@ -44,14 +44,15 @@ def read(path: Path) -> Edition:
 
 
 def check(study: Study, study_file: Path) -> None:
-    """Check every earlier edition that a study names; raises as :func:`read`."""
-    if study.release is not None:
-        for path in study.release.edition_files:
-            read(study_file.parent / path)
+    """Check every earlier edition that a study names and that is there; raises as :func:`read`."""
+    for name in study.release.edition_files if study.release is not None else ():
+        path = study_file.parent / name
+        if path.exists() or _is_old(path):
+            read(path)
 
 
 def _content(path: Path, shown: str) -> bytes:
-    if path.suffix == ".json" and not path.exists() and path.with_name(OLD_RECORD).exists():
+    if not path.exists() and _is_old(path):
         raise _old(shown)
     try:
         if path.suffix == ".json":
@@ -66,6 +67,11 @@ def _content(path: Path, shown: str) -> bytes:
         EOFError, ValueError, OverflowError,
     ):  # fmt: skip
         raise InputError(f"{shown}: the earlier edition cannot be read. {_NAME}") from None
+
+
+def _is_old(path: Path) -> bool:
+    """Return whether the folder of a published file has what an earlier version wrote."""
+    return path.suffix == ".json" and path.with_name(OLD_RECORD).exists()
 
 
 def _member(archive: zipfile.ZipFile, shown: str) -> bytes:
