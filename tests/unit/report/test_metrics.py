@@ -8,8 +8,8 @@ from reident.report.blocks import choices
 from reident.report.sentences import Sentences
 from reident.sections.language import LANGUAGES
 
-SENTENCES = [("brief", "about.metric"), ("edition-tables", "records.metrics.each")]
-"""The groups of sentences that say what each metric is."""
+SENTENCES = [("brief", "about.metric")]
+"""The group of sentences that says what each metric is."""
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -41,12 +41,12 @@ class Hundred(NamedTuple):
         """Return the share in words."""
         if self.low is None and self.high is None:
             return TEXT("share.withheld")
-        if self.low is None:
-            return TEXT("share.fewer", n=1) if not self.high else TEXT("share.most", n=self.high)
         if self.high is None:
-            return TEXT("share.least", n=self.low)
+            return TEXT("share.least", n=self.low or 0)
+        if not self.low:
+            return TEXT("share.most", n=self.high) if self.high else TEXT("share.fewer", n=1)
         if self.low == self.high:
-            return TEXT("share.about", n=self.low) if self.low else TEXT("share.fewer", n=1)
+            return TEXT("share.about", n=self.low)
         return TEXT("share.span", low=self.low, high=self.high)
 
 
@@ -67,24 +67,27 @@ def render(edition: Edition, font: Path | None = None, say: Callable[[str], obje
             style=STYLE,
             language=edition.language,
         )
-        content = Content(paragraphs(*(box("sheet", *sheet) for sheet in _sheets(edition))), "", {})
-        return rendering.render(content, about, font, say)
+        return rendering.render(Content(text(edition), "", {}), about, font, say)
+
+
+def text(edition: Edition) -> str:
+    """Return what the page says, as Markdown in the language in use."""
+    return paragraphs(*(box("sheet", *sheet) for sheet in _sheets(edition)))
 
 
 def hundred(edition: Edition, count: ToldCount) -> Hundred:
-    """Return how many of 100 suspected records are found, by the ends of the published texts."""
+    """Return how many of 100 suspected records are found, by the published texts."""
     suspected = _value(count.suspected)
     if not count.first or not suspected:
         return Hundred(None, None)
-    low, high = _value(count.first), _value(count.last)
-    if low is not None and _is_lowest(edition, count.first):
-        low = None
-    if high is not None and count.at_most is None and high >= suspected:
-        high = None
-    if high is None and count.last == count.first:  # a small count
-        high = interval(edition.policy, count.last)[1]
-    low, high = (None if value is None else round(100 * min(value, suspected) / suspected) for value in (low, high))
-    return Hundred(low, high)
+    first, last = _value(count.first), _value(count.last)
+    if first is not None and first == last and not _is_lowest(edition, count.first):
+        share = round(100 * min(first, suspected) / suspected)
+        return Hundred(share, share)
+    low = None if first is None or _is_lowest(edition, count.first) else first * 100 // suspected
+    high = interval(edition.policy, count.last)[1] if last is None else last
+    is_open = count.at_most is None and high >= suspected
+    return Hundred(low, None if is_open else min(100, -(-high * 100 // suspected)))
 
 
 def _value(text: str) -> int | None:
@@ -103,9 +106,10 @@ def found(edition: Edition, count: ToldCount) -> str:
     suspected, last = _value(count.suspected), _value(count.last)
     if count.first == count.last:
         return shown(count.first)
+    is_open = count.at_most is None and suspected is not None and last is not None and last >= suspected
     if _is_lowest(edition, count.first):
-        return TEXT("found.most", n=shown(count.last))
-    if count.at_most is None and suspected is not None and last is not None and last >= suspected:
+        return TEXT("found.withheld") if is_open else TEXT("found.most", n=shown(count.last))
+    if is_open:
         return TEXT("found.least", n=shown(count.first))
     return TEXT("found.span", low=shown(count.first), high=shown(count.last))
 
@@ -254,7 +258,7 @@ def _rules(edition: Edition) -> Iterator[str]:
     """Yield the theorem and the rule, the smallest study, the policy and its source."""
     policy = edition.policy
     if edition.parts:
-        sentences = [TEXT("rule.theorem", n=edition.free), TEXT("rule.decided")]
+        sentences = [TEXT(f"{edition.counted}.theorem", n=edition.free), TEXT("rule.decided")]
         if edition.one_to_one and any(part.about == ATTACK for part in edition.parts):
             sentences.append(TEXT("rule.one_to_one"))
         if edition.after:
