@@ -193,8 +193,8 @@ def test_a_chain_holds_where_nothing_that_counts_has_changed(shop, sentence, cha
         ("reports/s/disclosure-review.pdf", "report"),
         ("prefix/reports/s/variants/a/disclosure-review.html", "report"),
         ("reports/s/releasable/edition.html", "edition"),
-        ("reports/s/releasable/clusters.csv", "edition"),
-        ("results/s/release/clusters.csv", "release"),
+        ("reports/s/releasable/edition.csv", "edition"),
+        ("results/s/edition/edition.csv", "edition"),
     ],
 )
 def test_the_rule_that_makes_what_does_not_hold(path, rule):
@@ -239,7 +239,7 @@ EDITS = [
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),
     ("a section of the report", "report/blocks/front.py", {"report"}),
-    ("the pages of the edition", "report/edition/front.py", {"edition"}),
+    ("the pages of the edition", "report/edition.py", {"edition"}),
     ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
     ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "judge", "report"}),
     ("a German sentence of a warning", "language/de/messages.yaml", {"report", "edition"}),

@@ -143,7 +143,7 @@ def _others(tables: _Tables) -> Row:
 
 def _pages(root: Path, place: str, reports: Path) -> Row:
     """Return the pages of a study or a variant that are there, relative to the folder of reports."""
-    names = {"report": "disclosure-review.html", "edition": "releasable/releasable.html"}
+    names = {"report": "disclosure-review.html", "edition": "releasable/edition.html"}
     folder = located(root, place, "reports/")
     files = {page: folder / name for page, name in names.items()}
     return {page: Path(os.path.relpath(file, reports)).as_posix() for page, file in files.items() if file.is_file()}

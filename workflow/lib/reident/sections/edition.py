@@ -45,8 +45,9 @@ class ToldCount(Section):
     """The smallest count with its text, where the lower end is told."""
     at_most: Number | None = None
     """The largest count with its text, where the upper end is told."""
-    digest: str = Field(pattern="^[0-9a-f]{64}$")
-    """The SHA-256 of what could count, from the files alone: it tells a later edition that this is the same count."""
+    digest: str = Field(pattern="^([0-9a-f]{64})?$")
+    """The SHA-256 of what could count, from the files alone: it tells a later edition that this is the same count.
+    Empty where nothing is told."""
 
     @model_validator(mode="after")
     def _ends_fit(self) -> ToldCount:

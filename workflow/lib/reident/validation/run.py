@@ -24,7 +24,7 @@ from reident.pipeline.steps import STEPS
 from reident.plausibility import grouping
 from reident.sections.matching import HOLDOUT
 from reident.sections.microaggregation import ORIGINAL
-from reident.study import checklists, named_files, rounding, variants
+from reident.study import checklists, editions, named_files, rounding, variants
 from reident.study.model import Study
 from reident.validation import analyses, linked, studyfile
 from reident.validation.findings import Findings
@@ -90,7 +90,7 @@ def check(path: Path, findings: Findings) -> Study | None:
         findings.variant = variant
         study = members.at(place)
         findings.note_all(named_files.problems(study, path))
-        for settings in (checklists, rounding):
+        for settings in (checklists, rounding, editions):
             if not place:
                 with findings.noting():
                     settings.check(study, path)
