@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from oracles import statements as oracle
-
 from reident.edition import design, rule
 from reident.edition.statement import ABOVE, WITHHELD, Count, Statement
 from reident.edition.texts import Texts
@@ -17,7 +16,9 @@ from reident.study import rounding
 TEXT = {"version": 1, "source": "made for tests", "scope": "made for tests", "title": "made for tests"}
 SMALL_POLICIES = {
     # Below 4 no number, then to the nearest 3: one record is free.
-    "small-3": {"rounding": "nearest", "small": {"below": 4, "shown": "<4"}, "zero": "small", "bands": [{"nearest": 3}]},
+    "small-3": {
+        "rounding": "nearest", "small": {"below": 4, "shown": "<4"}, "zero": "small", "bands": [{"nearest": 3}],
+    },
     # Below 3 no number, then to the nearest 5: two records are free.
     "redact-5": {
         "rounding": "nearest", "small": {"below": 3, "shown": "[FEW]"}, "zero": "small", "bands": [{"nearest": 5}],
@@ -163,7 +164,7 @@ def failures(study: oracle.Study, groups: dict[Made, list[oracle.Secret]], missi
 
 def by_record(seed: int, name: str, setting: str, stating: Stating = rule_alone) -> Counter[str]:
     """Check a drawn study record by record: `free`, `matching` (one to one) or `two` links a record."""
-    rng = random.Random(f"{seed} {setting}")
+    rng = random.Random(f"{seed} {setting}")  # noqa: S311 - drawn studies
     study = oracle.draw(rng, most=300 if setting == "two" else 3000)
     links, one = 2 if setting == "two" else 1, setting == "matching"
     groups = oracle.groups(
@@ -179,7 +180,7 @@ def by_record(seed: int, name: str, setting: str, stating: Stating = rule_alone)
 
 def by_class(seed: int, name: str, stating: Stating = rule_alone) -> Counter[str]:
     """Check a drawn study of classes."""
-    rng = random.Random(f"{seed} classes")
+    rng = random.Random(f"{seed} classes")  # noqa: S311 - drawn studies
     classes = oracle.draw_classes(rng)
     study = oracle.with_limits(rng, classes.records)
     groups = oracle.groups(oracle.class_secrets(classes, study.quantities), stating(study, name))

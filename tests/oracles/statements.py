@@ -1,4 +1,4 @@
-"""What a reader who holds both files can tell from a statement, by trying every secret of a small study (METHODS §11.2).
+"""What a reader who holds both files can tell from a statement, by every secret of a small study (METHODS §11.2).
 
 A secret gives each record its links. For every secret the statement is made; secrets with the same statement are what
 the reader cannot tell apart. Everything is enumerated, and nothing here knows how a statement is decided.
@@ -163,9 +163,7 @@ class Classes(NamedTuple):
 def draw_classes(rng: random.Random, sizes: Sequence[int] = (1, 2, 3, 8, 15, 30, 50)) -> Classes:
     """Draw up to three classes; a class with two candidates is small, so that all secrets can be tried."""
     q, k = rng.randint(1, 2), rng.randint(1, 3)
-    every = [
-        frozenset({"any", *(f"m{at}" for at in range(q) if number >> at & 1)}) for number in range(1 << q)
-    ]
+    every = [frozenset({"any", *(f"m{at}" for at in range(q) if number >> at & 1)}) for number in range(1 << q)]
     chosen: dict[tuple[frozenset[str], ...], int] = {}
     for _ in range(k):
         two = k < 3 and rng.random() < 0.3

@@ -121,7 +121,7 @@ def test_a_study_above_its_limits_has_no_edition_of_a_file_that_is_within_them(a
     small.write(again / "in", changed, {})
     ended = run(again)
     assert ended.code != 0
-    assert any("the study is above a limit, so that there is nothing to release" in error for error in ended.errors)
+    assert any("the study is above a limit, so that nothing is released" in error for error in ended.errors)
 
 
 def test_a_sealed_study_has_its_edition_and_is_verified(again):

@@ -130,7 +130,7 @@ def test_a_limit_that_no_link_can_break_says_so():
 
 def test_a_file_above_its_limits_is_not_one_that_is_released_within_them():
     tables = making.attacked(np.random.default_rng(1), right=0.9)
-    with pytest.raises(InputError, match="`release.released_means` is `within`, but the study is above a limit"):
+    with pytest.raises(InputError, match=r"`release.released_means` is `within`, but the study is above a limit"):
         making.made(tables, released_means="within", bounds=(making.SHARE[0]._replace(bound=0.01),))
 
 
@@ -185,7 +185,7 @@ def test_too_many_strata_are_refused():
     tables["strata"] = pa.table({"stratum": pa.array(np.arange(n, dtype=float))})
     names = [f"s{at}" for at in range(n)]
     tables["manifest"] = pd.DataFrame({"stratum": names, "region": names})
-    with pytest.raises(InputError, match="`release.strata` must not be `true` in a study with 600 strata"):
+    with pytest.raises(InputError, match=r"`release.strata` must not be `true` in a study with 600 strata"):
         making.made(tables, by_stratum=True)
 
 

@@ -12,7 +12,7 @@ from reident.edition.statement import Statement
 
 def survey(records, candidates=1, seed=0):
     """A study whose records have candidates of their own; the first one counts for `exact` too."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - drawn studies
     return {
         (f"p{p}", f"e{p}.{at}"): {"any", *(["exact"] if at == 0 and rng.random() < 0.6 else [])}
         for p in range(records)
@@ -21,7 +21,7 @@ def survey(records, candidates=1, seed=0):
 
 
 def linked(pairs, share, seed=1):
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - drawn studies
     return {(p, e) for p, e in sorted(pairs) if e.endswith(".0") and rng.random() < share}
 
 
@@ -34,7 +34,7 @@ def test_a_statement_is_one_hashable_value_with_what_is_withheld(name):
     pairs = survey(600) | {("few", "f"): {"rare"}, ("fewer", "g"): {"rare"}}
     found = state(pairs, linked(pairs, 0.3), name, [("any", 300)], seed=making.SEED)
     assert isinstance(found, Statement)
-    assert found in {found}
+    assert hash(found) == hash(state(pairs, linked(pairs, 0.3), name, [("any", 300)], seed=making.SEED))
     assert {count.quantity for count in found.counts} == {"any", "exact", "rare"}
     assert texts(found)["any"] != ("", "")
 
@@ -45,9 +45,9 @@ def test_the_order_of_pairs_links_and_limits_does_not_matter():
     expected = state(pairs, links, "opensafely", limits)
     for seed in range(3):
         order = sorted(pairs)
-        random.Random(seed).shuffle(order)
+        random.Random(seed).shuffle(order)  # noqa: S311 - drawn studies
         mixed = {pair: pairs[pair] for pair in order}
-        assert state(mixed, set(reversed(sorted(links))), "opensafely", limits[:: -1 if seed else 1]) == expected
+        assert state(mixed, frozenset(order) & links, "opensafely", limits[:: -1 if seed else 1]) == expected
 
 
 def test_numbers_as_keys_are_as_good_as_texts():
@@ -76,7 +76,7 @@ def test_only_counts_of_records_decide():
     """Whoever is found: equal counts make equal statements."""
     pairs = {(p, p): {"any"} for p in range(300)}
     made = {
-        state(pairs, {(p, p) for p in random.Random(seed).sample(range(300), 77)}, "census-drb", [("any", 60)])
+        state(pairs, {(p, p) for p in random.Random(seed).sample(range(300), 77)}, "census-drb", [("any", 60)])  # noqa: S311 - drawn studies
         for seed in range(4)
     }
     assert len(made) == 1

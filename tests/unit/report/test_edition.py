@@ -31,7 +31,12 @@ def plain(text):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_page_says_what_was_tested_what_it_cannot_show_and_the_rules(kinds, kind):
     text = plain(said(kinds[kind]))
-    for sentence in ("What was tested", "What this test cannot show", "must pass the agency’s own rules", "The numbers follow"):
+    for sentence in (
+        "What was tested",
+        "What this test cannot show",
+        "must pass the agency’s own rules",
+        "The numbers follow",
+    ):
         assert sentence in text
     assert kinds[kind].policy.title in text.replace("*", "")
     # The theorem, where something is told of a secret.
@@ -70,7 +75,9 @@ def test_what_is_withheld_is_never_taken_for_none(kinds):
     assert "This does not mean that nobody was recognised." in text
     assert "“Not told” does not mean none" in text
     assert ".squares" not in text
-    assert not re.search(r"\b(none|nobody|no one|zero|0)\b (was|were) (found|recognised)", plain(text).replace("that nobody was", ""))
+    assert not re.search(
+        r"\b(none|nobody|no one|zero|0)\b (was|were) (found|recognised)", plain(text).replace("that nobody was", "")
+    )
     german = said(kinds["few"], "de")
     assert "Das heißt nicht, dass niemand wiedererkannt wurde." in german
     assert "„Keine Angabe“ heißt nicht null" in german

@@ -14,9 +14,9 @@ from making.filerisk import POPULATION, write_filerisk
 from making.matching import MATCHING, SUBSETS, write_matching
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
+from reident import language
 from reident.archive.comparison import compare
 from reident.intake.severity import StudyWarning
-from reident import language
 from reident.report import edition, releases, style
 from reident.report.results import Results
 from reident.report.style import Figure

@@ -39,6 +39,18 @@ def refused(path):
     return str(error.value)
 
 
+def sentence(path):
+    """Return the sentence with which a file is refused; empty where it is read."""
+    try:
+        editions.read(path)
+    except InputError as error:
+        said = str(error)
+    else:
+        said = ""
+    assert not said or SENTENCE.fullmatch(said)
+    return said
+
+
 def test_an_edition_is_read_from_its_file_and_from_an_archive(published, tmp_path):
     expected = Edition.model_validate(published)
     assert editions.read(written(tmp_path, json.dumps(published))) == expected
@@ -80,13 +92,13 @@ def places(value, way=()):
 
 
 OTHERS = (
-    None, True, -1, 10**400, 1.5, 1e308, "", "x" * 5_000, "\ud800", "2026-13-40", [], {}, [[]], [None], {"a": {"b": []}},
+    None, True, -1, 10**400, 1.5, "", "x" * 5_000, "\ud800", "2026-13-40", [], {}, [[]], [None], {"a": {"b": []}},
     "9" * 5_000, {"": 0},
 )  # fmt: skip
 
 
 def test_a_value_of_another_kind_anywhere_is_refused_in_one_sentence_or_read(published, tmp_path):
-    rng, tried, told = random.Random(1), 0, 0
+    rng, tried, told = random.Random(1), 0, 0  # noqa: S311 - drawn studies
     for way in list(places(published))[1:]:
         for other in rng.sample(OTHERS, 6):
             changed = copy.deepcopy(published)
@@ -98,11 +110,7 @@ def test_a_value_of_another_kind_anywhere_is_refused_in_one_sentence_or_read(pub
             else:
                 inner[way[-1]] = other
             tried += 1
-            try:
-                editions.read(written(tmp_path, json.dumps(changed)))
-            except InputError as error:
-                told += 1
-                assert SENTENCE.fullmatch(str(error)), str(error)
+            told += bool(sentence(written(tmp_path, json.dumps(changed))))
     assert tried > 500
     assert told > tried / 2
 
@@ -142,7 +150,7 @@ def archives(content):
     yield b""
     yield b"PK\5\6" + b"\0" * 18
     yield whole[: len(whole) // 2]
-    rng = random.Random(2)
+    rng = random.Random(2)  # noqa: S311 - drawn studies
     for _ in range(300):
         cut = bytearray(whole)
         for _ in range(rng.randint(1, 4)):
@@ -158,11 +166,7 @@ def test_a_crafted_archive_is_refused_in_one_sentence_or_read(published, tmp_pat
     read = 0
     for content in archives(json.dumps(published)):
         (tmp_path / "e.zip").write_bytes(content)
-        try:
-            editions.read(tmp_path / "e.zip")
-            read += 1
-        except InputError as error:
-            assert SENTENCE.fullmatch(str(error)), str(error)
+        read += not sentence(tmp_path / "e.zip")
     assert read < 200
 
 

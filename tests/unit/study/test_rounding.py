@@ -104,7 +104,7 @@ BAD_SECTIONS = [
     ({"after": [f"{at}.zip" for at in range(21)]}, "`release.after` must have at most 20 items"),
     ({"after": ["{old}.zip"]}, "contains a brace"),
     ({"known": ["puf"]}, "`release.known` must not be given: an edition now holds against readers who have both files"),
-    ({"policy": "none"}, "`release.policy` must not be `none`, which rounds nothing: the internal report has the exact"),
+    ({"policy": "none"}, "`release.policy` must not be `none`, which rounds nothing: the internal report has"),
     ({"released_means": "above"}, "`release.released_means` must be `within`"),
     ({"one_to_one": "perhaps"}, "`release.one_to_one` must be `true` or `false`"),
     ({"polici": "opensafely"}, "`release.polici` is not a known key. Did you mean `policy`?"),

@@ -19,7 +19,6 @@ from reident.pipeline.editions import EditionSettings
 from reident.sections.edition import Edition
 from reident.sections.release import Policy
 
-
 READ = ("rates", "manifest", "strata", "persons", "cells", "risks", "pooled")
 """The tables that an edition is made from, by the names of the inputs of its rule."""
 
@@ -75,15 +74,13 @@ def make(
 def _contradicted(settings: EditionSettings) -> str:
     if settings.released_means:
         return (
-            "`release.released_means` is `within`, but the study is above a limit, so that there is nothing to release. "
+            "`release.released_means` is `within`, but the study is above a limit, so that nothing is released. "
             "Remove it, or release another file."
         )
     return "`release.after` names an edition that these results contradict. Name the editions about the same people."
 
 
-def _secrets(
-    settings: EditionSettings, tables: Mapping[str, Any], after: Sequence[Edition]
-) -> Iterator[study.Secret]:
+def _secrets(settings: EditionSettings, tables: Mapping[str, Any], after: Sequence[Edition]) -> Iterator[study.Secret]:
     """Yield what the statements of a study are about."""
     if settings.metrics:
         rates = tables["rates"]
@@ -98,8 +95,8 @@ def _secrets(
         lines = tables["risks"].set_index("basis")
         if "population" in lines.index:
             unique, truth = (int(lines.at[basis, "n_unique"]) for basis in ("sample", "population"))
-            records = int(lines.at["sample", "n_records"])
-            yield study.of_population(unique, truth, records, _digest(tables["file"]), after)
+            total = int(lines.at["sample", "n_records"])
+            yield study.of_population(unique, truth, total, _digest(tables["file"]), after)
     if "pooled" in tables:
         lines = tables["pooled"]
         line = lines[lines["membership"] == "certain"].iloc[0]

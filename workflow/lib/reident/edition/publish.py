@@ -36,7 +36,9 @@ def part(secret: Secret, statement: Statement, bounds: Sequence[Bound], policy: 
             "at_most": told.at_most,
             "digest": digest if told.quantity in limited or (told.at_least, told.at_most) != (None, None) else "",
         }
-        for quantity, digest, n, told in zip(secret.quantities, secret.digests, suspected, statement.counts, strict=True)
+        for quantity, digest, n, told in zip(
+            secret.quantities, secret.digests, suspected, statement.counts, strict=True
+        )
     ]
     judged = [bound for bound in bounds if secret.largest(bound) is not None]
     limits = []

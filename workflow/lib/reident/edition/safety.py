@@ -17,7 +17,7 @@ OPEN = 20
 """A told smallest count leaves at least one of so many suspected records open."""
 
 MAX_NODES = 200
-"""The nodes after which a search for whole numbers ends. A secret that is not found counts as none, which tells less."""
+"""The nodes after which a search for whole numbers ends. What is not found counts as none, which tells less."""
 
 FEW, GAP = 60, 0.2
 """Unknowns up to which a largest or smallest count is searched for exactly; with more, one near to it is enough."""
@@ -67,7 +67,9 @@ class Audit:
         from_below, from_above = low > 0, high < n
         if (low > high).any():
             return False
-        if (from_below & ((n - low < self._hidden) | (OPEN * (n - low) < n))).any() or (high < self._hidden)[from_above].any():
+        if (from_below & ((n - low < self._hidden) | (OPEN * (n - low) < n))).any() or (high < self._hidden)[
+            from_above
+        ].any():
             return False
         inner = low + self._step * from_below, high - self._step * from_above
         if not len(self._between(*inner)) and not self._find(np.zeros(len(n)), *inner):
@@ -93,7 +95,9 @@ class Audit:
                 return False
         return True
 
-    def _range(self, at: int, low: np.ndarray, high: np.ndarray, inner: tuple[np.ndarray, np.ndarray]) -> tuple[int, int]:
+    def _range(
+        self, at: int, low: np.ndarray, high: np.ndarray, inner: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[int, int]:
         """Return a smallest and a largest count of a quantity that secrets prove."""
         counts, free = self._between(low, high)[:, at], self._between(*inner)[:, at]
         # M records of a secret that is M inside all ends can change, so that its count moves by up to M.

@@ -52,13 +52,11 @@ def of_pairs(puf: np.ndarray, eif: np.ndarray, vector: np.ndarray, vectors: np.n
         Whether readers take it that no two records have the same EIF record.
     """
     shared = one_to_one and len(eif) > 0 and int(np.bincount(eif).max()) > 1
-    counts = vectors.any(axis=1)[vector] if len(vector) else np.zeros(0, bool)
+    counts = np.asarray(vectors.any(axis=1))[vector] if len(vector) else np.zeros(0, bool)
     puf, eif, vector = puf[counts], eif[counts], vector[counts]
     slots, slot = np.unique(puf * len(vectors) + vector, return_inverse=True)
     kept = _distinct(puf, eif, slot, vectors.sum(axis=1)[slots % max(1, len(vectors))]) if shared else slice(None)
-    return _of_classes(
-        _classes(slots, len(vectors)), _classes(slots[kept], len(vectors)), vectors, shared=shared
-    )
+    return _of_classes(_classes(slots, len(vectors)), _classes(slots[kept], len(vectors)), vectors, shared=shared)
 
 
 def of_levels(records: int, levels: int) -> Space:

@@ -18,7 +18,20 @@ from reident.edition.texts import Texts, hidden
 from reident.errors import InputError
 from reident.linkage import intervals
 from reident.pipeline.editions import Bound, EditionSettings
-from reident.sections.edition import ALL, ANY, ATTACK, MATCHING, MAX_COUNTS, METRIC, POPULATION, SINGLE, Edition, Part, ToldLimit
+from reident.sections.edition import (
+    ALL,
+    ANY,
+    ATTACK,
+    MATCHING,
+    MAX_COUNTS,
+    METRIC,
+    POPULATION,
+    SINGLE,
+    Edition,
+    Part,
+    ToldCount,
+    ToldLimit,
+)
 from reident.sections.release import Policy
 
 
@@ -56,7 +69,7 @@ class Suspected(NamedTuple):
         if not set(quantity.metrics) <= self.by_metric.keys():
             return None
         found = np.stack([self.by_metric[name] for name in quantity.metrics])
-        counts = found.all(axis=0) if quantity.kind == ALL else found.any(axis=0)
+        counts = np.asarray(found.all(axis=0) if quantity.kind == ALL else found.any(axis=0))
         if quantity.kind == SINGLE:
             candidates = np.bincount(self.puf[counts], minlength=int(self.puf.max(initial=-1)) + 1)
             counts &= candidates[self.puf] == 1
@@ -145,21 +158,19 @@ def of_attack(
             f"`release.strata` must not be `true` in a study with {len(suspected.strata):,} strata: a statement has at "
             f"most {MAX_COUNTS} counts. Remove it."
         )
-    columns, digests = [], []
-    for quantity in quantities:
-        columns.append(suspected.counting(quantity))
-        digests.append(suspected.digest(columns[-1]))
+    columns = [column for quantity in quantities if (column := suspected.counting(quantity)) is not None]
+    digests = [suspected.digest(column) for column in columns]
     published, leaves_room = len(quantities), True
     for count in _told_before(earlier, ATTACK):
         if count.digest in digests:
             continue
         quantity = Quantity(count.kind, count.metrics, count.stratum)
-        counts = suspected.counting(quantity)
-        if counts is None or suspected.digest(counts) != count.digest:
+        column = suspected.counting(quantity)
+        if column is None or suspected.digest(column) != count.digest:
             leaves_room = False
             continue
         quantities.append(quantity)
-        columns.append(counts)
+        columns.append(column)
         digests.append(count.digest)
     table = np.stack(columns, axis=1)
     vectors, vector = _vectors(table)
@@ -251,9 +262,7 @@ def _told_before(earlier: Sequence[Edition], about: str) -> Iterator[ToldCount]:
         for part in edition.parts:
             limited = {limit.count for limit in part.limits if limit.outcome in {"within", "above"}}
             for at, count in enumerate(part.counts):
-                if part.about == about and (
-                    at in limited or (count.at_least, count.at_most) != (None, None)
-                ):
+                if part.about == about and (at in limited or (count.at_least, count.at_most) != (None, None)):
                     yield count
 
 

@@ -12,6 +12,7 @@ from reident.sections.base import required
 from reident.sections.codes import Coding, normaliser
 from reident.sections.decision import LIMITS
 from reident.sections.edition import ANY, ATTACK, MATCHING, METRIC, POPULATION, SINGLE
+from reident.sections.linkage import StrataVariable
 from reident.study.model import Study
 
 
@@ -125,7 +126,7 @@ def _bounds(study: Study, metrics: tuple[str, ...]) -> Iterator[Bound]:
         yield Bound("true_match_rate_at_most", MATCHING, "right", "", decision.true_match_rate_at_most)
 
 
-def _labels(variable: object) -> dict[str, str]:
+def _labels(variable: StrataVariable) -> dict[str, str]:
     """Return the declared labels of the codes of a strata variable, by code as the tables have it."""
     normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
     return {normal(code): label for code, label in variable.labels.items()}

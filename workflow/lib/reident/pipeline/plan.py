@@ -19,6 +19,7 @@ from reident.pipeline.canonical import setting_digests
 from reident.pipeline.editions import public_metrics
 from reident.pipeline.family import CHECKLIST, FONT, Family
 from reident.pipeline.step_settings import weighing
+from reident.sections.base import required
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
@@ -278,12 +279,12 @@ class Plan:
         The policy and the earlier editions, which the step itself reads, have the names of their sides.
         """
         study, rounding_files = self.study(wildcards), self.rounding(wildcards)
-        metrics = public_metrics(study)
+        metrics, by_stratum = public_metrics(study), required(study.release, "release").strata
         pairs = [self.path(wildcards, "confirm", f"confirmed/{name}.pairs.parquet", name) for name in metrics]
         results = {
             "rates": ("rate", "rates.csv", metrics),
-            "manifest": ("stratify", "strata/manifest.csv", metrics and study.release.strata),
-            "strata": ("stratify", "strata/puf.parquet", metrics and study.release.strata),
+            "manifest": ("stratify", "strata/manifest.csv", metrics and by_stratum),
+            "strata": ("stratify", "strata/puf.parquet", metrics and by_stratum),
             "persons": ("prepare", "prepared/eif.parquet", metrics and study.linked_files.eif.person),
             "cells": ("assess_file", "filerisk/cells.csv", study.file_risk),
             "risks": ("measure_thresholds", "filerisk/risks.csv", study.file_risk),

@@ -21,7 +21,8 @@ STYLE = """
 /* The releasable edition: one column in the middle, without contents. */
 .contents { display: none; }
 .masthead .measure, .frame, footer.measure { max-width: 49rem; }
-.sheet h2 { margin-top: 2.6rem; padding-top: .8rem; border-top: 3px solid var(--accent); font-size: 1.4rem; color: var(--accent); }
+.sheet h2 { margin-top: 2.6rem; padding-top: .8rem; border-top: 3px solid var(--accent); }
+.sheet h2 { font-size: 1.4rem; color: var(--accent); }
 """
 PICTURE = ("single", "found", "suspected")
 """The classes of squares: found, found or not, and not found."""
@@ -131,7 +132,7 @@ def name(count: ToldCount) -> str:
 
 
 def _sheets(edition: Edition) -> Iterator[list[str]]:
-    """Yield the parts of the page in their order: the results first, then what they mean; each is a sheet of the PDF."""
+    """Yield the parts of the page in their order: results first, then what they mean, a sheet of the PDF each."""
     results = [_headline(edition), _heading("tested"), *_tested(edition)]
     for part in edition.parts:
         results += [_heading("result"), *_picture(edition, part), *_table(edition, part)]
@@ -161,7 +162,11 @@ def _headline(edition: Edition) -> str:
     """Return the first sentence, and where nothing is told that this does not mean none."""
     if not edition.parts:
         alone = edition.file
-        text = "" if alone is None else TEXT("headline.population", unique=shown(alone.unique), records=shown(alone.records))
+        text = (
+            ""
+            if alone is None
+            else TEXT("headline.population", unique=shown(alone.unique), records=shown(alone.records))
+        )
         return box("verdict statement", f"**{text}**")
     part = edition.parts[0]
     if not part.told:

@@ -23,7 +23,7 @@ ANY, METRIC, ALL, SINGLE = "any", "metric", "all", "single"
 """Counts of an attack: records found by any metric, by one, by all metrics at once, or as a single candidate."""
 
 ATTACK, POPULATION, MATCHING = "attack", "population", "matching"
-"""What statements are about: links; sample uniques that are unique in the population; people found in synthetic files."""
+"""What statements are about: links; sample uniques that are unique in the population; people in synthetic files."""
 
 
 class ToldCount(Section):

@@ -23,8 +23,8 @@ RECORD = "edition.json"
 """What the folder of an edition has for programs."""
 
 OLD_KEYS = ("cut_points", "extremes", "intervals", "rates")
-"""Keys of policies about numbers that editions no longer have. They change nothing: a policy that an agency has approved
-stays as it is."""
+"""Keys of policies about numbers that editions no longer have. They change nothing: what an agency has approved stays
+as it is."""
 
 
 Shown = Annotated[
@@ -59,7 +59,7 @@ class Release(Section):
     """Whether readers may take it that no two released records are of one person. If they may not, the statement can
     tell more."""
     released_means: Literal["within"] | None = None
-    """`within` if the file is released only when it is within all limits of the statement: the release itself then tells
+    """`within` if the file is released only when it is within all limits of the statement: the release itself tells
     that it is, and the statement takes this as public."""
 
     @model_validator(mode="before")
@@ -184,7 +184,7 @@ class Policy(Section):
             return data
         if data.get("rounding") == "exact" or data.get("internal"):
             raise ValueError(
-                "must round: exact counts must not leave, and the internal report has them. Choose `rounding: nearest`, "
+                "must round: exact counts must not leave, and the internal report has them. Choose `nearest`, "
                 "`midpoint` or `random`, and remove `internal`."
             )
         return {key: value for key, value in data.items() if key not in OLD_KEYS}
