@@ -261,15 +261,15 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checked, made)),
         declared("plausibility.csv", checked.checks),
         declared("description/exact.csv", checked.exact),
-        *(_of_units(made.members) if made.members is not None else (None, None)),
-        study.model.keys,
-        public_metrics(study.model),
+        **({} if made.members is None else _of_units(made.members)),
+        keys=study.model.keys,
+        public_metrics=public_metrics(study.model),
     )
 
 
-def _of_units(made: MemberTables) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _of_units(made: MemberTables) -> dict[str, Any]:
     """Return the counts of members, and of units by size."""
-    return declared("units/members.csv", made.members), declared("units/sizes.csv", made.sizes)
+    return {"members": declared("units/members.csv", made.members), "sizes": declared("units/sizes.csv", made.sizes)}
 
 
 def prepared(

@@ -16,7 +16,8 @@ from reident.report.terms import title
 from reident.report.wording import declared, digits, escape, listed, whole
 from reident.sections.edition import ALL, ATTACK, METRIC, POPULATION, SINGLE, Edition, Part, ToldCount, ToldLimit
 
-TEXT, BRIEF = Sentences("edition"), Sentences("brief")
+TEXT = Sentences("edition")
+BRIEF = Sentences("brief")
 STYLE = """
 /* The releasable edition: one column in the middle, without contents. */
 .contents { display: none; }
@@ -133,16 +134,16 @@ def name(count: ToldCount) -> str:
 
 def _sheets(edition: Edition) -> Iterator[list[str]]:
     """Yield the parts of the page in their order: results first, then what they mean, a sheet of the PDF each."""
-    results = [_headline(edition), _heading("tested"), *_tested(edition)]
+    results = [_headline(edition), _heading(TEXT("tested")), *_tested(edition)]
     for part in edition.parts:
-        results += [_heading("result"), *_picture(edition, part), *_table(edition, part)]
+        results += [_heading(TEXT("result")), *_picture(edition, part), *_table(edition, part)]
     yield results
     yield [
         *_alone(edition),
         *_limits(edition),
-        _heading("cannot"),
+        _heading(TEXT("cannot")),
         items(TEXT.group("cannots").values()),
-        _heading("rules"),
+        _heading(TEXT("rules")),
         *_rules(edition),
     ]
 
@@ -150,12 +151,12 @@ def _sheets(edition: Edition) -> Iterator[list[str]]:
 def _alone(edition: Edition) -> Iterator[str]:
     """Yield what the released file shows by itself."""
     if edition.file is not None:
-        yield _heading("alone")
+        yield _heading(TEXT("alone"))
         yield TEXT("file.line", **{key: shown(text) for key, text in edition.file.model_dump().items()})
 
 
-def _heading(key: str) -> str:
-    return f"# {TEXT(key)} {{.brief}}"
+def _heading(text: str) -> str:
+    return f"# {text} {{.brief}}"
 
 
 def _headline(edition: Edition) -> str:
@@ -174,8 +175,8 @@ def _headline(edition: Edition) -> str:
     share = hundred(edition, part.counts[0] if part.about == ATTACK else part.counts[-1])
     if share == Hundred(None, None):
         return box("verdict statement", f"**{TEXT('headline.withheld')}**", TEXT("not_none"))
-    key = f"headline.told.{edition.counted if part.about == ATTACK else part.about}"
-    return box("verdict statement", f"**{TEXT(key, share=share.words)}**")
+    of = edition.counted if part.about == ATTACK else part.about
+    return box("verdict statement", f"**{TEXT(f'headline.told.{of}', share=share.words)}**")
 
 
 def _tested(edition: Edition) -> Iterator[str]:
@@ -238,7 +239,7 @@ def _limits(edition: Edition) -> Iterator[str]:
     lines = [(part, limit) for part in edition.parts for limit in part.limits]
     if not lines:
         return
-    yield _heading("limits")
+    yield _heading(TEXT("limits"))
     yield TEXT("limit.released") if edition.released_means else TEXT("limit.lead")
     outcomes = [TEXT(f"outcome.{limit.outcome.replace(' ', '_')}") for _, limit in lines]
     columns = (
