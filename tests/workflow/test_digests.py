@@ -11,9 +11,12 @@ import hashlib
 import json
 import shutil
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
 import pytest
 from making import bags
 from oracles import digests
@@ -181,7 +184,21 @@ def reasons(run: Run) -> dict[str, str]:
     know("of all that is in the bag", run.bag.stem.rpartition("-")[2])
     urn = next(line for line in files[layout.INFO].splitlines() if line.startswith("External-Identifier"))
     know("of the manifest of the bag", urn.rpartition(":")[2].replace("-", ""))
+    know("of suspected pairs, which who has both files computes", *of_pairs(run.results))
     return known
+
+
+def of_pairs(results: Path) -> set[str]:
+    """The digests of the pairs that count for each count of an edition, without their column on links."""
+    sets = {}
+    for file in (results / "confirmed").glob("*.pairs.parquet"):
+        table = pd.read_parquet(file, columns=["puf", "eif"])
+        sets[file] = set(table.itertuples(index=False, name=None))
+    chosen = [*sets.values(), set().union(*sets.values()), set.intersection(*sets.values())] if sets else []
+    for pairs in sets.values():
+        candidates = Counter(puf for puf, _ in pairs)
+        chosen.append({pair for pair in pairs if candidates[pair[0]] == 1})
+    return {hashlib.sha256(np.array(sorted(pairs), "<i8").tobytes()).hexdigest() for pairs in chosen}
 
 
 def test_every_digest_is_listed_with_why_it_tells_nothing(run):
