@@ -121,10 +121,10 @@ def shown(text: str) -> str:
     return digits(f"{int(text):,}") if text.isdigit() else escape(text)
 
 
-def name(count: ToldCount) -> str:
+def name(edition: Edition, count: ToldCount) -> str:
     """Return the name of a count."""
     if count.stratum:
-        return escape(count.stratum)
+        return TEXT("kind.stratum", names=escape(", ".join(edition.strata)), stratum=escape(count.stratum))
     if count.kind == METRIC:
         return escape(title(count.metrics[0]))
     if count.kind == SINGLE:
@@ -206,12 +206,12 @@ def _tested(edition: Edition) -> Iterator[str]:
 def _table(edition: Edition, part: Part) -> Iterator[str]:
     """Yield the table *suspected, found, of 100*."""
     columns = (
-        ReportColumn(TEXT("table.count"), [f"**{name(count)}**" for count in part.counts], "l", "1fr"),
-        ReportColumn(TEXT("table.suspected"), [shown(count.suspected) for count in part.counts]),
+        ReportColumn(TEXT("table.count"), [f"**{name(edition, count)}**" for count in part.counts], "l", "1fr"),
+        ReportColumn(TEXT(f"suspected.{part.about}.column"), [shown(count.suspected) for count in part.counts]),
         ReportColumn(TEXT("table.found"), [found(edition, count) for count in part.counts]),
-        ReportColumn(TEXT("table.share"), [hundred(edition, count).words for count in part.counts]),
+        ReportColumn(TEXT(f"suspected.{part.about}.share"), [hundred(edition, count).words for count in part.counts]),
     )
-    yield table(TEXT("table.caption"), *columns)
+    yield table(TEXT(f"suspected.{part.about}.caption"), *columns, kind="cards")
     if any(hundred(edition, count) == Hundred(None, None) for count in part.counts):
         yield box("foot", TEXT("table.not_none"))
 
@@ -227,9 +227,9 @@ def _picture(edition: Edition, part: Part) -> Iterator[str]:
         squares = f'[]{{.squares total="100" rows="4" single="{low}" found="{high}" suspected="100"}}'
         keys |= {"found"} if low < high else set()
         about = BRIEF.group("about.metric").get(count.metrics[0], "") if count.kind == METRIC else ""
-        strips.append(box("strip", f"**{name(count)}** [{about}]{{.below}}", squares, share.words))
+        strips.append(box("strip", f"**{name(edition, count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
-        yield box("sub", TEXT("picture.heading"))
+        yield box("sub", TEXT(f"suspected.{part.about}.picture"))
         yield box("legend", *(f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys))
         yield from strips
 
@@ -243,7 +243,7 @@ def _limits(edition: Edition) -> Iterator[str]:
     yield TEXT("limit.released") if edition.released_means else TEXT("limit.lead")
     outcomes = [TEXT(f"outcome.{limit.outcome.replace(' ', '_')}") for _, limit in lines]
     columns = (
-        ReportColumn(TEXT("limit.name"), [_limit(*line) for line in lines], "l", "1fr"),
+        ReportColumn(TEXT("limit.name"), [_limit(edition, *line) for line in lines], "l", "1fr"),
         ReportColumn(TEXT("limit.outcome"), outcomes, "l"),
     )
     yield table(TEXT("limit.caption"), *columns)
@@ -251,11 +251,11 @@ def _limits(edition: Edition) -> Iterator[str]:
         yield TEXT("limit.more")
 
 
-def _limit(part: Part, limit: ToldLimit) -> str:
+def _limit(edition: Edition, part: Part, limit: ToldLimit) -> str:
     """Return a limit in words."""
     fields = {"bound": declared(limit.bound) if "rate" in limit.limit else digits(f"{int(limit.bound):,}")}
     if part.about == ATTACK:
-        fields["count"] = name(part.counts[limit.count])
+        fields["count"] = name(edition, part.counts[limit.count])
     text = TEXT(f"limit.{limit.limit}", **fields)
     return TEXT("limit.upper", limit=text) if limit.interval else text
 
