@@ -123,7 +123,8 @@ def write_surest(
 ) -> Path:
     """Give the metrics in a folder of results these right claims, as (claims, right ones) up to each certainty."""
     tables = {metric: claims_of(lines) for metric, lines in ordered.items()}
-    write_table(folder / "surest/summary.csv", surest.summarize(tables, limit and limit[0]))
+    guesses = {metric: surest.Guess(*lines[-1]) if lines else surest.Guess(0, 0.0) for metric, lines in ordered.items()}
+    write_table(folder / "surest/summary.csv", surest.summarize(tables, guesses, limit and limit[0]))
     write_table(folder / "surest/curve.csv", surest.curves(tables))
     if limit is not None:
         amend(folder, decision={"surest": {"right": limit[0], "at_most": limit[1]}})

@@ -590,15 +590,17 @@ def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) ->
 def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The surest claims, more of them right the surer; agreement of k metrics has the rates of the k-th."""
     whole = rates[rates["stratum"] == "ALL"].set_index("metric")
-    claims = {metric: _ordered(*whole.loc[metric, ["n_suspected", "best_rank_correct"]]) for metric in shape.metrics}
+    best = {metric: whole.loc[metric, ["n_suspected", "best_rank_correct"]].tolist() for metric in shape.metrics}
+    claims = {metric: _ordered(n, right) for metric, (n, right) in best.items()}
+    guesses = {metric: surest.Guess(int(n), right) for metric, (n, right) in best.items()}
     agreeing = [rates[rates["metric"] == metric].assign(metrics=k) for k, metric in enumerate(shape.metrics, start=1)]
     if len(shape.metrics) > 1:
-        claims["agreement"] = claims[shape.metrics[0]]
+        claims["agreement"], guesses["agreement"] = claims[shape.metrics[0]], guesses[shape.metrics[0]]
     else:
         agreeing = [agreeing[0].iloc[:0]]
     limit = (shape.decision or {}).get("surest", {}).get("right")
     return {
-        "surest/summary.csv": surest.summarize(claims, limit),
+        "surest/summary.csv": surest.summarize(claims, guesses, limit),
         "surest/curve.csv": surest.curves(claims),
         "agreement/rates.csv": pd.concat(agreeing).drop(columns=OF_ONE_METRIC),
     }

@@ -77,7 +77,8 @@ def passing_pairs(metric, options, study, records, links):
     if metric == "unicity":
         return unicity_pairs(study, options, *records)
     if metric == "fellegi_sunter":
-        found = weighed_pairs(study, options, *records, links)
+        found, least = weighed_pairs(study, options, *records, links)
+        found = [pair for pair in found if pair.score >= least]
     else:
         found = scored_pairs(metric, study, options, *records)
     return rank(found, high_is_best=high_is_best(metric, options))

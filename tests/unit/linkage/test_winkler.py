@@ -97,7 +97,7 @@ CLOSEST = [
 @pytest.mark.parametrize(("masked", "eif", "m", "levels"), [c[1:] for c in CLOSEST], ids=[c[0] for c in CLOSEST])
 def test_the_closest(masked, eif, m, levels):
     eif = np.array(eif, float)
-    puf, at, level, ambiguous = closest(
+    puf, at, level, ambiguous, *_ = closest(
         np.array([masked], float), eif, eif, numeric=np.ones(len(masked), bool), m=m, slack=0.0, keep=9
     )
     known = [(level, at) for at, level in enumerate(levels) if level is not None]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 
 from reident.linkage import batches, intervals, sums
 from reident.linkage.links import SortedLinks
-from reident.linkage.ranking import within
+from reident.linkage.rates import count_pairs
 from reident.linkage.settings import WHOLE, ClaimSettings
 
 if TYPE_CHECKING:
@@ -33,18 +32,31 @@ DECIMALS = 12
 """Decimals to which a share of right claims, a sum of fractions, is compared with a limit."""
 
 
-def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
+class Guess(NamedTuple):
+    """The best guess of all suspected records, who is one of the candidates at the best rank, drawn at random.
+
+    Attributes
+    ----------
+    n_suspected : int
+    n_right : float
+        How many guesses are right on average: Σ links / candidates at the best rank.
+    """
+
+    n_suspected: int
+    n_right: float
+
+
+def order(settings: ClaimSettings, claims: Sequence[Source], iuf: Source) -> pd.DataFrame:
     """Count the right claims of a metric in the order in which an intruder makes them.
 
-    A claim names one of the candidates of a suspected record at its best rank. The best score comes first, and among
-    equal ones the next rank that is farthest behind; a record without a next rank comes before those with one. The
-    true links decide which claims are right, and nothing else.
+    A claim names one of the candidates of a record at its best rank. The best score comes first; then the next rank
+    that is farthest behind, where a record without a next rank comes before those with one; then fewer candidates, then
+    fewer pairs at the next rank. The true links decide which claims are right, and nothing else.
 
     Parameters
     ----------
-    pairs : Source
-        Every pair that scoring kept, as :func:`reident.linkage.ranking.rank` leaves them: the next rank may be beyond
-        the rank limit.
+    claims : sequence of Source
+        The candidates of the claims of every shard, see :func:`reident.linkage.claims.claims`; at least one shard.
     iuf : Source
         The true links by row number.
 
@@ -53,12 +65,13 @@ def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
     pandas.DataFrame
         The columns of `surest/{metric}.csv`, one line for each certainty; counts are of all claims up to the line.
     """
-    score, following, candidates, links = _claims(pairs, iuf, settings.max_pairs)
+    score, following, n_next, candidates, links = _claims(claims, iuf)
     direction = 1 if settings.low_is_best else -1
-    level, gap = score * direction, np.where(np.isnan(following), np.inf, following * direction)
-    by_certainty = np.lexsort((-gap, level))
-    level, gap = level[by_certainty], gap[by_certainty]
-    ends = np.flatnonzero(np.append((batches.is_new(level) | batches.is_new(gap))[1:], True)[: len(level)])
+    gap = np.where(np.isnan(following), np.inf, following * direction)
+    certainty = n_next, candidates, -gap, score * direction
+    by_certainty = np.lexsort(certainty)
+    new = np.logical_or.reduce([batches.is_new(column[by_certainty]) for column in certainty])
+    ends = np.flatnonzero(np.append(new[1:], True)[: len(new)])
     right = _right(candidates[by_certainty], links[by_certainty], ends)
     low, high = np.full((2, len(ends)), np.nan)
     if intervals.are_independent(settings.rates.interval):
@@ -68,6 +81,8 @@ def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
         {
             "score": score[line],
             "next_score": following[line],
+            "n_candidates": candidates[line],
+            "n_next": n_next[line],
             "n_claims": ends + 1,
             "n_right": right,
             "right_rate": right / (ends + 1),
@@ -77,13 +92,27 @@ def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
     )
 
 
-def summarize(claims: Mapping[str, pd.DataFrame], limit: float | None) -> pd.DataFrame:
+def best_guess(pairs: Source) -> Guess:
+    """Return the best guess of each suspected record, from pairs as confirmation leaves them."""
+    n_suspected, by_size = 0, np.zeros(0, np.int64)
+    for batch in batches.merge([pairs]):
+        record, counts = count_pairs(batch)
+        n_suspected += len(record)
+        right = np.bincount(counts["best"], counts["best_confirmed"], max(len(by_size), 1)).astype(np.int64)
+        right[: len(by_size)] += by_size
+        by_size = right
+    return Guess(n_suspected, sums.of_shares(by_size))
+
+
+def summarize(claims: Mapping[str, pd.DataFrame], guesses: Mapping[str, Guess], limit: float | None) -> pd.DataFrame:
     """Summarize the surest claims of each metric.
 
     Parameters
     ----------
     claims : mapping of pandas.DataFrame
         By metric, what :func:`order` returns.
+    guesses : mapping of Guess
+        By metric, what :func:`best_guess` returns.
     limit : float, optional
         The share of right claims of `decision.surest`.
 
@@ -92,7 +121,7 @@ def summarize(claims: Mapping[str, pd.DataFrame], limit: float | None) -> pd.Dat
     pandas.DataFrame
         The columns of `surest/summary.csv`.
     """
-    return pd.DataFrame([_summary(metric, lines, limit) for metric, lines in claims.items()])
+    return pd.DataFrame([_summary(metric, lines, guesses[metric], limit) for metric, lines in claims.items()])
 
 
 def curves(claims: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -112,7 +141,7 @@ def right_among(lines: pd.DataFrame, n: np.ndarray) -> np.ndarray:
     return np.interp(n, np.append(0, lines["n_claims"]), np.append(0.0, lines["n_right"]))
 
 
-def _summary(metric: str, lines: pd.DataFrame, limit: float | None) -> dict[str, object]:
+def _summary(metric: str, lines: pd.DataFrame, guess: Guess, limit: float | None) -> dict[str, object]:
     n = _total(lines)
     last = lines.iloc[-1] if n else dict.fromkeys(("n_right", "right_rate", "low", "high"), np.nan)
     sizes = {f"{size}": size for size in NUMBERS} | {f"{one}_percent": -(-n * one // 100) for one in PERCENTAGES}
@@ -130,6 +159,9 @@ def _summary(metric: str, lines: pd.DataFrame, limit: float | None) -> dict[str,
             f"right_of_{name}": value if 0 < size <= n else np.nan
             for (name, size), value in zip(sizes.items(), right.tolist(), strict=True)
         },
+        "n_suspected": guess.n_suspected,
+        "n_suspected_right": guess.n_right,
+        "suspected_right_rate": guess.n_right / guess.n_suspected if guess.n_suspected else np.nan,
     }
 
 
@@ -142,22 +174,16 @@ def _largest(lines: pd.DataFrame, share: float) -> int:
     return _total(lines[lines["right_rate"].round(DECIMALS) >= share])
 
 
-def _claims(pairs: Source, iuf: Source, max_pairs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the scores of each suspected record's best and next rank (NaN for none), its candidates and links."""
+def _claims(claims: Sequence[Source], iuf: Source) -> Iterator[np.ndarray]:
+    """Yield, by claim, the best and the next score (NaN for none), the pairs at the next rank, candidates and links."""
     columns, links = [], SortedLinks(iuf)
-    for batch in batches.merge([pairs]):
-        rows = batch.filter(pc.is_valid(batch["eif"]))
-        puf, link, inside = rows["puf"].to_numpy(), links.hold(rows), within(rows, max_pairs).to_numpy()
-        score = rows["score" if "score" in rows.column_names else "order"].to_numpy().astype(np.float64)
-        new = batches.is_new(puf)
-        start = np.flatnonzero(new | batches.is_new(score))
-        bounds = np.append(start, len(puf))
-        following = np.append(np.where(new[start], np.nan, score[start]), np.nan)[1:]
-        right = np.diff(np.append(0, np.cumsum(link))[bounds])
-        best = new[start] & inside[start]
-        columns.append((score[start][best], following[best], np.diff(bounds)[best], right[best]))
-    score, following, candidates, right = (np.concatenate(values) for values in zip(*columns, strict=True))
-    return score, following, candidates, right
+    for rows in batches.merge(claims):
+        link, start = links.hold(rows), np.flatnonzero(batches.is_new(rows["puf"].to_numpy()))
+        right = np.diff(np.append(0, np.cumsum(link))[np.append(start, len(link))])
+        of_claim = [rows[name].to_numpy()[start] for name in ("score", "next_score", "n_next")]
+        columns.append((*of_claim, np.diff(start, append=len(link)), right))
+    for values in zip(*columns, strict=True):
+        yield np.concatenate(values)
 
 
 def _right(candidates: np.ndarray, links: np.ndarray, ends: np.ndarray) -> np.ndarray:

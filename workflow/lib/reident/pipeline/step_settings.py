@@ -116,7 +116,7 @@ def checking(study: Study) -> DescriptionCheckSettings:
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits, members = study.rank_filter, study.units.members if study.units is not None else None
-    searched = ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep
+    searched = ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.kept
     return AttackSettings(*searched, study.keys, study.rates, members=members)
 
 
@@ -206,7 +206,7 @@ def extrapolating(study: Study) -> ExtrapolationSettings:
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
     fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
     return ExtrapolationSettings(
-        tuple(study.chosen), limits, fixed, study.rank_filter.keep, options.times, options.population, study.rates.level
+        tuple(study.chosen), limits, fixed, study.rank_filter.kept, options.times, options.population, study.rates.level
     )
 
 
