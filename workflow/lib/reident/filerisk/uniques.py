@@ -60,6 +60,15 @@ def cell_sizes(codes: np.ndarray, *, wildcard: bool = False) -> np.ndarray:
     return np.where(numbers >= 0, counts[numbers], 0)
 
 
+def without_category(codes: np.ndarray, names: Sequence[str], categories: pd.DataFrame) -> np.ndarray:
+    """Return the codes of the variables of these names with -1 for missing values, also where these are a category."""
+    result, lines = codes.copy(), categories[categories["missing"] & categories["variable"].isin(names)]
+    for variable, code in zip(lines["variable"], lines["code"], strict=True):
+        column = result[:, list(names).index(variable)]
+        column[column == code] = -1
+    return result
+
+
 def conventions(codes: np.ndarray, bounds: Sequence[int]) -> pd.DataFrame:
     """Count the records that violate k-anonymity under each convention for missing values.
 
