@@ -83,12 +83,13 @@ def file_risk(
         }
         study = of_frames({"file_risk": _given(section)}, frames)
     settings = step_settings.risk_files(study.model)
-    sides = {FILE: settings.side, POPULATION: "population", ORIGINAL: "unperturbed"}
-    with opened(settings.extracts, study.texts(settings.extracts, sides)) as texts:
-        typed = in_memory(sides, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
+    texts_of = {FILE: settings.side, POPULATION: "population", ORIGINAL: "unperturbed"}
+    with opened(settings.extracts, study.texts(settings.extracts, texts_of)) as texts:
+        typed = in_memory(texts_of, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
     tables = typed[FILE], typed[POPULATION], typed[ORIGINAL], typed["categories"]
     found = assessment.assess(step_settings.assessment(study.model), *tables, threads=threads_or_all(threads))
-    compared = thresholds.measure(step_settings.comparing_risks(study.model), typed[FILE], typed[POPULATION])
+    sides = typed[FILE], typed[POPULATION], typed["categories"]
+    compared = thresholds.measure(step_settings.comparing_risks(study.model), *sides, threads=threads_or_all(threads))
     made = {**made_by("assess_file", found), **made_by("measure_thresholds", compared)}
     return _with_warnings(made, "filerisk/warnings.csv", typed["warnings"])
 

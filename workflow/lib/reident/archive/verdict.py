@@ -12,7 +12,19 @@ from typing import Any
 from reident.archive.releases import Release, finished
 from reident.intake.severity import SEVERITIES
 from reident.linkage.settings import WHOLE
-from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE, WITHIN
+from reident.verdict.limits import (
+    ABOVE,
+    BREAKS,
+    NONE,
+    NOTHING,
+    OPEN,
+    PASSES,
+    RESERVED,
+    UNBREAKABLE,
+    UNKNOWN,
+    UNSURE,
+    WITHIN,
+)
 from reident.verdict.terminal import SEVERITY, VERDICTS
 
 STATUS = {WITHIN: 0, ABOVE: 3, RESERVED: 4, UNKNOWN: 5, OPEN: 5}
@@ -24,6 +36,7 @@ OUTCOMES = {
     UNSURE: "uncertain",
     NOTHING: "met, with nothing to judge",
     NONE: "not judged",
+    UNBREAKABLE: "cannot be broken",
 }
 
 

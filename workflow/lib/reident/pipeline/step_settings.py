@@ -16,6 +16,7 @@ from reident.filerisk.settings import (
     RISKS,
     AssessmentSettings,
     Coarsening,
+    LimitSettings,
     ModellingSettings,
     ProfileSettings,
     RiskFileSettings,
@@ -349,6 +350,7 @@ def risk_files(study: Study) -> RiskFileSettings:
         options.units or (options.population_models.household if options.population_models else None) or (),
         _unlabelled(study.risk_sensitive),
         _ordered(options),
+        options.sampling_fraction,
     )
 
 
@@ -405,13 +407,35 @@ def modelling(study: Study) -> ModellingSettings:
 
 def comparing_risks(study: Study) -> ThresholdSettings:
     """Return the settings of the step `measure_thresholds`."""
-    options, limit = study.risk, study.decision.share_above if study.decision else None
-    declared = () if limit is None else (limit.risk,)
+    options, limits = study.risk, _limits_on_file(study)
+    declared = () if limits.risk is None else (limits.risk,)
     return ThresholdSettings(
         tuple(variable.name for variable in study.risk_key),
         options.sampling_fraction,
         options.missing == "wildcard",
         tuple(sorted({*RISKS, *declared})),
+        limits,
+    )
+
+
+def _limits_on_file(study: Study) -> LimitSettings:
+    """Return what the limits on one file need to judge records that miss a value."""
+    options, decision, rules = study.risk, study.decision, intruder_rules(study)
+    if decision is None:
+        return LimitSettings()
+    above = decision.share_above
+    names = [name for name, _ in rules.scenarios]
+    limited = {name for _, name, _ in decision.each("file_risk.scenarios", names)}
+    sensitive = {name for _, name, _ in decision.each("file_risk.sensitive", rules.sensitive)}
+    sets = dict.fromkeys((*(keys for _, keys in rules.scenarios), *rules.sets)) if sensitive else {}
+    return LimitSettings(
+        decision.k_anonymity_at_least,
+        above.risk if above else None,
+        tuple(scenario for scenario in rules.scenarios if scenario[0] in limited),
+        tuple(sets),
+        tuple(name for name in rules.sensitive if name in sensitive),
+        tuple(name for name in rules.ordered if name in sensitive),
+        options.units is not None,
     )
 
 

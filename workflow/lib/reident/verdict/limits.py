@@ -13,7 +13,7 @@ from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import LIMITS, Decision
 from reident.verdict import stronger, warnings
 from reident.verdict.onefile import of_one_file
-from reident.verdict.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNSURE, Outcome, is_beyond
+from reident.verdict.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE, Outcome, is_beyond
 from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
 
@@ -205,6 +205,7 @@ def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
         value = float(row["disco"])
         for limit, bound in decision.given("attribute_disclosure", str(row["target"])).items():
             outcome = BREAKS if round(value, DECIMALS) > bound else NONE if pd.isna(value) else PASSES
+            outcome = UNBREAKABLE if bound >= 1 else outcome
             yield Outcome(ATTRIBUTES, limit, str(row["target"]), value, bound, outcome)
 
 
@@ -251,6 +252,7 @@ def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame
 
 def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
     """Return the verdict on one thing that limits are about."""
+    limits = limits[limits["outcome"] != UNBREAKABLE]
     outcomes = set(limits["outcome"])
     if BREAKS in outcomes:
         return ABOVE

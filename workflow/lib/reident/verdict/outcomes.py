@@ -8,6 +8,9 @@ BREAKS, PASSES, UNSURE, NOTHING, NONE = "breaks", "passes", "unsure", "nothing",
 """Outcomes of a limit: broken; met; inside the interval, for rates if the rate itself meets it; nothing to judge; no
 verdict."""
 
+UNBREAKABLE = "unbreakable"
+"""The outcome of a limit that no result can break: it counts for no verdict."""
+
 DECIMALS = 12
 """Decimals to which a sum of fractions is compared; rates of counts are compared as they are, which is exact."""
 

@@ -36,6 +36,7 @@ TABLES = (
     "filerisk/population.csv",
     "filerisk/risks.csv",
     "filerisk/thresholds.csv",
+    "filerisk/judged.csv",
     "filerisk/units.csv",
     "attribution/warnings.csv",
     "attribution/summary.csv",

@@ -81,8 +81,8 @@ def test(results: Results) -> str:
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
         key = [] if results.has("rates.csv") else list(results.table(filerisk.VARIABLES)["variable"])
         variables = _named(some(n, "key_variable"), key)
-        texts.append(TEXT("test.file", records=some(records, "record"), variables=variables))
-    return box("test", " ".join(texts)) if texts else ""
+        texts += [TEXT("test.file", records=some(records, "record"), variables=variables), filerisk.coverage(results)]
+    return box("test", " ".join(filter(None, texts))) if texts else ""
 
 
 def _named(variables: str, names: list[str]) -> str:
@@ -198,10 +198,10 @@ def _explained(results: Results) -> tuple[str, str]:
 
 
 @block()
-def unseen(results: Results) -> str:
-    """Say what the study cannot show."""
+def unseen(results: Results) -> str | None:
+    """Say what the study cannot show; of one file alone it is elsewhere in the brief."""
     if not results.has("rates.csv"):
-        return items([TEXT("unseen.knowledge"), TEXT("unseen.harm")])
+        return None if filerisk.is_alone(results) else unseen_without_attack()
     whole = results.whole[results.whole["n_suspected"] > 0]
     texts = [f"{TEXT('unseen.intruders', level=declared(results.level))} {larger_file(results)}".strip()]
     if results.confirmable and len(whole):
@@ -210,6 +210,11 @@ def unseen(results: Results) -> str:
         texts.append(TEXT("unseen.guess", n=1 if low == high else 2, low=low, high=high))
     texts += [TEXT("unseen.harm"), TEXT("unseen.links")]
     return items(texts)
+
+
+def unseen_without_attack() -> str:
+    """Return what a study without an attack cannot show."""
+    return items([TEXT("unseen.knowledge"), TEXT("unseen.harm")])
 
 
 @block("rates.csv", "strata/manifest.csv", WITHOUT)

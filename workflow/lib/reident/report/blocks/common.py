@@ -16,7 +16,7 @@ from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
 from reident.sections.days import day_text
-from reident.verdict.limits import BREAKS, NONE, RESERVED, UNKNOWN, undecided
+from reident.verdict.limits import BREAKS, NONE, RESERVED, UNBREAKABLE, UNKNOWN, undecided
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -87,7 +87,8 @@ def verdict_on(
         return box("reason unknown", say("none"), say(nothing))
     broken = limits["outcome"] == BREAKS
     open_ = (limits["outcome"] == NONE) | undecided(limits)
-    met = ~(broken | open_)
+    idle = limits["outcome"] == UNBREAKABLE
+    met = ~(broken | open_ | idle)
     texts = [
         say(key, limits=listed(list(describe(limits[lines]))))
         for key, lines in (("broken", broken), ("met", met))
@@ -95,6 +96,8 @@ def verdict_on(
     ]
     if open_.any():
         texts.append(FRONT("undecided", limits=listed(list(describe(limits[open_])))))
+    if idle.any():
+        texts.append(FRONT("unbreakable", limits=listed(list(describe(limits[idle])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
     return box(f"reason {kind}", say(kind), " ".join(filter(None, texts)))

@@ -284,19 +284,20 @@ def _notes(results: Results, scale: Squares, lines: list[Strip]) -> Iterator[str
     yield TEXT("notes.rounded")
 
 
-@block(filerisk.SUMMARY, filerisk.CELLS)
+@block(filerisk.SUMMARY, filerisk.CONVENTIONS)
 def risk_strip(results: Results) -> str | None:
-    """Show of 100 records how many are unique, and how many are in small cells."""
-    cells, records = results.table(filerisk.CELLS), filerisk.quantity(results, "records")
-    if cells.empty or filerisk.is_wildcard(results):
+    """Show of 100 records how many are unique, and how many are in small cells, on the values that they have."""
+    records = filerisk.quantity(results, "records")
+    if filerisk.is_wildcard(results):
         return None
     sizes = {"single": 2, "found": 3, "suspected": 5}
-    classes = {name: cells.loc[cells["cell_size"] < k, "n_records"].sum() for name, k in sizes.items()}
+    classes: dict[str, float] = {name: filerisk.alone_by_values(results, k) for name, k in sizes.items()}
     scale = squares_of(records, [classes["single"]])
     words = {name: scale.words(n) for name, n in classes.items()}
     lead = TEXT("risk.unique", unique=words["single"])
     beside = TEXT("risk.cells", found=words["found"], suspected=words["suspected"])
-    strip = Strip(TEXT("risk.name"), TEXT("risk.about"), classes, lead, beside)
+    about = TEXT("risk.about" if filerisk.n_complete(results) == records else "risk.about_values")
+    strip = Strip(TEXT("risk.name"), about, classes, lead, beside)
     heading = TEXT("risk.heading", squares=count(scale.squares), unique=words["single"])
     return _figure(heading, "risk", [strip], scale)
 
