@@ -210,7 +210,8 @@ def unique_records(results: Results) -> str:
     }
     texts = [TEXT("findings.unique", n=unique, **fields)] if complete else []
     if quantity(results, "records_missing_a_value"):
-        texts.append(TEXT("findings.left", n=alone_by_values(results), records=some(total, "record")))
+        n = int(results.table(CONVENTIONS).set_index("convention").at["wildcard", "below_2"])
+        texts.append(TEXT("findings.left", n=n, records=some(total, "record")))
     return " ".join(texts)
 
 
