@@ -60,7 +60,7 @@ class RiskFileSettings:
     household : the columns of the file that identify a household
     sensitive : the variables outside the key whose diversity is measured
     ordered : names of the sensitive variables whose values are compared by their order
-    fraction : the sampling fraction, where the study declares it
+    fraction : the sampling fraction, where the study declares it and has a population to compare it with
     """
 
     side: str

@@ -350,7 +350,7 @@ def risk_files(study: Study) -> RiskFileSettings:
         options.units or (options.population_models.household if options.population_models else None) or (),
         _unlabelled(study.risk_sensitive),
         _ordered(options),
-        options.sampling_fraction,
+        options.sampling_fraction if options.population else None,
     )
 
 

@@ -149,7 +149,9 @@ def _counted(results: Results, limits: pd.DataFrame, kind: str) -> Iterator[str]
     counts = {"broken": broken, "met": ~(open_ | broken | idle), "undecided": open_, "unbreakable": idle}
     for name, lines in counts.items():
         if lines.any():
-            yield TEXT(f"verdict.n_{name}", n=int(lines.sum()), total=total)
+            yield (
+                TEXT(f"verdict.n_{name}", n=int(lines.sum()), total=total) if total > 1 else TEXT(f"verdict.one_{name}")
+            )
     if kind == RESERVED:
         by_values = sum(map(is_unsure_by_values, limits.itertuples()))
         yield from filter(None, [TEXT("verdict.n_values", n=by_values) if by_values else "", reserved(results, FILE)])
@@ -201,14 +203,15 @@ def unique_records(results: Results) -> str:
         complete = total
     fields = {
         "records": some(complete, "record"),
-        "which": "" if complete == total else TEXT("findings.which"),
+        "which": "" if complete == total else f" {TEXT('findings.which')}",
         "file": file_name(results),
         "share": percent(unique / complete if complete else float("nan")),
         "variables": some(round(quantity(results, "key_variables")), "key_variable"),
     }
     texts = [TEXT("findings.unique", n=unique, **fields)] if complete else []
     if quantity(results, "records_missing_a_value"):
-        texts.append(TEXT("findings.left", n=alone_by_values(results), records=some(total, "record")))
+        n = int(results.table(CONVENTIONS).set_index("convention").at["wildcard", "below_2"])
+        texts.append(TEXT("findings.left", n=n, records=some(total, "record")))
     return " ".join(texts)
 
 
@@ -228,7 +231,7 @@ def risk_findings(results: Results) -> str | None:
     if not is_alone(results):
         total, complete = round(quantity(results, "records")), n_complete(results)
         fields = {"file": file, "records": some(complete, "record"), "share": percent(unique / complete), **reliability}
-        fields |= {"which": "" if complete == total else TEXT("findings.which")}
+        fields |= {"which": "" if complete == total else f" {TEXT('findings.which')}"}
         brief = TEXT(f"findings.beside_attack{no_pair}", unique=unique, **fields)
         differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
         return box("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))

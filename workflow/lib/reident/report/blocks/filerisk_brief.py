@@ -13,6 +13,7 @@ from reident.report.blocks.filerisk import (
     SUMMARY,
     VARIABLES,
     by_contribution,
+    by_excluded,
     interval,
     is_alone,
     level_label,
@@ -171,7 +172,7 @@ def _variables(results: Results) -> str:
         TEXT("at_risk.part", variable=escape(row.variable), share=percent(row.contribution, 0))
         for row in lines.itertuples()
     ]
-    return TEXT("at_risk.variables", names=listed(names)) if names else ""
+    return by_excluded(results, TEXT("at_risk.variables", names=listed(names))) if names else ""
 
 
 def _values(results: Results) -> str:
