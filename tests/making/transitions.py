@@ -240,7 +240,7 @@ LINKED: list[Change] = [
     {"metrics.fellegi_sunter": {"levels": "bins", "partial": ["age"]}},
     {"metrics.fellegi_sunter": {"bands": {"age": ["1", "5"]}}},
     {"metrics.fellegi_sunter": {"competition": "false"}},
-    {"metrics.fellegi_sunter": {"frequency": "true"}},
+    {"metrics.fellegi_sunter": {"frequency": "false"}},
     {"metrics.fellegi_sunter": {"threshold": {"probability": "0.01"}}},
     {"metrics.fellegi_sunter": {"threshold": {"weight": "-2"}}},
     {"metrics.fellegi_sunter": {"one_to_one": "true"}},

@@ -116,7 +116,7 @@ def weighed_pairs(study, options, puf, eif, links):
 
 def by_pattern(options):
     """Whether a pair is judged by its bins and categories alone, whatever the other pairs are."""
-    plain = options.get("competition") == "false" and options.get("frequency") != "true"
+    plain = options.get("competition") == "false" and options.get("frequency") == "false"
     return options.get("levels") == "bins" and plain
 
 

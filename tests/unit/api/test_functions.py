@@ -48,7 +48,7 @@ def test_the_study_of_readme_has_the_rates_of_readme(folder):
         for line in rates.itertuples()
     ]  # fmt: skip
     assert shown == rows
-    assert len(rows) == 4
+    assert len(rows) == 5
 
 
 def test_data_frames_give_what_a_study_file_gives(folder):
@@ -234,7 +234,7 @@ def test_the_page_runs(folder):
     for treatment, block in code:
         if not treatment:
             exec(block, names)  # noqa: S102 - the page's own code
-    assert set(names["result"].confirmed) == {"unicity", "taxicab", "euclidean", "adhoc"}
+    assert set(names["result"].confirmed) == {"unicity", "taxicab", "euclidean", "adhoc", "fellegi_sunter"}
     assert len(code) == 4
 
 

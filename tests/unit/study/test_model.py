@@ -251,7 +251,7 @@ TOUCHES = [
     ),
     ("the interval", {"rates": {"interval": "wilson"}}, {"rate", *CLAIMS}),
     ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "check_description", "rate", *CLAIMS}),
-    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", *CLAIMS}),
+    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", *CLAIMS} - {"order_claims"}),
     ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm", "leave_out"}),
     ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score", "leave_out"}),
     ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"rate", "compare_metrics", "leave_out"}),

@@ -26,7 +26,9 @@ from reident.linkage.strata import Strata
 from reident.pipeline import step_settings
 from reident.study.model import Study
 
-FOUR_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+METRICS_OF_UNITS = ("unicity", "taxicab", "euclidean", "adhoc")
+DEFAULT_METRICS = (*METRICS_OF_UNITS, "fellegi_sunter")
+"""The metrics of an attack that names none; Fellegi–Sunter compares records, not units."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +97,7 @@ def attack(
     *,
     variables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
     puf_id: str | Sequence[str] | None = None,
     eif_id: str | Sequence[str] | None = None,
     units: Mapping[str, Any] | None = None,
@@ -112,7 +114,7 @@ def attack(
     *,
     variables: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
     strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
     threads: int | None = None,
     puf_id: str | Sequence[str] | None = None,
     eif_id: str | Sequence[str] | None = None,
@@ -135,8 +137,9 @@ def attack(
         `linking_variables` in a study file.
     strata : sequence of str or mapping
         The strata variables: records are compared only if these are equal.
-    metrics : iterable of str, or mapping
-        The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``.
+    metrics : iterable of str, or mapping, optional
+        The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``. By default unicity,
+        taxicab, euclidean, adhoc and, without `units`, Fellegi–Sunter.
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
@@ -181,6 +184,8 @@ def attack(
         raise TypeError("`attack` takes a study, or three data frames: puf, eif and links")
     frames = named(puf=puf, eif=eif, iuf=links)
     keys = _keys(frames["iuf"], puf_id, eif_id)
+    if metrics is None:
+        metrics = DEFAULT_METRICS if units is None else METRICS_OF_UNITS
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),
@@ -189,7 +194,7 @@ def attack(
         },
         "linking_variables": [_with_missing(one, frames) for one in _variables(variables)],
         "strata": [_with_missing(one, frames) for one in strata],
-        "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
+        "metrics": metrics if isinstance(metrics, Mapping) else dict.fromkeys(metrics, {}),
     }
     others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates}
     sections |= {name: section for name, section in others.items() if section is not None}

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage import agreement_of_metrics, bins, confirmation, members, ranking, rates, surest, weights
+from reident.linkage import agreement_of_metrics, batches, bins, confirmation, members, ranking, rates, surest, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.members import MemberTables
 from reident.linkage.metrics import REGISTRY
@@ -187,12 +187,12 @@ def score(
         blocks = blocks[blocks["stratum"].isin(names)]
     total, done = max(int(blocks["pairs"].sum()), 1), 0.0
     for shard in [shard for _, shard in blocks.groupby("shard")] or [blocks]:
-        share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
+        share, pairs = int(shard["pairs"].sum()) / total, list[pa.Table]()
         progress = progress_of_share(context.progress, done, share)
         job = context._replace(weights=compared.weights, progress=progress)
-        score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records, claims)
+        score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, pairs.append, records, claims)
         done += share
-        yield pa.concat_tables(batches)
+        yield pa.concat_tables(pairs)
 
 
 def suspect(
@@ -234,6 +234,6 @@ def _confirmed(
         confirmed.append,
         positions.append,
     )
-    tables = (pa.concat_tables(batches) for batches in (scores, claims, confirmed, positions))
+    tables = (pa.concat_tables(part) for part in (scores, batches.merge(claims), confirmed, positions))
     scored, claimed, keyed, numbered = tables
     return MetricTables(scored, claimed, ranked, distribution, keyed, numbered, rank_curve)

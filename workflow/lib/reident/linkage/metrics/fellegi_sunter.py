@@ -83,8 +83,8 @@ class Options(Section):
         "at most one is a link. Source: METHODS §4.6.",
     )
     frequency: bool = Field(
-        False,
-        exclude_if=operator.not_,
+        True,
+        exclude_if=bool,
         description="Whether a level says more of a pair where fewer EIF records of the stratum are at that level from "
         "the value of the PUF record. Source: METHODS §4.6.",
     )
