@@ -98,7 +98,8 @@ def masking(study: Study) -> MaskingSettings:
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), study.units)
+    units = study.units and study.units.model_copy(update={"kind": None})  # a word of the report
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), units)
 
 
 def stratifying(study: Study) -> StratificationSettings:
