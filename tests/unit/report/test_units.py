@@ -9,7 +9,7 @@ from making.report import Shape, cells, write_results
 from reident import language
 from reident.language.sentences import field_names
 from reident.report import sentences, terms
-from reident.report.blocks import annex, attack, brief, common, units
+from reident.report.blocks import annex, attack, brief, common, squares, units
 from reident.report.results import Results
 from reident.report.wording import rates
 from reident.sections.language import LANGUAGES
@@ -66,7 +66,7 @@ def test_cells_speak_of_units(read, tmp_path):
 def test_only_words_of_the_report_become_units(tmp_path):
     """A title is data, and the risk of a file is that of its records."""
     study = Results(write_results(tmp_path, Shape(units=True, variables=(("record", "categorical", "record"),))))
-    shown = f"{brief.test(study)} {brief.keys(study)}"
+    shown = f"{brief.test(study)} {squares.strips(study)}"
     assert f"with the {round(study.whole['n_puf'].iloc[0]):,} units to be released" in shown
     assert "records" not in shown
     assert "record" in attack.variables(study)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date as Date
+
 import pandas as pd
 
 from reident.linkage.settings import ANY, WHOLE
@@ -12,14 +14,30 @@ from reident.report.layout import Block, ReportColumn, block, box
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
-from reident.report.wording import apart, count, declared, defined, listed, percent, rates, span, without_unit, word
+from reident.report.wording import (
+    apart,
+    count,
+    day,
+    declared,
+    defined,
+    escape,
+    listed,
+    percent,
+    rates,
+    span,
+    without_unit,
+    word,
+)
 from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE
 from reident.verdict.stronger import EXACT
 from reident.verdict.warnings import ATTACK
 
 TEXT = Sentences("front")
 HEADING = Sentences("headings")
-_KINDS = {BREAKS: "above", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing"}
+_KINDS = {
+    BREAKS: "above", "exceeds": "exceeds", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing",
+    "unbreakable": "unbreakable",
+}  # fmt: skip
 """The verdict on a metric by the outcome of a limit, the one that decides first."""
 
 
@@ -34,9 +52,21 @@ def verdict(*reasons: Block) -> Block:
     def make(results: Results) -> str:
         texts = [str(text) for reason in reasons if (text := reason(results))]
         lead = f"**{verdict_in_words(results)}**"
-        return box(f"verdict {results.verdict(WHOLE)}", lead, *(texts or [TEXT("no_limit")]))
+        texts = [*texts, _whose(results)] if results.decision else texts or [TEXT("no_limit")]
+        return box(f"verdict {results.verdict(WHOLE)}", lead, *texts)
 
     return Block((VERDICT,), make)
+
+
+def _whose(results: Results) -> str:
+    """Return who set the limits, and when, as far as the study states it."""
+    by, on = results.decision.get("set_by"), results.decision.get("set_on")
+    name, date = escape(by, len(by)) if by else "", day(Date.fromisoformat(on)) if on else ""
+    if name and date:
+        return TEXT("whose.both", by=name, on=date)
+    if name:
+        return TEXT("whose.board", by=name)
+    return TEXT("whose.day", on=date) if date else TEXT("whose.unstated")
 
 
 def verdict_in_words(results: Results) -> str:
@@ -50,7 +80,7 @@ def overall(results: Results) -> str:
     """Return the verdict on the attack, set apart."""
     every, kind = results.limits(ATTACK), results.verdict(ATTACK)
     limits, by_exact = every[~is_exact(every) & (every["metric"] != ANY)], every[is_exact(every)]
-    if not results.confirmable:
+    if not results.confirmable and not results.true_links[1]:
         advice = TEXT("not_evidence.strata" if results.true_links[0] else "not_evidence.files")
         return _reason(results, UNKNOWN, f"{unconfirmable(results)} {advice}")
     if kind == OPEN:
@@ -215,7 +245,9 @@ def _within(results: Results, limits: pd.DataFrame) -> list[str]:
 
 def unconfirmable(results: Results) -> str:
     """Return the sentence that says why nothing can be confirmed."""
-    links, _ = results.true_links
+    links, inside = results.true_links
+    if inside:
+        return TEXT("unconfirmable.invalid")
     return TEXT("unconfirmable.outside", n=links) if links else TEXT("unconfirmable.no_link")
 
 

@@ -16,8 +16,8 @@ PACKAGES = (en, de)
 """The languages of which a report may be: an edited sentence of any of them makes it anew."""
 
 ON_RECORDS = (
-    "annex.", "attack.", "brief.about.held", "brief.at_risk.", "brief.keys.", "brief.notes.", "brief.product.",
-    "brief.strips.", "brief.unit.attack", "brief.unit.one", "brief.unit.several", "brief.unseen.", "choices.", "front.",
+    "annex.", "attack.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.", "brief.unit.attack",
+    "brief.unseen.", "choices.", "front.",
     "glossary.attack.", "headings.", "patterns.", "plausibility.", "protection.", "rates.", "sections.ranks", "surest.",
     "variants.confirmed", "variants.nothing_suspected",
     "nouns.confirmed_record", "nouns.eif_record", "nouns.puf_record", "nouns.released_record",
