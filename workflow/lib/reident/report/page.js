@@ -73,6 +73,7 @@
     if (row.cells.length < 3) return;
     const button = copied('more');
     row.classList.add('folded');
+    button.setAttribute('aria-label', `${button.textContent}: ${textOf(row.cells[0])}`);
     button.addEventListener('click', () => {
       button.setAttribute('aria-expanded', String(!row.classList.toggle('folded')));
     });
