@@ -8,17 +8,9 @@ import pandas as pd
 
 from reident.linkage.settings import AGREEMENT
 from reident.report.blocks import filerisk, matching
+from reident.report.blocks.attacks import ATTACKS, best_join, in_words, without
 from reident.report.blocks.common import FEW, share_of
-from reident.report.blocks.exact import exact_names
-from reident.report.blocks.front import (
-    conditional_rates,
-    confirmed,
-    exact_of_table,
-    larger_file,
-    outcome_of,
-    unconfirmable,
-)
-from reident.report.blocks.plausibility import WITHOUT
+from reident.report.blocks.front import conditional_rates, confirmed, larger_file, outcome_of, unconfirmable
 from reident.report.blocks.squares import MANY_SQUARES, SQUARES, agreeing, linked, outcomes_of, squares_of, surest
 from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import summary as surest_lines
@@ -124,7 +116,7 @@ def _product_lines(results: Results) -> pd.DataFrame:
     lines = results.whole.assign(metric=results.metrics, name=[f"**{title(name)}**" for name in results.metrics])
     if (agreement := agreeing(results)) is not None:
         lines = pd.concat([lines, pd.DataFrame([agreement[0].to_dict() | {"name": f"**{sentence(agreement[1])}**"}])])
-    if (exact := exact_of_table(results)) is not None:
+    if (exact := best_join(results)) is not None:
         lines = pd.concat([lines, pd.DataFrame([exact.to_dict() | {"name": f"**{TEXT('name.exact')}**"}])])
     held = lines["n_suspected"] - lines["n_false_outside"]
     return lines.assign(held=held, kept=lines["n_confirmed"] / held.where(held > 0), n_linked=linked(results))
@@ -163,8 +155,8 @@ def product(results: Results) -> str:
         cells["single"].append(_share(line["n_single_confirmed"], line["n_single"], of=True))
     columns = [ReportColumn(TEXT(f"product.columns.{name}"), texts, width="1fr") for name, texts in cells.items()]
     caption = TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)
-    if (exact := exact_of_table(results)) is not None:
-        caption += f" {FRONT('table.exact', names=exact_names(exact))}"
+    if (exact := best_join(results)) is not None:
+        caption += f" {in_words(exact)}."
     heading, text = _explained(results)
     names = ReportColumn(TEXT("product.metric"), list(lines["name"]), "l", "1.3fr")
     return paragraphs(f"# {heading} {{.brief}}", text, table(caption, names, *columns, kind="cards"))
@@ -212,7 +204,7 @@ def unseen(results: Results) -> str:
     return items(texts)
 
 
-@block("rates.csv", "strata/manifest.csv", WITHOUT)
+@block("rates.csv", "strata/manifest.csv", ATTACKS)
 def at_risk(results: Results) -> str | None:
     """Say which people are found most: those with one candidate, of which stratum, and by which variable."""
     if not results.confirmable or not confirmed(results):
@@ -250,9 +242,8 @@ def _of_stratum(line: pd.Series) -> str:
 
 def _telling_variable(results: Results, metric: str) -> str:
     """Return the sentence on the variable without which the metric finds least, if it finds less than with it."""
-    without = results.table(WITHOUT).query("metric == @metric").set_index("variable")["n_confirmed"].dropna()
-    found = int(results.whole.at[metric, "n_confirmed"])
-    if without.empty or without.min() >= found:
+    left, found = without(results, metric), int(results.whole.at[metric, "n_confirmed"])
+    if left.empty or left.min() >= found:
         return ""
-    fields = {"variable": escape(str(without.idxmin())), "metric": title(metric), "found": count(found)}
-    return TEXT("at_risk.variable", n=int(without.min()), **fields)
+    fields = {"variable": escape(str(left.idxmin())), "metric": title(metric), "found": count(found)}
+    return TEXT("at_risk.variable", n=int(left.min()), **fields)
