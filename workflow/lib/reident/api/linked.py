@@ -55,8 +55,6 @@ class AttackTables:
         the risk, or be invalid, is none to rely on.
     plausibility : pandas.DataFrame
         As `plausibility.csv`: what the checks of the description measured.
-    exact : pandas.DataFrame
-        As `description/exact.csv`: the people whom exact values of one variable, or of two, name.
     members, sizes : pandas.DataFrame or None
         As `units/members.csv` and `units/sizes.csv`: members of suspected and confirmed units, and units by size; None
         without units.
@@ -70,7 +68,6 @@ class AttackTables:
     agreement: pd.DataFrame
     warnings: pd.DataFrame
     plausibility: pd.DataFrame
-    exact: pd.DataFrame
     members: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
 
@@ -237,7 +234,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     extracts = step_settings.preparing(study.model).extracts
     drawn = study.made()
     typed, stratified, files = prepared(study.model, study.texts(extracts, made=drawn), threads)
-    checked = checking.check_description(study, drawn, typed, stratified)
+    checks = checking.check_description(study, drawn, typed, stratified)
     context = ScoringContext(threads=threads, functions=study.functions)
     settings = step_settings.attacking(study.model)
     made = stages.attack(settings, files, context)
@@ -251,9 +248,8 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
         declared("surest/summary.csv", compared.summary),
         declared("agreement/rates.csv", compared.rates),
-        declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checked, made)),
-        declared("plausibility.csv", checked.checks),
-        declared("description/exact.csv", checked.exact),
+        declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checks, made)),
+        declared("plausibility.csv", checks),
         *([] if made.members is None else _of_units(made.members)),
     )
 

@@ -18,7 +18,7 @@ from reident.language import named
 from reident.ledger.chain import BrokenError, Chain, located
 from reident.ledger.stored import encoded, read_csv
 from reident.linkage.settings import WHOLE
-from reident.verdict.outcomes import BREAKS, NONE, NOTHING, PASSES, UNSURE
+from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 
 RATES = ("confirmed_rate", "conditional_rate", "reach")
 COLUMNS = (
@@ -29,7 +29,7 @@ COLUMNS = (
 )  # fmt: skip
 """The columns of `index.csv`."""
 
-_GRAVITY = (BREAKS, "exceeds", NONE, UNSURE, PASSES, NOTHING, "unbreakable")
+_GRAVITY = (BREAKS, EXCEEDS, NONE, UNSURE, PASSES, NOTHING, UNBREAKABLE)
 """The outcomes of limits, the one that decides a verdict first."""
 
 MADE, UNFINISHED, CHANGED = "made", "unfinished", "changed"

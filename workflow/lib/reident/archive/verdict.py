@@ -12,7 +12,8 @@ from typing import Any
 from reident.archive.releases import Release, finished
 from reident.intake.severity import SEVERITIES
 from reident.linkage.settings import WHOLE
-from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE, WITHIN
+from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
+from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 from reident.verdict.terminal import SEVERITY, VERDICTS
 
 STATUS = {WITHIN: 0, ABOVE: 3, RESERVED: 4, UNKNOWN: 5, OPEN: 5}
@@ -24,6 +25,8 @@ OUTCOMES = {
     UNSURE: "uncertain",
     NOTHING: "met, with nothing to judge",
     NONE: "not judged",
+    UNBREAKABLE: "cannot be broken by any result",
+    EXCEEDS: "exceeded by an attack that the study does not limit",
 }
 
 

@@ -12,6 +12,9 @@ from datetime import date
 from typing import Any
 
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
+from reident.challenge.section import ALL
+from reident.challenge.settings import ChallengeSettings
+from reident.challenge.standard import standard
 from reident.filerisk.settings import (
     RISKS,
     AssessmentSettings,
@@ -248,6 +251,13 @@ def comparing_metrics(study: Study) -> MetricComparisonSettings:
     """Return the settings of the step `compare_metrics`."""
     limit = study.decision.surest if study.decision is not None else None
     return MetricComparisonSettings(rating(study), None if limit is None else limit.right)
+
+
+def challenging(study: Study) -> ChallengeSettings:
+    """Return the settings of the step `challenge`."""
+    declared, work = attacking(study), study.challenge.work
+    right = comparing_metrics(study).right
+    return ChallengeSettings(declared, standard(declared), right, None if work == ALL else float(work))
 
 
 def counting(study: Study) -> AgreementSettings:
@@ -522,7 +532,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "prepare": preparing,
     "stratify": stratifying,
     "check_description": checking,
-    "leave_out": attacking,
+    "challenge": challenging,
     "bin": cutting,
     "weigh": weighing,
     "confirm": confirming,

@@ -22,6 +22,7 @@ from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
+from reident.verdict.attacks import is_own
 from reident.verdict.limits import OPEN
 from reident.verdict.warnings import ATTACK
 
@@ -132,9 +133,9 @@ class Results:
         return self.table(WARNINGS)
 
     def limits(self, about: str) -> pd.DataFrame:
-        """Return the limits about the attack, the risk of one file, or matching, each with its outcome."""
+        """Return the limits about the attack, the risk of one file, or matching, for what the study limits itself."""
         lines = self.table(LIMITS)
-        return lines[lines["about"] == about]
+        return lines[(lines["about"] == about) & is_own(lines, self.decision)]
 
     def verdict(self, about: str) -> str:
         """Return the verdict on the attack, the risk of one file, or matching; ``open`` without a limit."""

@@ -8,12 +8,11 @@ import re
 import pandas as pd
 
 from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.attacks import ATTACKS, DECLARED, EXCEEDS, attack_name, attacks, limits_on, untried
+from reident.report.blocks.attacks import ATTACKS, DECLARED, at_hand, limits_on, untried, without
 from reident.report.blocks.common import FEW, share_of
 from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
-from reident.report.blocks.plausibility import WITHOUT
 from reident.report.blocks.protection import PROTECTION
-from reident.report.blocks.squares import SQUARES, Squares, linked, squares_of, two
+from reident.report.blocks.squares import SQUARES, Squares, squares_of, two
 from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
@@ -32,7 +31,7 @@ from reident.report.wording import (
     span,
     word,
 )
-from reident.verdict.limits import BREAKS
+from reident.verdict.outcomes import BREAKS, EXCEEDS
 
 TEXT = Sentences("brief")
 FRONT = Sentences("front")
@@ -84,12 +83,12 @@ def _named(variables: str, names: list[str]) -> str:
     )
 
 
-@block("rates.csv")
+@block("rates.csv", ATTACKS)
 def product(results: Results) -> str:
     """Show the attacks at hand beside the limits: the conditional rate as a product, and how often claims are right."""
     lines, n_left = _shown(results)
     scale = squares_of(results.whole["n_puf"].iloc[0], [confirmed(results)])
-    names = [TEXT("product.limit"), *(f"**{attack_name(results, line)}**" for _, line in lines.iterrows())]
+    names = [TEXT("product.limit"), *(f"**{words}**" for words in lines["words"])]
     rows = [_limit_cells(results), *(_cells(results, line, scale) for _, line in lines.iterrows())]
     headings = TEXT.group("product.columns")
     columns = [ReportColumn(heading, [row[name] for row in rows], width="1fr") for name, heading in headings.items()]
@@ -103,12 +102,11 @@ def product(results: Results) -> str:
 
 def _shown(results: Results) -> tuple[pd.DataFrame, int]:
     """Return the attacks that the table shows, and how many it leaves out: first those that exceed a limit."""
-    lines = attacks(results)
-    lines["exceeds"] = [EXCEEDS in set(limits_on(results, line)["outcome"]) for _, line in lines.iterrows()]
-    own, others = lines[lines["kind"] == DECLARED], lines[lines["kind"] != DECLARED]
-    others = others.sort_values(["exceeds", "n_right"], ascending=False, kind="stable")
-    first = others.head(max(MAX_ATTACKS - len(own), 1))
-    return pd.concat([own, first]).assign(n_linked=linked(results)), len(others) - len(first)
+    lines = at_hand(results)
+    is_own = lines["kind"] == DECLARED
+    others = lines[~is_own].sort_values("above", ascending=False, kind="stable")
+    first = others.head(max(MAX_ATTACKS - int(is_own.sum()), 1))
+    return pd.concat([lines[is_own], first]), len(others) - len(first)
 
 
 def _limit_cells(results: Results) -> dict[str, str]:
@@ -127,7 +125,7 @@ def _limit_cells(results: Results) -> dict[str, str]:
 
 def _cells(results: Results, line: pd.Series, scale: Squares) -> dict[str, str]:
     """Return the cells of an attack by column, marked where it is above a limit."""
-    n, limits = line["n_suspected"], limits_on(results, line)
+    n, limits = line["n_suspected"], limits_on(results, line["name"])
     cells = dict.fromkeys(TEXT.names("product.columns"), TEXT("product.unknown"))
     cells["suspected"] = two(count(n), TEXT("frequency", part=scale.words(n), n=count(scale.squares)))
     if not results.confirmable:
@@ -215,7 +213,7 @@ def untested(results: Results) -> str:
         "dates": '"type": "date"' in json.dumps(study),  # of a variable: inside a text the quotes are escaped
     }
     texts = [TEXT(f"untested.{name}") for name, is_tested in tested.items() if not is_tested]
-    if n := untried(results):
+    if attacked and (n := untried(results)):
         texts.append(TEXT("untested.untried", n=n))
     others = {
         "together": attacked and not results.has(together.RATES),
@@ -227,7 +225,7 @@ def untested(results: Results) -> str:
     return items(texts)
 
 
-@block("rates.csv", "strata/manifest.csv", WITHOUT)
+@block("rates.csv", "strata/manifest.csv", ATTACKS)
 def at_risk(results: Results) -> str | None:
     """Say which people are found most: those with one candidate, of which stratum, and by which variable."""
     if not results.confirmable or not confirmed(results):
@@ -272,9 +270,8 @@ def _of_stratum(line: pd.Series) -> str:
 
 def _telling_variable(results: Results, metric: str) -> str:
     """Return the sentence on the variable without which the metric finds least, if it finds less than with it."""
-    without = results.table(WITHOUT).query("metric == @metric").set_index("variable")["n_confirmed"].dropna()
-    found = int(results.whole.at[metric, "n_confirmed"])
-    if without.empty or without.min() >= found:
+    left, found = without(results, metric), int(results.whole.at[metric, "n_confirmed"])
+    if left.empty or left.min() >= found:
         return ""
-    fields = {"variable": escape(str(without.idxmin())), "metric": title(metric), "found": count(found)}
-    return TEXT("at_risk.variable", n=int(without.min()), **fields)
+    fields = {"variable": escape(str(left.idxmin())), "metric": title(metric), "found": count(found)}
+    return TEXT("at_risk.variable", n=int(left.min()), **fields)

@@ -12,7 +12,7 @@ import pandas as pd
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
 from reident.report.blocks import filerisk, matching
-from reident.report.blocks.attacks import EXCEEDS, attack_name, limits_on, strongest
+from reident.report.blocks.attacks import ATTACKS, limits_on, strongest
 from reident.report.blocks.front import confirmed, outcome_of, overlap_of
 from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import SUMMARY as SUREST
@@ -22,8 +22,8 @@ from reident.report.results import LIMITS, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
 from reident.report.wording import count, declared, defined, fixed, number
-from reident.verdict.limits import BREAKS
-from reident.verdict.warnings import ATTACK, MATCHING
+from reident.verdict.outcomes import BREAKS, EXCEEDS
+from reident.verdict.warnings import MATCHING
 
 TEXT = Sentences("brief")
 SQUARES, MANY_SQUARES = 100, 1000
@@ -134,12 +134,6 @@ ROOMS = {
 """By limit, how many records it allows to be found; other limits are not on records that are found."""
 
 
-def outcomes_of(results: Results, about: str, metric: str) -> pd.DataFrame:
-    """Return the limits of a metric with their outcomes; none where nothing can be confirmed."""
-    limits = results.limits(about) if results.has(LIMITS) else pd.DataFrame(columns=["metric", "outcome"])
-    return limits[(limits["metric"] == metric) & results.confirmable]
-
-
 def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, str]:
     """Return how many records the limits of an attack allow to be found, and as what share of which, in words."""
     by_end = results.decision.get("by") == "upper"  # which is not a number of records found
@@ -169,22 +163,23 @@ def _strip(
     classes = {key: line[f"n_{column}"] for key, column in COUNTS.items() if f"n_{column}" in line}
     found, outcomes = line["n_confirmed"], set(limits["outcome"])
     room, share = _room(results, limits, line)
-    judged = outcome_of(outcomes)
-    words = scale.words(found)
-    verdict = TEXT(f"strip.verdict.{'warned' if judged in WARNABLE and _warned(results, line['metric']) else judged}")
-    limit = TEXT("strip.judged", verdict=verdict) if outcomes - {""} else TEXT("strip.no_limit")
+    judged, words = outcome_of(outcomes), scale.words(found)
+    is_broken, is_met = bool(outcomes & {BREAKS, EXCEEDS}), judged in WARNABLE
+    kind_ = "warned" if is_met and _warned(results, line["metric"]) else judged
+    verdict = TEXT(f"strip.verdict.{'chance' if is_met and room is not None and found > room else kind_}")
+    limit = TEXT("strip.judged", verdict=verdict) if outcomes else TEXT("strip.no_limit")
     if room is not None:
-        is_broken, alike = bool(outcomes & {BREAKS, EXCEEDS}), scale.words(room) == words
-        verdict = TEXT("strip.verdict.chance") if judged == "open" and found > room else verdict
-        exactly = int((is_broken and alike) or scale.of(room) < 1 or scale.of(found) < 1)
+        exactly = int((is_broken and scale.words(room) == words) or scale.of(room) < 1 or scale.of(found) < 1)
         words, fields = scale.words(found, exactly), {"room": scale.words(room, exactly), "share": share}
         key = "other" if is_broken and found <= room else "limited"
         limit = TEXT(f"strip.{key}", verdict=verdict, **fields)
     beside = TEXT("strip.counts", n=count(found), whole=count(scale.records), limit=limit)
-    return Strip(name, about, classes, TEXT("strip.found", found=words), beside, kind, room, judged == "above")
+    return Strip(name, about, classes, TEXT("strip.found", found=words), beside, kind, room, is_broken)
 
 
 WARNABLE = frozenset({"within", "unsure"})
+"""Verdicts on an attack that is within its limits, or may be."""
+
 COUNTS = {"single": "single_confirmed", "found": "confirmed", "suspected": "suspected"}
 """The classes of squares, with the columns that have their records."""
 
@@ -198,17 +193,17 @@ def _attacks(results: Results, scale: Squares) -> Iterator[Strip]:
         yield Strip(TEXT("name.held"), about, {"held": held}, lead, beside, "held")
         line = strongest(results)
         about = TEXT("about.strongest", n=scale.words(line["n_right"]), squares=count(scale.squares))
-        limits = limits_on(results, line)
-        name = TEXT("name.strongest", attack=attack_name(results, line))
-        yield _strip(results, scale, name, about, {**line.to_dict(), "n_linked": held}, limits)
+        name = TEXT("name.strongest", attack=line["words"])
+        yield _strip(results, scale, name, about, line.to_dict(), limits_on(results, line["name"]))
     if len(results.metrics) > 1 and results.has("description/overlap.csv"):
         line = {f"n_{kind}": overlap_of(results, kind) for kind in ("suspected", "confirmed")}
-        limits = outcomes_of(results, ATTACK, ANY)
-        any_line = line | {"n_puf": n_puf, "metric": ANY}
-        yield _strip(results, scale, TEXT("name.any"), TEXT("about.any"), any_line, limits)
+        limits = limits_on(results, ANY)
+        yield _strip(
+            results, scale, TEXT("name.any"), TEXT("about.any"), line | {"n_puf": n_puf, "metric": ANY}, limits
+        )
 
 
-@block("rates.csv")
+@block("rates.csv", ATTACKS)
 def strips(results: Results) -> str:
     """Show of 100 released records how many the intruder holds, and how many the strongest and any attack finds."""
     n_puf = results.whole["n_puf"].iloc[0]
@@ -227,7 +222,7 @@ def strips(results: Results) -> str:
     if results.confirmable:
         best, held = strongest(results), linked(results)
         fields = {"held": scale.words(held), "found": scale.words(best["n_confirmed"])}
-        heading = TEXT("strips.heading", records=records, attack=attack_name(results, best), **fields)
+        heading = TEXT("strips.heading", records=records, attack=best["words"], **fields)
     return _figure(results, heading, "attack", scale, *lines, box("foot", " ".join(_notes(results, scale))))
 
 
@@ -273,6 +268,11 @@ def risk_strip(results: Results) -> str | None:
     return _figure(results, heading, "risk", scale, _drawn(strip, scale))
 
 
+def _limits_of(results: Results, intruder: str) -> pd.DataFrame:
+    limits = results.limits(MATCHING) if results.has(LIMITS) else pd.DataFrame(columns=["metric", "outcome"])
+    return limits[limits["metric"] == intruder]
+
+
 @block(matching.SUMMARY, matching.SCENARIOS, matching.POOLED, matching.CORRESPONDENCE)
 def matching_strips(results: Results) -> str | None:
     """Show of 100 people how many each intruder matches with a single record, and how many of these are right."""
@@ -283,7 +283,7 @@ def matching_strips(results: Results) -> str | None:
     lines = lines.assign(n_confirmed=right, n_suspected=lines["unique_matches"], metric=lines.index)
     scale, strips = squares_of(lines["targets"].iloc[0], right), []
     for name, line in lines.sort_values("n_confirmed", ascending=False, kind="stable").head(MAX_STRIPS).iterrows():
-        about, limits = matching.intruder_name(results, str(name)), outcomes_of(results, MATCHING, str(name))
+        about, limits = matching.intruder_name(results, str(name)), _limits_of(results, str(name))
         strips.append(_drawn(_strip(results, scale, about, "", line.to_dict(), limits), scale))
     heading = TEXT("matching.heading", squares=count(scale.squares), right=scale.words(right.max()))
     return _figure(results, heading, "matching", scale, *strips)

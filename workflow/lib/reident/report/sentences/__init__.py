@@ -16,10 +16,10 @@ PACKAGES = (en, de)
 """The languages of which a report may be: an edited sentence of any of them makes it anew."""
 
 ON_RECORDS = (
-    "annex.", "attack.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.", "brief.unit.attack",
-    "brief.unseen.", "choices.", "front.",
-    "glossary.attack.", "headings.", "patterns.", "plausibility.", "protection.", "rates.", "sections.ranks", "surest.",
-    "units.", "variants.confirmed", "variants.nothing_suspected",
+    "annex.", "attack.", "attacks.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.",
+    "brief.unit.attack", "brief.unseen.", "choices.", "front.", "glossary.attack.", "headings.", "patterns.",
+    "plausibility.", "protection.", "rates.", "sections.ranks", "surest.", "units.", "variants.confirmed",
+    "variants.nothing_suspected",
     "nouns.confirmed_record", "nouns.eif_record", "nouns.puf_record", "nouns.released_record",
 )  # fmt: skip
 """Sections, or parts of them, on the records of an attack: in a study of units their sentences are on units."""
