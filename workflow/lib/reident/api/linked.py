@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, overload
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pyarrow as pa
 from reident.api import checking
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
+from reident.challenge import attacks as at_hand
 from reident.errors import InputError
 from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
@@ -70,6 +72,16 @@ class AttackTables:
     plausibility: pd.DataFrame
     members: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
+    _challenge: Callable[[], pd.DataFrame] = field(default=pd.DataFrame, kw_only=True)
+
+    @cached_property
+    def attacks(self) -> pd.DataFrame:
+        """As `attacks.csv`: what an intruder finds who is not bound to these metrics, one line for each attack at hand.
+
+        The attacks are tried when they are first asked for, as far as the section `challenge` of the study says: by
+        default within about a minute of one processor.
+        """
+        return declared("attacks.csv", self._challenge())
 
     def __repr__(self) -> str:
         counts = self.warnings["severity"].value_counts()
@@ -99,6 +111,7 @@ def attack(
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
     rates: Mapping[str, Any] | None = None,
+    challenge: Mapping[str, Any] | str | None = None,
     threads: int | None = None,
 ) -> AttackTables: ...
 def attack(
@@ -117,6 +130,7 @@ def attack(
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
     rates: Mapping[str, Any] | None = None,
+    challenge: Mapping[str, Any] | str | None = None,
 ) -> AttackTables:
     """Attack a public use file with an external file, and confirm by the true links.
 
@@ -142,6 +156,8 @@ def attack(
         Rows with equal values are compared as one, and `links` may have the keys of rows or of units.
     binning, rank_filter, rates : mapping, optional
         These sections of a study file.
+    challenge : mapping or str, optional
+        The same: how far the attribute `attacks` of the result goes when it is asked for.
     threads : int, optional
         By default one for each processor. No number depends on it.
 
@@ -188,7 +204,7 @@ def attack(
         "strata": [_with_missing(one, frames) for one in strata],
         "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
     }
-    others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates}
+    others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates, "challenge": challenge}
     sections |= {name: section for name, section in others.items() if section is not None}
     return _attacked(of_frames(sections, frames), threads_or_all(threads))
 
@@ -239,6 +255,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     settings = step_settings.attacking(study.model)
     made = stages.attack(settings, files, context)
     claims, compared = stages.claim(settings, files, made, step_settings.comparing_metrics(study.model).right)
+    own = at_hand.Made(made.rates, compared.rates, compared.claims, compared.summary)
     if len(claims) > 1:
         claims[AGREEMENT] = compared.claims
     return AttackTables(
@@ -251,6 +268,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checks, made)),
         declared("plausibility.csv", checks),
         *([] if made.members is None else _of_units(made.members)),
+        _challenge=partial(at_hand.challenge, step_settings.challenging(study.model), files, own, context),
     )
 
 

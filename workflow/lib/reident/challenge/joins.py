@@ -5,7 +5,7 @@ A pair is claimed if no other record of either file has these values in its stra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -43,20 +43,14 @@ class Joins:
         cells = self._strata
         for name in names:
             cells = _cells(cells, self._codes[name])
-        rows = [_single(column) for column in cells]
-        _, puf, eif = np.intersect1d(
-            *(column[single] for column, single in zip(cells, rows, strict=True)),
-            assume_unique=True,
-            return_indices=True,
+        puf_rows, eif_rows = (_single(column) for column in cells)
+        _, puf_at, eif_at = np.intersect1d(
+            cells[0][puf_rows], cells[1][eif_rows], assume_unique=True, return_indices=True
         )
-        puf, eif = rows[0][puf], rows[1][eif]
+        puf, eif = puf_rows[puf_at], eif_rows[eif_at]
         order = np.argsort(puf)
-        columns: Mapping[str, np.ndarray] = {
-            "puf": puf[order].astype(np.int32),
-            "eif": eif[order].astype(np.int32),
-            "score": np.ones(len(puf), np.int16),
-        }
-        pairs = pa.table(dict(columns))
+        columns = {"puf": puf[order].astype(np.int32), "eif": eif[order].astype(np.int32)}
+        pairs = pa.table({**columns, "score": np.ones(len(order), np.int16)})
         return pairs.append_column("confirmed", pa.array(self._links.hold(pairs)))
 
 

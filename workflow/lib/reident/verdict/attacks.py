@@ -132,20 +132,23 @@ def exceeding(limits: pd.DataFrame, attacks: pd.DataFrame, decision: Decision) -
 COUNTED = {OF_SUREST: ("n_at_limit", "n_claims"), **CLAIMS}
 """The counts that a warning has, where these are not those of confirmed and suspected records."""
 
+OF = {"single_rate_at_most": "single", "expected_correct_rate_at_most": "guess"}
+"""Of what a warning has the number, where that is not suspected records."""
+
 
 def _warning(line: pd.Series, limit: str, bound: float, attacks: int) -> StudyWarning:
+    """Return the warning that names an attack which is beyond a limit."""
     part, whole = COUNTED.get(limit, ("n_confirmed", "n_suspected"))
-    n, of = round(float(line[part])), {"n_single": "single", "n_claims": "claims"}.get(whole, "suspected")
-    detail = " + ".join(str(line["detail"]).split("+")) if line["detail"] and not pd.isna(line["detail"]) else ""
+    n, is_share = round(float(line[part])), limit in COLUMNS and limit != "confirmed_at_most"
     fields = {
         "metric": in_words(str(line["metric"])),
         "how": str(line["kind"]),
-        "detail": detail,
+        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] not in (DECLARED, STANDARD) else "",
         "n": n,
         "claims": int(line[whole]),
-        "of": of,
-        "limit": limit,
-        "bound": bound if limit in COLUMNS and limit != "confirmed_at_most" else int(bound),
+        "bound": float(bound) if is_share else int(bound),
         "attacks": attacks,
     }
-    return StudyWarning(UNDERSTATES, "stronger_surest" if limit == OF_SUREST else "stronger", fields, n)
+    if limit == OF_SUREST:
+        return StudyWarning(UNDERSTATES, "stronger_surest", fields, n)
+    return StudyWarning(UNDERSTATES, "stronger", {**fields, "limit": limit, "of": OF.get(limit, "suspected")}, n)
