@@ -11,6 +11,7 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import re
 import tempfile
 from collections.abc import Callable
@@ -25,6 +26,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from making.warnings import Sentence, warning_table
+from reident.challenge.attacks import OF_CLAIMS
 from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
 from reident.ledger.stored import arranged, encoded, read_csv
@@ -35,7 +37,6 @@ from reident.linkage.protection import Attack, compare
 from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
 from reident.plausibility.findings import Finding
-from reident.plausibility.without import COUNTS
 from reident.report import blocks
 from reident.report.layout import Block
 from reident.report.results import Results
@@ -195,9 +196,9 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/variables.csv", variables)
     write_table(folder / "description/agreement.csv", agreement)
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
-    for path, table in _plausibility(shape, rates, variables).items():
-        write_table(folder / path, table)
-    for path, table in _surest(shape, rates).items():
+    write_table(folder / "plausibility.csv", _plausibility(variables))
+    made = _surest(shape, rates)
+    for path, table in (made | {"attacks.csv": _attacks(shape, variables, rates, made)}).items():
         write_table(folder / path, table)
     lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
@@ -559,32 +560,61 @@ def _distribution(shape: Shape, metric: str, limits: pd.DataFrame, rng: np.rando
     return pd.DataFrame(lines, columns=["stratum", name, "n_pufids", "n_pairs"])
 
 
-def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What links and files show of their description, and what stronger intruders find."""
-    whole = rates[rates["stratum"] == "ALL"].set_index("metric")
-    n, n_puf = int(variables["links"].max() or 0), int(whole["n_puf"].iloc[0])
+def _plausibility(variables: pd.DataFrame) -> pd.DataFrame:
+    """What links and files show of their description."""
+    n = int(variables["links"].max() or 0)
     agree = variables["links_agree"] / max(n, 1)
     checks = [
         Finding(name, "agreement", share, share / 3, n)
         for name, share in zip(variables["variable"], agree, strict=True)
     ]
     checks += [Finding("iuf", "few_links", n, n=n, severity="notable")] if n < 10 else []
-    names = list(variables["variable"])
-    sets = [(name,) for name in names] + list(itertools.combinations(names, 2))
-    lines = [("+".join(of), len(of), n_puf, n, *(len(of) * count for count in shape.exact)) for of in sets]
-    exact = sorted(((*line, *interval(line[5], line[4])) for line in lines), key=lambda line: -line[5])
-    without = [
-        (name, metric, n, n_puf, int(line["n_suspected"]), int(line["n_confirmed"]) // 2, 0.0, 0, 0)
-        for name in names
-        for metric, line in whole.iterrows()
+    return findings.table(checks)
+
+
+def _attacks(
+    shape: Shape, variables: pd.DataFrame, rates: pd.DataFrame, tables: dict[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """The attacks at hand: metrics, their agreement, joins on one and two variables, half a metric without one."""
+    whole, agreement = (table[table["stratum"] == "ALL"] for table in (rates, tables["agreement/rates.csv"]))
+    summary = tables["surest/summary.csv"].set_index("metric")
+    n_linked = int(variables["links"].max() or 0)
+    lines = [
+        {**line, **summary.loc[line["metric"], OF_CLAIMS], "kind": "declared"} for line in whole.to_dict("records")
     ]
-    exact_columns = ["variables", "n_variables", "n_puf", "n_linked", "n_suspected", "n_confirmed", "low", "high"]
-    columns = ["variable", "metric", "n_linked", *COUNTS]
-    return {
-        "plausibility.csv": findings.table(checks),
-        "description/exact.csv": pd.DataFrame(exact, columns=exact_columns).astype({"low": float, "high": float}),
-        "description/without.csv": pd.DataFrame(without, columns=columns),
-    }
+    lines += [
+        {**line, "kind": "agreement", "metric": "agreement", "detail": str(line["metrics"])}
+        for line in agreement[agreement["metrics"] > 1].to_dict("records")
+    ]
+    names, first = list(variables["variable"]), whole.iloc[0]
+    claims, right = shape.exact
+    sets = [*((name,) for name in names), *itertools.combinations(names, 2)]
+    joins = [_joined(first, "+".join(of), len(of) * claims, len(of) * right) for of in sets]
+    lines += sorted(joins, key=lambda line: -line["n_confirmed"])
+    for name, (_, line) in itertools.product(names, whole.iterrows()):
+        half = {"n_confirmed": int(line["n_confirmed"]) // 2, "conditional_rate": 0}
+        lines.append({**line, **half, "n_right": 0, "kind": "without", "detail": name})
+    table = pd.DataFrame(lines).drop(columns=["stratum", "metrics"], errors="ignore").assign(n_linked=n_linked)
+    for name in ("n_right", "n_claims"):
+        table[name] = table[name].fillna(table["best_rank_correct" if name == "n_right" else "n_suspected"])
+    return table.assign(
+        n_suspected_right=table["best_rank_correct"], suspected_right_rate=table["best_rank_correct_rate"]
+    )
+
+
+def _joined(line: pd.Series, names: str, n: int, right: int) -> dict[str, Any]:
+    """The line of a join with n claims, each with one candidate, of which so many are right."""
+    rate, ends = right / n if n else math.nan, interval(right, n)
+    shares = dict.fromkeys(("conditional_rate", "single_rate", "right_rate", "best_rank_correct_rate"), rate)
+    counts = {"n_suspected": n, "n_single": n, "n_claims": n, "n_confirmed": right, "n_single_confirmed": right}
+    rights = {"n_right": right, "best_rank_correct": right, "expected_correct": right, "expected_correct_rate": rate}
+    of_all = {"suspected_rate": n / line["n_puf"], "confirmed_rate": right / line["n_puf"], "n_false_outside": 0}
+    low, high = (math.nan if end is None else end for end in ends[:2])
+    fixed = {"kind": "join", "metric": "exact_values", "detail": names, "n_at_95_percent": 0, "tolerance": 0}
+    same = {name: line[name] for name in ("n_puf", "n_eif", "n_links", "n_findable")}
+    reach = right / line["n_findable"] if line["n_findable"] else math.nan
+    return {**shares, **counts, **rights, **of_all, **fixed, **same, "reach": reach,
+            "conditional_low": low, "conditional_high": high}  # fmt: skip
 
 
 def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:

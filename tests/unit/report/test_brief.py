@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from making.filerisk import write_filerisk
 from making.matching import write_matching
-from making.report import cells, rows, write_table
+from making.report import cells, rows, write_table, write_verdict
+from making.warnings import warning_table
 from reident.intake.severity import StudyWarning
 from reident.report.blocks import brief, front, squares
 from reident.report.results import Results
@@ -90,7 +91,7 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
     [
         ({"conditional_rate_at_most": 0.05}, ", 5 % of its suspicions: above"),
         ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}, ": above"),
-        ({"confirmed_rate_at_most": 0.5}, ", 50 % of all: within"),
+        ({"confirmed_rate_at_most": 0.2}, ", 20 % of all: within"),
         ({"reach_at_most": 0.9}, ", 90 % of those held: within"),
     ],
     ids=str,
@@ -125,11 +126,11 @@ def test_limits_are_in_the_first_line_of_the_table_of_attacks(results):
         [cell.replace("\u00a0", " ") for cell in row] for row in rows(str(brief.product(study)).replace("\u00a0", " "))
     )
     assert first == ["The limit", "a limit by metric", "", "", "", "60 found and 50 %", "1 %", "no limit set"]
-    limits = study.limits("attack")
-    broken = limits[limits["outcome"] == "breaks"].groupby("metric")["limit"].agg(set)
+    limits = study.table("verdict/limits.csv")
+    broken = limits[limits["outcome"].isin(["breaks", "exceeds"])].groupby("metric")["limit"].agg(set)
     columns = {1: {"conditional_rate_at_most"}, 5: {"confirmed_at_most", "reach_at_most"}}
     columns |= {6: {"expected_correct_rate_at_most"}}
-    for row in lines:
+    for row in lines[: len(EVERY)]:
         metric = row[0].strip("*").lower()
         assert {at for at, cell in enumerate(row) if "▲" in cell} == {
             at for at, names in columns.items() if names & broken.get(metric, set())
@@ -145,16 +146,9 @@ def test_the_strip_of_any_metric_has_the_limit_on_it(results, n):
     assert marks["room"] == round(100 * n / study.whole["n_puf"].iloc[0])
 
 
-def test_exact_values_above_several_limits_are_named_once(results):
-    limits = {"conditional_rate_at_most": 0.9, "single_rate_at_most": 0.9}
-    text = front.overall(results(exact=(40, 39), decision=limits))
-    assert text.count("Without any metric") == 1
-    assert text.count("the limit of 90") == 2
-
-
 def test_the_rate_is_the_product_of_its_factors(results):
     study = results()
-    for line in rows(brief.product(study))[1:]:
+    for line in rows(brief.product(study))[1 : 1 + len(EVERY)]:
         rate, _, held, found, *_ = (float(re.search(r"[\d.]+", cell)[0]) for cell in line[1:])
         metric = study.whole.loc[line[0].strip("*").lower()]
         kept = metric["n_suspected"] - metric["n_false_outside"]
@@ -285,7 +279,9 @@ def test_who_is_most_at_risk_is_read_off_the_tables(results):
     for shown, at in ((high, shares.idxmax()), (low, shares.idxmin())):
         numbers = [round(100 * shares[at], 1), of_best.at[at, "n_confirmed"], of_best.at[at, "n_puf"]]
         assert [float(text.replace(",", "")) for text in shown] == numbers
-    without = study.table("description/without.csv").query("metric == @best").set_index("variable")["n_confirmed"]
+    without = (
+        study.table("attacks.csv").query("kind == 'without' and metric == @best").set_index("detail")["n_confirmed"]
+    )
     assert f"without {without.idxmin()}, " in variable
     assert f" {int(without.min()):,} records in place of {int(whole.at[best, 'n_confirmed']):,}" in variable
 
@@ -309,3 +305,43 @@ def test_a_file_on_its_own_is_compared_on_the_variables_that_are_named(tmp_path)
     study = Results(write_filerisk(tmp_path / "results"))
     names = list(study.table("filerisk/variables.csv")["variable"])
     assert f"key variables ({', '.join(names[:-1])} and {names[-1]})" in brief.test(study)
+
+
+def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(results):
+    """An attack that the study does not declare: its strip, its line with the mark of the limit, and the others."""
+    study = results(limit=0.2)
+    lines = pd.read_csv(study.folder / "attacks.csv", dtype={"detail": str})
+    line = lines.iloc[0].to_dict()
+    line |= {"kind": "standard", "metric": "fellegi_sunter", "n_suspected": 900, "n_confirmed": 500, "n_right": 700}
+    line |= {"conditional_rate": 5 / 9, "conditional_low": 0.5, "conditional_high": 0.6, "n_false_outside": 300}
+    line |= {"n_single": 900, "n_single_confirmed": 500, "single_rate": 5 / 9, "n_at_95_percent": 333}
+    untried = {"kind": "join", "metric": "exact_values", "detail": "age+sex"}
+    write_table(study.folder / "attacks.csv", pd.concat([lines, pd.DataFrame([line, untried])]))
+    write_verdict(study.folder, attack=warning_table([]))
+    study = Results(study.folder)
+    drawn, n_puf = strips(squares.strips(study)), study.whole["n_puf"].iloc[0]
+    marks, _, beside = drawn["Strongest attack: Fellegi–Sunter, at its defaults"]
+    assert abs(marks["room"] - 100 * 0.2 * 900 / n_puf) <= 0.5
+    assert beside.startswith("[▲ ")
+    assert "20 % of its suspicions: above, a reservation" in beside
+    claims = next(beside for name, (*_, beside) in drawn.items() if "surest" in name)
+    assert "Of the 333 surest claims of one attack (Fellegi–Sunter, at its defaults)" in claims
+    shown = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(brief.product(study))]
+    (fellegi_sunter,) = (row for row in shown if "Fellegi–Sunter" in row[0])
+    assert shown.index(fellegi_sunter) == len(EVERY) + 1
+    assert fellegi_sunter[1].startswith("[▲ **55.6 %**]{.above}")
+    assert fellegi_sunter[3].startswith("= 67 %")
+    assert "**One attack at hand** was not tried" in brief.untested(study)
+
+
+@pytest.mark.parametrize(("low", "high", "words"), [(0.15, 0.35, "above, perhaps by chance"), (0.21, 0.4, "above, a")])
+def test_agreement_that_may_be_above_by_chance_says_so(results, low, high, words):
+    study = results(limit=0.2)
+    lines = pd.read_csv(study.folder / "attacks.csv", dtype={"detail": str})
+    at = lines.index[lines["kind"] == "agreement"][0]
+    lines.loc[at, ["n_suspected", "n_confirmed", "n_right"]] = 400, 100, lines["n_right"].max() + 1
+    lines.loc[at, ["conditional_rate", "conditional_low", "conditional_high"]] = 0.25, low, high
+    write_table(study.folder / "attacks.csv", lines)
+    write_verdict(study.folder, attack=warning_table([]))
+    (beside,) = (text for name, (*_, text) in strips(squares.strips(Results(study.folder))).items() if "agree" in name)
+    assert f"20 % of its suspicions: {words}" in beside

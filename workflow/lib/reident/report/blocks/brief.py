@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.attacks import ATTACKS, DECLARED, at_hand, limits_on, untried, without
+from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, untried, without
 from reident.report.blocks.common import FEW, share_of
 from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
 from reident.report.blocks.protection import PROTECTION
@@ -38,8 +38,8 @@ FRONT = Sentences("front")
 MAX_NAMES = 15
 """Variables whose names are in a sentence; of more, their number is."""
 
-MAX_ATTACKS = 8
-"""Attacks that the table of the brief shows: the declared ones, and of the others those that are strongest."""
+MAX_ATTACKS = 9
+"""Attacks that the table of the brief shows: every metric, and of the others those above a limit and the strongest."""
 
 LIMITED = {
     "rate": ("conditional_rate_at_most",),
@@ -101,12 +101,12 @@ def product(results: Results) -> str:
 
 
 def _shown(results: Results) -> tuple[pd.DataFrame, int]:
-    """Return the attacks that the table shows, and how many it leaves out: first those that exceed a limit."""
+    """Return the attacks that the table shows, first every metric, and how many it leaves out."""
     lines = at_hand(results)
-    is_own = lines["kind"] == DECLARED
-    others = lines[~is_own].sort_values("above", ascending=False, kind="stable")
-    first = others.head(max(MAX_ATTACKS - int(is_own.sum()), 1))
-    return pd.concat([lines[is_own], first]), len(others) - len(first)
+    is_metric = lines["kind"].isin([DECLARED, STANDARD])
+    others = lines[~is_metric].sort_values("above", ascending=False, kind="stable")
+    first = others.head(max(MAX_ATTACKS - int(is_metric.sum()), 1))
+    return pd.concat([lines[is_metric], first]), len(others) - len(first)
 
 
 def _limit_cells(results: Results) -> dict[str, str]:
@@ -169,19 +169,22 @@ def _share(part: float, n: float, sign: str = "", *, of: bool = False) -> str:
 
 def _explained(results: Results) -> tuple[str, str]:
     """Return the heading and the text of the table: why who finds most may be right less often than another."""
-    lines = results.whole.assign(held=lambda w: w["n_suspected"] - w["n_false_outside"])
-    lines = lines[(lines["n_suspected"] >= FEW) & (lines["n_confirmed"] > 0)]
     text = TEXT("product.text")
+    if not results.confirmable:
+        return TEXT("product.heading"), f"{text} {unconfirmable(results)}"
+    lines = at_hand(results)
+    lines = lines[lines["kind"].isin([DECLARED, STANDARD]) & (lines["n_suspected"] >= FEW) & (lines["n_confirmed"] > 0)]
+    lines = lines.set_index("words").assign(held=lambda w: w["n_suspected"] - w["n_false_outside"])
     if len(lines) < 2:
-        return TEXT("product.heading"), text if results.confirmable else f"{text} {unconfirmable(results)}"
+        return TEXT("product.heading"), text
     most, best = str(lines["n_confirmed"].idxmax()), str(lines["conditional_rate"].idxmax())
     if most == best:
-        return TEXT("product.heading"), f"{text} {TEXT('product.same', metric=title(most))}"
+        return TEXT("product.heading"), f"{text} {TEXT('product.same', metric=most)}"
     held, found = lines["held"] / lines["n_suspected"], lines["n_confirmed"] / lines["held"]
     cause, shares = ("held", held) if held[best] / held[most] >= found[best] / found[most] else ("found", found)
-    fields = {"most": title(most), "best": title(best), "most_share": percent(shares[most], 0)}
+    fields = {"most": most, "best": best, "most_share": percent(shares[most], 0)}
     why = TEXT(f"product.{cause}", **fields, best_share=percent(shares[best], 0))
-    return TEXT("product.heading_paradox", most=title(most), best=title(best)), f"{text} {why}"
+    return TEXT("product.heading_paradox", most=most, best=best), f"{text} {why}"
 
 
 @block()

@@ -12,7 +12,7 @@ import pandas as pd
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
 from reident.report.blocks import filerisk, matching
-from reident.report.blocks.attacks import ATTACKS, limits_on, strongest
+from reident.report.blocks.attacks import ATTACKS, at_hand, limits_on, strongest
 from reident.report.blocks.front import confirmed, outcome_of, overlap_of
 from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import SUMMARY as SUREST
@@ -165,8 +165,9 @@ def _strip(
     room, share = _room(results, limits, line)
     judged, words = outcome_of(outcomes), scale.words(found)
     is_broken, is_met = bool(outcomes & {BREAKS, EXCEEDS}), judged in WARNABLE
-    kind_ = "warned" if is_met and _warned(results, line["metric"]) else judged
-    verdict = TEXT(f"strip.verdict.{'chance' if is_met and room is not None and found > room else kind_}")
+    judged = "warned" if is_met and _warned(results, line["metric"]) else judged
+    judged = "chance" if is_met and room is not None and found > room else judged
+    verdict = TEXT(f"strip.verdict.{judged}") if outcomes else ""
     limit = TEXT("strip.judged", verdict=verdict) if outcomes else TEXT("strip.no_limit")
     if room is not None:
         exactly = int((is_broken and scale.words(room) == words) or scale.of(room) < 1 or scale.of(found) < 1)
@@ -211,11 +212,12 @@ def strips(results: Results) -> str:
     lines = [_drawn(strip, scale) for strip in _attacks(results, scale)]
     if (claims := surest(results)) is not None:
         size, right, metric = claims
-        many = surest_lines(results)[AT]
-        by = TEXT("about.surest", by=_by(metric))
-        beside = TEXT("strip.at_95", n=int(many.max()), by=_by(str(many.idxmax())))
-        lead, classes = TEXT("strip.right", right=count(right)), {"single": right, "suspected": size}
-        strip = Strip(TEXT("name.surest", n=size), by, classes, lead, beside, "claims")
+        many = at_hand(results).set_index("words")[AT].fillna(0)
+        by = TEXT("about.by_agreement") if metric == AGREEMENT else TEXT("about.by_metric", metric=title(metric))
+        most = TEXT("about.by_attack", attack=str(many.idxmax()))
+        beside, lead = TEXT("strip.at_95", n=int(many.max()), by=most), TEXT("strip.right", right=count(right))
+        about, shown = TEXT("about.surest", by=by), {"single": right, "suspected": size}
+        strip = Strip(TEXT("name.surest", n=size), about, shown, lead, beside, "claims")
         lines.append(_drawn(strip, Squares(size, size)))
     records = some(scale.squares, results.noun)
     heading = TEXT("strips.unknown", records=records)
@@ -224,10 +226,6 @@ def strips(results: Results) -> str:
         fields = {"held": scale.words(held), "found": scale.words(best["n_confirmed"])}
         heading = TEXT("strips.heading", records=records, attack=best["words"], **fields)
     return _figure(results, heading, "attack", scale, *lines, box("foot", " ".join(_notes(results, scale))))
-
-
-def _by(metric: str) -> str:
-    return TEXT("about.by_agreement") if metric == AGREEMENT else TEXT("about.by_metric", metric=title(metric))
 
 
 def _figure(results: Results, heading: str, kind: str, scale: Squares, *lines: str) -> str:
