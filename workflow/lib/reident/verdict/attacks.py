@@ -41,7 +41,8 @@ def name(kind: str, metric: str, detail: str) -> str:
 
 def is_own(limits: pd.DataFrame, decision: Mapping[str, Any]) -> pd.Series:
     """Return whether lines of the limits are about what the study limits, and not about another attack at hand."""
-    names, given = limits["metric"].fillna("").astype(str), [decision.get(limit) for limit in limits["limit"]]
+    names = limits["metric"].fillna("").astype(str)
+    given = [None if limit == OF_SUREST else decision.get(limit) for limit in limits["limit"]]  # a section for all
     declared = [not isinstance(one, Mapping) or metric in one for metric, one in zip(names, given, strict=True)]
     return ~limits["about"].isin([ATTACK, SUREST]) | (~names.str.contains(" ") & pd.Series(declared, limits.index))
 

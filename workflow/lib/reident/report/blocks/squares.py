@@ -259,8 +259,8 @@ def risk_strip(results: Results) -> str | None:
     sizes = {"single": 2, "found": 3, "suspected": 5}
     classes = {name: cells.loc[cells["cell_size"] < k, "n_records"].sum() for name, k in sizes.items()}
     scale = squares_of(records, [classes["single"]])
-    unique, *sizes = (scale.words(n) for n in classes.values())
-    lead, beside = TEXT("risk.unique", unique=unique), TEXT("risk.cells", found=sizes[0], suspected=sizes[1])
+    unique, pairs, small = (scale.words(n) for n in classes.values())
+    lead, beside = TEXT("risk.unique", unique=unique), TEXT("risk.cells", found=pairs, suspected=small)
     strip = Strip(TEXT("risk.name"), TEXT("risk.about"), classes, lead, beside, "risk")
     heading = TEXT("risk.heading", squares=count(scale.squares), unique=unique)
     return _figure(results, heading, "risk", scale, _drawn(strip, scale))
