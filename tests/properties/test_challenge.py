@@ -29,7 +29,8 @@ def made(tables):
     settings = step_settings.challenging(tables.study)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims = attack.claim(settings.declared, files, Attack(None, tables.metrics, tables.rates, None))
-    own = Made(tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary)
+    pairs = {name: metric.positions for name, metric in tables.metrics.items()}
+    own = Made(tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs)
     return challenge(settings, files, own, ScoringContext()), files
 
 
@@ -57,6 +58,12 @@ def without(study, metric, variable):
     if "partial" in options:
         options["partial"] = [name for name in options["partial"] if name != variable]
     return changed
+
+
+def found_by(study, rows):
+    """The records that any metric of a study suspects, and those that any confirms."""
+    pairs = [pair for one in run(study, *rows).metrics.values() for pair in one.positions.to_pylist()]
+    return {pair["puf"] for pair in pairs}, {pair["puf"] for pair in pairs if pair["confirmed"]}
 
 
 def check(line, study, rows):
@@ -88,6 +95,9 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
         assert line["n_suspected_right"] == pytest.approx(whole["best_rank_correct"])
     assert ("agreement" in kinds) == (len(declared) > 1)
     lines = {(line["kind"], line["metric"], line["detail"]): line for line in table.to_dict("records")}
+    found = [found_by(study, rows), *(found_by(standard(study, metric), rows) for metric in DEFAULTS)]
+    for at, column in enumerate(("n_suspected", "n_confirmed")):
+        assert kinds["any"][column].item() == len(set.union(*(some[at] for some in found)))
     for metric in DEFAULTS:
         own = standard(study, metric)
         if (line := lines.get(("standard", metric, ""))) is not None:
@@ -153,4 +163,4 @@ def test_a_limit_on_work_leaves_out_attacks_and_changes_none(drawn, work):
             assert line["n_confirmed"] == of_all["n_confirmed"]
             assert line["conditional_rate"] == pytest.approx(of_all["conditional_rate"], nan_ok=True)
     tried = some[some["n_suspected"].notna()]
-    assert set(tried["kind"]) <= {"declared", "agreement"} if work < 0.05 else len(tried) <= len(every)
+    assert set(tried["kind"]) <= {"declared", "any", "agreement"} if work < 0.05 else len(tried) <= len(every)

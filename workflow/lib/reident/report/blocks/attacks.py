@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from reident.challenge.attacks import JOIN, STANDARD, WITHOUT
 from reident.challenge.standard import NAMES
 from reident.intake.severity import INVALIDATES
-from reident.linkage.settings import AGREEMENT
+from reident.linkage.settings import AGREEMENT, ANY
 from reident.report import style
 from reident.report.blocks.common import DASHED
 from reident.report.columns import columns
@@ -52,7 +52,7 @@ def in_words(line: Mapping[str, Any]) -> str:
     if kind == AGREEMENT:
         return TEXT("name.agreement", k=int(line["detail"]))
     names = listed([escape(name) for name in str(line["detail"]).split("+")])
-    named = {"metric": metric} if kind != JOIN else {}
+    named = {"metric": metric} if kind not in {JOIN, ANY} else {}
     return TEXT(f"name.{kind}", **named, **({"names": names} if kind in {JOIN, WITHOUT} else {}))
 
 
@@ -97,9 +97,10 @@ def attacks_text(results: Results) -> str:
     """Say which attacks are at hand, which one confirms most, and what was not tried."""
     lines = results.table(ATTACKS)
     done = tried(results)
-    texts = [TEXT("text", n=len(done))]
+    texts = [TEXT("text", n=int((done["kind"] != ANY).sum()))]
     if are_known(results):
-        most = done.loc[done["n_confirmed"].idxmax()]
+        single = done[done["kind"] != ANY]
+        most = single.loc[single["n_confirmed"].idxmax()]
         fields = {"attack": most["words"], "suspected": count(most["n_suspected"])}
         texts.append(TEXT("most", n=int(most["n_confirmed"]), **fields))
     else:
