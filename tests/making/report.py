@@ -11,7 +11,6 @@ import functools
 import hashlib
 import itertools
 import json
-import math
 import re
 import tempfile
 from collections.abc import Callable
@@ -26,7 +25,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from making.warnings import Sentence, warning_table
-from reident.challenge.attacks import OF_CLAIMS
 from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
 from reident.ledger.stored import arranged, encoded, read_csv
@@ -134,6 +132,8 @@ class Shape:
     """Whether there are true links outside the strata."""
     exact: tuple[int, int] = (0, 0)
     """Claims of a join on exact values of a variable, of which so many are right; of two variables, twice as many."""
+    standard: tuple[int, int] = (0, 0)
+    """Suspected records of a standard attack with adhoc, of which so many are confirmed."""
 
 
 def written(write: Callable[..., Path], *arguments: Any) -> Any:
@@ -198,7 +198,10 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
     write_table(folder / "plausibility.csv", _plausibility(variables))
     made = _surest(shape, rates)
-    for path, table in (made | {"attacks.csv": _attacks(shape, variables, rates, made)}).items():
+    for path, table in {
+        **made,
+        "attacks.csv": _attacks(shape, rates, made["surest/summary.csv"], _overlap(shape, rates)),
+    }.items():
         write_table(folder / path, table)
     lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
@@ -572,49 +575,50 @@ def _plausibility(variables: pd.DataFrame) -> pd.DataFrame:
     return findings.table(checks)
 
 
-def _attacks(
-    shape: Shape, variables: pd.DataFrame, rates: pd.DataFrame, tables: dict[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """The attacks at hand: metrics, their agreement, joins on one and two variables, half a metric without one."""
-    whole, agreement = (table[table["stratum"] == "ALL"] for table in (rates, tables["agreement/rates.csv"]))
-    summary = tables["surest/summary.csv"].set_index("metric")
-    n_linked = int(variables["links"].max() or 0)
+def _attacks(shape: Shape, rates: pd.DataFrame, summary: pd.DataFrame, overlap: pd.DataFrame) -> pd.DataFrame:
+    """The attacks at hand: the metrics, a standard one, joins, and the metrics without a variable find half as many."""
+    whole, names = rates[rates["stratum"] == "ALL"].set_index("metric"), [name for name, *_ in shape.variables]
+    reached = whole[whole["n_confirmed"] > 0]
+    n_linked = round((reached["n_confirmed"] / reached["reach"]).iloc[0]) if len(reached) else 0
+    claims = summary.set_index("metric")
     lines = [
-        {**line, **summary.loc[line["metric"], OF_CLAIMS], "kind": "declared"} for line in whole.to_dict("records")
+        {**line, **claims.loc[metric].to_dict(), "kind": "declared", "metric": metric, "detail": ""}
+        for metric, line in whole.to_dict("index").items()
     ]
-    lines += [
-        {**line, "kind": "agreement", "metric": "agreement", "detail": str(line["metrics"])}
-        for line in agreement[agreement["metrics"] > 1].to_dict("records")
-    ]
-    names, first = list(variables["variable"]), whole.iloc[0]
-    claims, right = shape.exact
-    sets = [*((name,) for name in names), *itertools.combinations(names, 2)]
-    joins = [_joined(first, "+".join(of), len(of) * claims, len(of) * right) for of in sets]
-    lines += sorted(joins, key=lambda line: -line["n_confirmed"])
-    for name, (_, line) in itertools.product(names, whole.iterrows()):
-        half = {"n_confirmed": int(line["n_confirmed"]) // 2, "conditional_rate": 0}
-        lines.append({**line, **half, "n_right": 0, "kind": "without", "detail": name})
-    table = pd.DataFrame(lines).drop(columns=["stratum", "metrics"], errors="ignore").assign(n_linked=n_linked)
-    for name in ("n_right", "n_claims"):
-        table[name] = table[name].fillna(table["best_rank_correct" if name == "n_right" else "n_suspected"])
-    return table.assign(
-        n_suspected_right=table["best_rank_correct"], suspected_right_rate=table["best_rank_correct_rate"]
-    )
+    first = lines[0]
+    lines.append({**first, "kind": "standard", "metric": "adhoc", "detail": "", **_found(first, *shape.standard)})
+    found = overlap.groupby("set")["n_pufids"].sum()
+    together = _found(first, int(found.get("suspected", 0)), int(found.get("confirmed", 0)))
+    lines.append({**first, "kind": "any", "metric": "any", "detail": "", **together})
+    for of in [(name,) for name in names] + list(itertools.combinations(names, 2)):
+        line = _found(first, *(len(of) * count for count in shape.exact))
+        lines.append({**first, "kind": "join", "metric": "exact_values", "detail": "+".join(of), **line})
+    for name, metric in itertools.product(names, whole.index):
+        own = whole.loc[metric]
+        line = _found(first, int(own["n_suspected"]), int(own["n_confirmed"]) // 2)
+        lines.append({**first, "kind": "without", "metric": metric, "detail": name, **line})
+    table = pd.DataFrame(lines).assign(n_linked=n_linked)
+    best = {"n_suspected_right": table["best_rank_correct"], "suspected_right_rate": table["best_rank_correct_rate"]}
+    columns = [column.name for column in TABLES["challenge"][0].columns]
+    return table.assign(**best)[columns]
 
 
-def _joined(line: pd.Series, names: str, n: int, right: int) -> dict[str, Any]:
-    """The line of a join with n claims, each with one candidate, of which so many are right."""
-    rate, ends = right / n if n else math.nan, interval(right, n)
-    shares = dict.fromkeys(("conditional_rate", "single_rate", "right_rate", "best_rank_correct_rate"), rate)
-    counts = {"n_suspected": n, "n_single": n, "n_claims": n, "n_confirmed": right, "n_single_confirmed": right}
-    rights = {"n_right": right, "best_rank_correct": right, "expected_correct": right, "expected_correct_rate": rate}
-    of_all = {"suspected_rate": n / line["n_puf"], "confirmed_rate": right / line["n_puf"], "n_false_outside": 0}
-    low, high = (math.nan if end is None else end for end in ends[:2])
-    fixed = {"kind": "join", "metric": "exact_values", "detail": names, "n_at_95_percent": 0, "tolerance": 0}
-    same = {name: line[name] for name in ("n_puf", "n_eif", "n_links", "n_findable")}
-    reach = right / line["n_findable"] if line["n_findable"] else math.nan
-    return {**shares, **counts, **rights, **of_all, **fixed, **same, "reach": reach,
-            "conditional_low": low, "conditional_high": high}  # fmt: skip
+def _found(line: dict, claims: int, right: int) -> dict:
+    """An attack on the same files whose claims have one candidate each."""
+    low, high = interval(right, claims)
+    rate, reach = right / claims if claims else None, line["reach"] and line["n_confirmed"] / line["reach"]
+    return {
+        **dict.fromkeys(("n_suspected", "n_pairs", "n_single", "n_claims"), claims),
+        **dict.fromkeys(
+            ("n_confirmed", "n_single_confirmed", "best_rank_correct", "expected_correct", "n_right"), right
+        ),
+        **dict.fromkeys(("conditional_rate", "single_rate", "best_rank_correct_rate", "right_rate"), rate),
+        "confirmed_rate": right / line["n_puf"],
+        "reach": right / reach if reach else None,
+        "conditional_low": low,
+        "conditional_high": high,
+        "n_at_95_percent": claims if rate and rate >= 0.95 else 0,
+    }
 
 
 def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -1,6 +1,6 @@
 """The attacks at hand: what an intruder finds who is not bound to the metrics of the study (METHODS §6.10).
 
-Reads  results/{study}/prepared/, binned/, strata/, rates.csv, agreement/, surest/
+Reads  results/{study}/prepared/, binned/, strata/, confirmed/, rates.csv, agreement/, surest/
 Makes  attacks.csv: the declared and the standard metrics, the agreement of metrics, joins on exact values, and metrics
        without a variable
 """
@@ -18,6 +18,7 @@ rule challenge:
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
+        pairs=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
         rates=PLAN.result("rate", "rates.csv"),
         agreement=PLAN.result("compare_metrics", "agreement/rates.csv"),
         agreeing=PLAN.result("compare_metrics", "surest/agreement.csv"),

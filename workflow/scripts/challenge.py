@@ -9,6 +9,7 @@ with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     tables = {name: step.read(name) for name in ("iuf", "manifest", "clusters")}
     files = AttackFiles(prepared=prepared, strata=strata, binned=binned, **tables)
-    made = Made(*(step.read(name) for name in Made._fields))
+    made = {name: step.read(name) for name in ("rates", "agreement", "agreeing", "summary")}
+    pairs = dict(zip(step.settings.declared.metrics, step.open_all("pairs"), strict=True))
     context = ScoringContext(threads=step.threads, functions=step.inputs["functions"], progress=step.progress)
-    step.write("attacks", challenge(step.settings, files, made, context))
+    step.write("attacks", challenge(step.settings, files, Made(**made, pairs=pairs), context))

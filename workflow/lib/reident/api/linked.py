@@ -255,7 +255,8 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     settings = step_settings.attacking(study.model)
     made = stages.attack(settings, files, context)
     claims, compared = stages.claim(settings, files, made, step_settings.comparing_metrics(study.model).right)
-    own = at_hand.Made(made.rates, compared.rates, compared.claims, compared.summary)
+    pairs = {name: tables.positions for name, tables in made.metrics.items()}
+    own = at_hand.Made(made.rates, compared.rates, compared.claims, compared.summary, pairs)
     if len(claims) > 1:
         claims[AGREEMENT] = compared.claims
     return AttackTables(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,16 +13,19 @@ import pyarrow as pa
 from reident.challenge.joins import Joins, sets
 from reident.challenge.settings import ChallengeSettings
 from reident.challenge.work import of_attack, of_join
-from reident.linkage import surest
+from reident.linkage import batches, surest
 from reident.linkage.attack import AttackFiles, attack, claim
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.counterfactual import recode
 from reident.linkage.metrics.contract import ScoringContext, progress_of_share
-from reident.linkage.rates import rate
-from reident.linkage.settings import AGREEMENT, WHOLE, ClaimSettings
+from reident.linkage.rates import rate, rates_of
+from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
 
 DECLARED, STANDARD, JOIN, WITHOUT = "declared", "standard", "join", "without"
-KINDS = (DECLARED, STANDARD, AGREEMENT, JOIN, WITHOUT)
+KINDS = (DECLARED, STANDARD, ANY, AGREEMENT, JOIN, WITHOUT)
 """The kinds of attacks at hand, in the order of the table."""
 
 EXACT = "exact_values"
@@ -31,17 +34,24 @@ EXACT = "exact_values"
 OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
 """The columns of `surest/summary.csv` that an attack has."""
 
+OF_FILES = ["n_puf", "n_eif", "n_links", "n_compared", "n_findable"]
+"""The columns of the rates that all attacks on the same files have alike."""
+
 OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
 """The columns of the rates that a join does not have."""
 
 
 class Made(NamedTuple):
-    """What the study itself has: `rates.csv`, `agreement/rates.csv`, `surest/agreement.csv`, `surest/summary.csv`."""
+    """What the study itself has: `rates.csv`, `agreement/rates.csv`, `surest/agreement.csv`, `surest/summary.csv`.
+
+    `pairs` has by metric the suspected pairs by row number, as confirmation leaves them.
+    """
 
     rates: pd.DataFrame
     agreement: pd.DataFrame
     agreeing: pd.DataFrame
     summary: pd.DataFrame
+    pairs: Mapping[str, Source]
 
 
 class _Attack(NamedTuple):
@@ -76,21 +86,56 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     chosen = list(_within(_at_hand(settings, files), settings.budget))
     n, done = max(sum(tried for _, tried in chosen), 1), 0
     joins = Joins(files, [variable.name for variable in settings.declared.variables])
-    lines = list(_declared(settings, made))
+    lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
+    for source in made.pairs.values():
+        records.add(source)
     for one, tried in chosen:
         line: dict[str, Any] = {}
-        if tried:
+        if tried and one.attack is not None:
             job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n))
-            line = (
-                _joined(joins.claims(one.names), settings, files)
-                if one.attack is None
-                else _attacked(one.attack, settings, job)
-            )
-            done += 1
+            line, pairs = _attacked(one.attack, settings, job)
+            if one.kind == STANDARD:
+                records.add(pairs)
+        elif tried:
+            line = _joined(joins.claims(one.names), settings, files)
+        done += tried
         lines.append({**line, "kind": one.kind, "metric": one.metric, "detail": one.detail})
-    table = pd.DataFrame(lines).drop(columns="stratum").assign(n_linked=len(np.unique(files.iuf["puf"].to_numpy())))
+    lines.append(records.line(lines[0]))
+    n_linked = len(np.unique(files.iuf["puf"].to_numpy()))
+    table = pd.DataFrame(lines).drop(columns="stratum").assign(n_linked=n_linked)
     best = {"n_suspected_right": "best_rank_correct", "suspected_right_rate": "best_rank_correct_rate"}
-    return _ordered(table.assign(**{name: table[column] for name, column in best.items()}))
+    table = table.assign(**{name: table[column] for name, column in best.items()})
+    if n_linked:
+        table.loc[table["kind"] == ANY, "reach"] = table["n_confirmed"] / n_linked
+    return _ordered(table)
+
+
+class _Records:
+    """The records that any of several metrics suspects, and that any confirms."""
+
+    def __init__(self, n: int) -> None:
+        self._suspected, self._confirmed = np.zeros(n, bool), np.zeros(n, bool)
+
+    def add(self, pairs: Source) -> None:
+        """Add the suspected pairs of a metric."""
+        for batch in batches.merge([pairs], columns=["puf", "confirmed"]):
+            puf = batch["puf"].to_numpy()
+            self._suspected[puf] = True
+            self._confirmed[puf[batch["confirmed"].to_numpy()]] = True
+
+    def line(self, of_files: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the line of the declared and the standard metrics together, whose files have these numbers."""
+        suspected, confirmed = int(self._suspected.sum()), int(self._confirmed.sum())
+        n = np.array([of_files["n_puf"]])
+        found = rates_of(n, np.array([suspected]), np.array([confirmed]))
+        return {
+            "kind": ANY,
+            "metric": ANY,
+            "detail": "",
+            **{name: of_files[name] for name in OF_FILES},
+            **{name: values[0] for name, values in found.items()},
+            "conditional_rate": confirmed / suspected if suspected else np.nan,
+        }
 
 
 def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:
@@ -138,11 +183,11 @@ def _declared(settings: ChallengeSettings, made: Made) -> Iterator[dict[str, Any
 
 def _attacked(
     attacked: tuple[AttackSettings, AttackFiles], settings: ChallengeSettings, context: ScoringContext
-) -> dict[str, Any]:
-    """Return the line of an attack with one metric."""
+) -> tuple[dict[str, Any], pa.Table]:
+    """Return the line of an attack with one metric, and its pairs by row number."""
     made = attack(*attacked, context)
-    (claims,) = claim(*attacked, made, settings.right).claims.values()
-    return {**_whole(made.rates), **_summary(claims, settings)}
+    (claims,), (tables,) = claim(*attacked, made, settings.right).claims.values(), made.metrics.values()
+    return {**_whole(made.rates), **_summary(claims, settings)}, tables.positions
 
 
 def _joined(pairs: pa.Table, settings: ChallengeSettings, files: AttackFiles) -> dict[str, Any]:

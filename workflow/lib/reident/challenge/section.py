@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from reident.sections.base import Section
 
 ALL, NONE = "all", "none"
-"""Words that stand for the section: every attack at hand is tried, or none."""
+"""Words that stand for the section: every attack at hand is tried, or none of them."""
 
 DEFAULT_WORK = 60
 """Seconds of one processor that the attacks at hand may take by their estimate."""
@@ -18,17 +18,18 @@ DEFAULT_WORK = 60
 class Challenge(Section):
     """How far the attacks at hand are tried that the study does not declare."""
 
-    work: float | Literal["all"] = Field(
+    work: float | None = Field(
         DEFAULT_WORK,
         ge=0,
         description="The work that these attacks may take, in seconds of one processor by an estimate from the numbers "
         "of pairs and of variables, which is the same on every machine: standard attacks first, then joins, then those "
-        "without a variable. `all`: every attack is tried; 0: none. Source: METHODS §6.10.",
+        "without a variable. With 0 none is tried, as with `challenge: none`; with `challenge: all` each is. Source: "
+        "METHODS §6.10.",
     )
 
 
 def _worded(value: Any) -> Any:
-    return {"work": ALL if value == ALL else 0} if value in (ALL, NONE) else value
+    return {ALL: {"work": None}, NONE: {"work": 0}}.get(value, value) if isinstance(value, str) else value
 
 
 Challenged = Annotated[Challenge, BeforeValidator(_worded, json_schema_input_type=Literal["all", "none"] | Challenge)]

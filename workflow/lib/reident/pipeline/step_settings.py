@@ -12,7 +12,6 @@ from datetime import date
 from typing import Any
 
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
-from reident.challenge.section import ALL
 from reident.challenge.settings import ChallengeSettings
 from reident.challenge.standard import standard
 from reident.filerisk.settings import (
@@ -255,9 +254,8 @@ def comparing_metrics(study: Study) -> MetricComparisonSettings:
 
 def challenging(study: Study) -> ChallengeSettings:
     """Return the settings of the step `challenge`."""
-    declared, work = attacking(study), study.challenge.work
-    right = comparing_metrics(study).right
-    return ChallengeSettings(declared, standard(declared), right, None if work == ALL else float(work))
+    declared = attacking(study)
+    return ChallengeSettings(declared, standard(declared), comparing_metrics(study).right, study.challenge.work)
 
 
 def counting(study: Study) -> AgreementSettings:

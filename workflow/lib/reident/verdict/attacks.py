@@ -13,7 +13,7 @@ import pandas as pd
 
 from reident.challenge.attacks import DECLARED, EXACT, JOIN, STANDARD, WITHOUT
 from reident.intake.severity import UNDERSTATES, StudyWarning
-from reident.linkage.settings import AGREEMENT
+from reident.linkage.settings import AGREEMENT, ANY
 from reident.plausibility.warnings import in_words
 from reident.verdict.outcomes import BREAKS, EXCEEDS, NOTHING, PASSES, Outcome
 from reident.verdict.rates import CLAIMS, COLUMNS, ends, judge_metric
@@ -32,6 +32,7 @@ def name(kind: str, metric: str, detail: str) -> str:
     """Return the name of an attack at hand where tables have a metric; a declared one has that of its metric."""
     names = {
         DECLARED: metric,
+        ANY: "any standard",
         STANDARD: f"standard {metric}",
         JOIN: f"{EXACT} {detail}",
         WITHOUT: f"{metric} without {detail}",
@@ -69,6 +70,10 @@ def outcomes(decision: Decision, attacks: pd.DataFrame) -> Iterator[Outcome]:
     common = bounds(decision, list(attacks.loc[attacks["kind"] == DECLARED, "metric"]))
     for line in of_others(attacks).to_dict("records"):
         is_declared = line["kind"] == DECLARED
+        if line["kind"] == ANY:  # no single metric, nor one order of claims
+            if decision.confirmed_by_any_at_most is not None:
+                yield _counted(ATTACK, BY_ANY, line, "n_confirmed", decision.confirmed_by_any_at_most)
+            continue
         own = decision.given("metrics", line["metric"]) if is_declared else {}
         yield from (_outcome(line, *limit, decision.by) for limit in common.items() if limit[0] not in own)
         if is_declared:
@@ -144,7 +149,7 @@ def _warning(line: pd.Series, limit: str, bound: float, attacks: int) -> StudyWa
     fields = {
         "metric": in_words(str(line["metric"])),
         "how": str(line["kind"]),
-        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] not in (DECLARED, STANDARD) else "",
+        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] not in (DECLARED, STANDARD, ANY) else "",
         "n": n,
         "claims": int(line[whole]),
         "bound": float(bound) if is_share else int(bound),

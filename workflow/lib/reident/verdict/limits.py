@@ -147,7 +147,7 @@ def _marked(decision: Decision, tables: Mapping[str, pd.DataFrame], outcomes: Se
             # While a share of the claims is right, there are at most this many for each right one.
             bound = one.bound * decision.surest.right if one.about == SUREST and decision.surest else one.bound
             out_of_reach = is_out_of_reach(one.limit, bound, line, n_linked)
-        yield one._replace(outcome=UNBREAKABLE) if out_of_reach else one
+        yield one._replace(outcome=UNBREAKABLE) if out_of_reach and one.outcome != NONE else one
 
 
 def _without_line(

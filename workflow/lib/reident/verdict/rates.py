@@ -81,9 +81,11 @@ def is_out_of_reach(limit: str, bound: float, line: Mapping[str, Any] | pd.Serie
     n_linked : float
         The PUF records with at least one link; NaN where this is not known.
     """
-    n = float(line["n_findable"])
+    unknown = float("nan")  # a bag of an earlier release may not have all columns
+    n = float(line.get("n_findable", unknown))
     if not n:  # without a link nothing is known
         return False
     if limit in CLAIMS:
         return bound >= 1
-    return n / {"confirmed_rate_at_most": float(line["n_puf"]), "reach_at_most": n_linked}.get(limit, 1.0) <= bound
+    whole = {"confirmed_rate_at_most": float(line.get("n_puf", unknown)), "reach_at_most": n_linked}.get(limit, 1.0)
+    return n / whole <= bound

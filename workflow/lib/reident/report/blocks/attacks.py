@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from reident.challenge.attacks import DECLARED, JOIN, STANDARD, WITHOUT
 from reident.challenge.standard import NAMES
-from reident.linkage.settings import AGREEMENT
+from reident.linkage.settings import AGREEMENT, ANY
 from reident.report import style
 from reident.report.blocks.common import DASHED
 from reident.report.columns import columns
@@ -45,7 +45,7 @@ def in_words(line: Mapping[str, Any]) -> str:
     if kind == AGREEMENT:
         return TEXT("name.agreement", k=int(line["detail"]))
     names = listed([escape(name) for name in str(line["detail"]).split("+")])
-    named = {"metric": metric} if kind != JOIN else {}
+    named = {"metric": metric} if kind not in {JOIN, ANY} else {}
     return TEXT(f"name.{kind}", **named, **({"names": names} if kind in {JOIN, WITHOUT} else {}))
 
 
@@ -76,6 +76,7 @@ def at_hand(results: Results) -> pd.DataFrame:
     The strongest attack names most people rightly by one best guess for each record; of equal ones it finds most.
     """
     lines = tried(results)
+    lines = lines[lines["kind"] != ANY]
     is_own = lines["kind"] == DECLARED
     others = lines[~is_own].sort_values(["n_right", "n_confirmed"], ascending=False, kind="stable")
     return pd.concat([lines[is_own], others], ignore_index=True)
@@ -86,15 +87,21 @@ def strongest(results: Results) -> pd.Series:
     return at_hand(results).sort_values(["n_right", "n_confirmed"], ascending=False, kind="stable").iloc[0]
 
 
+def of_any(results: Results) -> pd.Series:
+    """Return what the declared and the standard metrics find together."""
+    lines = tried(results)
+    return lines[lines["kind"] == ANY].iloc[0]
+
+
 def untried(results: Results) -> int:
     """Return how many attacks at hand were not tried."""
     return int(results.table(ATTACKS)["n_suspected"].isna().sum())
 
 
-def limits_on(results: Results, attack: str) -> pd.DataFrame:
-    """Return the limits that an attack, or all metrics together, are compared with, with their outcomes."""
+def limits_on(results: Results, *names: str) -> pd.DataFrame:
+    """Return the limits that an attack of these names is compared with, with their outcomes."""
     limits = results.table(LIMITS) if results.has(LIMITS) else pd.DataFrame(columns=["about", "metric", "outcome"])
-    return limits[(limits["about"] == ATTACK) & (limits["metric"] == attack) & results.confirmable]
+    return limits[(limits["about"] == ATTACK) & limits["metric"].isin(names) & results.confirmable]
 
 
 def without(results: Results, metric: str) -> pd.Series:
@@ -109,9 +116,10 @@ def attacks_text(results: Results) -> str:
     """Say which attacks are at hand, which one confirms most, and what was not tried."""
     lines = results.table(ATTACKS)
     done = tried(results)
-    texts = [TEXT("text", n=len(done))]
+    texts = [TEXT("text", n=int((done["kind"] != ANY).sum()))]
     if results.confirmable:
-        most = done.loc[done["n_confirmed"].idxmax()]
+        single = done[done["kind"] != ANY]
+        most = single.loc[single["n_confirmed"].idxmax()]
         fields = {"attack": most["words"], "suspected": count(most["n_suspected"])}
         texts.append(TEXT("most", n=int(most["n_confirmed"]), **fields))
     else:

@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, untried, without
+from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
 from reident.report.blocks.common import FEW, share_of
 from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
 from reident.report.blocks.protection import PROTECTION
@@ -87,7 +87,7 @@ def _named(variables: str, names: list[str]) -> str:
 def product(results: Results) -> str:
     """Show the attacks at hand beside the limits: the conditional rate as a product, and how often claims are right."""
     lines, n_left = _shown(results)
-    scale = squares_of(results.whole["n_puf"].iloc[0], [confirmed(results)])
+    scale = squares_of(results.whole["n_puf"].iloc[0], [of_any(results)["n_confirmed"]])
     names = [TEXT("product.limit"), *(f"**{words}**" for words in lines["words"])]
     rows = [_limit_cells(results), *(_cells(results, line, scale) for _, line in lines.iterrows())]
     headings = TEXT.group("product.columns")

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from reident.challenge.attacks import DECLARED, STANDARD
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
 from reident.report.blocks import filerisk, matching
-from reident.report.blocks.attacks import ATTACKS, at_hand, limits_on, strongest
-from reident.report.blocks.front import confirmed, outcome_of, overlap_of
+from reident.report.blocks.attacks import ATTACKS, at_hand, limits_on, of_any, strongest
+from reident.report.blocks.front import outcome_of
 from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import SUMMARY as SUREST
 from reident.report.blocks.surest import summary as surest_lines
@@ -196,19 +197,18 @@ def _attacks(results: Results, scale: Squares) -> Iterator[Strip]:
         about = TEXT("about.strongest", n=scale.words(line["n_right"]), squares=count(scale.squares))
         name = TEXT("name.strongest", attack=line["words"])
         yield _strip(results, scale, name, about, line.to_dict(), limits_on(results, line["name"]))
-    if len(results.metrics) > 1 and results.has("description/overlap.csv"):
-        line = {f"n_{kind}": overlap_of(results, kind) for kind in ("suspected", "confirmed")}
-        limits = limits_on(results, ANY)
-        yield _strip(
-            results, scale, TEXT("name.any"), TEXT("about.any"), line | {"n_puf": n_puf, "metric": ANY}, limits
-        )
+    if at_hand(results)["kind"].isin([DECLARED, STANDARD]).sum() > 1 or not results.confirmable:
+        line = of_any(results)
+        classes = line[["n_suspected", "n_confirmed", "n_puf", "metric"]].to_dict()
+        limits = limits_on(results, ANY, line["name"])
+        yield _strip(results, scale, TEXT("name.any"), TEXT("about.any"), classes, limits)
 
 
 @block("rates.csv", ATTACKS)
 def strips(results: Results) -> str:
     """Show of 100 released records how many the intruder holds, and how many the strongest and any attack finds."""
     n_puf = results.whole["n_puf"].iloc[0]
-    scale = squares_of(n_puf, [confirmed(results)])
+    scale = squares_of(n_puf, [of_any(results)["n_confirmed"]])
     lines = [_drawn(strip, scale) for strip in _attacks(results, scale)]
     if (claims := surest(results)) is not None:
         size, right, metric = claims
