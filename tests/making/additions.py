@@ -126,6 +126,8 @@ def write_surest(
     summary = surest.summarize(tables, limit and limit[0])
     write_table(folder / "surest/summary.csv", summary)
     attacks = pd.read_csv(folder / "attacks.csv", dtype={"detail": str}).assign(n_at_95_percent=0, n_at_limit=0)
+    agreement = attacks.head(1).assign(kind="agreement", metric="agreement", detail="2")
+    attacks = pd.concat([attacks, agreement if "agreement" in ordered else agreement.head(0)], ignore_index=True)
     for line in summary.to_dict("records"):
         same = (attacks["metric"] == line["metric"]) & attacks["kind"].isin(["declared", "agreement"])
         attacks.loc[same, ["n_right", "n_at_95_percent", "n_at_limit"]] = [

@@ -198,10 +198,8 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
     write_table(folder / "plausibility.csv", _plausibility(variables))
     made = _surest(shape, rates)
-    for path, table in {
-        **made,
-        "attacks.csv": _attacks(shape, rates, made["surest/summary.csv"], _overlap(shape, rates)),
-    }.items():
+    attacks = _attacks(shape, rates, made["surest/summary.csv"], _overlap(shape, rates))
+    for path, table in {**made, "attacks.csv": attacks}.items():
         write_table(folder / path, table)
     lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
@@ -578,7 +576,7 @@ def _plausibility(variables: pd.DataFrame) -> pd.DataFrame:
 def _attacks(shape: Shape, rates: pd.DataFrame, summary: pd.DataFrame, overlap: pd.DataFrame) -> pd.DataFrame:
     """The attacks at hand: the metrics, a standard one, joins, and the metrics without a variable find half as many."""
     whole, names = rates[rates["stratum"] == "ALL"].set_index("metric"), [name for name, *_ in shape.variables]
-    reached = whole[whole["n_confirmed"] > 0]
+    reached = whole[(whole["n_confirmed"] > 0) & whole["reach"].notna()]
     n_linked = round((reached["n_confirmed"] / reached["reach"]).iloc[0]) if len(reached) else 0
     claims = summary.set_index("metric")
     lines = [

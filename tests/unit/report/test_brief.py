@@ -338,7 +338,8 @@ def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(re
 def test_agreement_that_may_be_above_by_chance_says_so(results, low, high, words):
     study = results(limit=0.2)
     lines = pd.read_csv(study.folder / "attacks.csv", dtype={"detail": str})
-    at = lines.index[lines["kind"] == "agreement"][0]
+    at = lines.index[lines["kind"] == "standard"][0]
+    lines.loc[at, ["kind", "metric", "detail"]] = "agreement", "agreement", "2"
     lines.loc[at, ["n_suspected", "n_confirmed", "n_right"]] = 400, 100, lines["n_right"].max() + 1
     lines.loc[at, ["conditional_rate", "conditional_low", "conditional_high"]] = 0.25, low, high
     write_table(study.folder / "attacks.csv", lines)

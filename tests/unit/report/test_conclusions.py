@@ -134,7 +134,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("several limits, one broken by all", {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}},
      {"ABOVE", "others above", "many above", "cell above", "strip above"} | NOTABLE),
     ("several limits, one broken by two", {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 150}},
-     {"ABOVE", "others above", "each above", "cell above", "strip above"} | NOTABLE),
+     {"ABOVE", "each above", "cell above", "strip above"} | NOTABLE),
     ("several limits, met", {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 0.9}},
      {"WITHIN", "each within", "strip within"} | NOTABLE),
     ("a limit that nothing can break", {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
@@ -167,7 +167,7 @@ def front_page(study: Results) -> str:
 BRIEF = {
     "held": r"\*\*\w+ held\*\* \[[\d,]+ of [\d,]+\. The others cannot be found with this file\]",
     "found": r"\*\*Strongest attack: [\w ]+\*\* \[Its one best guess for each record is right for [\w ]+ of \d+\]",
-    "any": r"\*\*Any metric\*\* \[at least one that the study declares\]",
+    "any": r"\*\*Any metric\*\* \[at least one, declared or standard\]",
     "surest": r"\*\*The \d+ surest claims\*\* \[made by \w+; a square is a claim\]",
     "heading": r"Of \d+ records to be released, the intruder holds \w+; the strongest attack finds [\w ]+ \(.+\) \{",
     "heading unknown": r"How many of \d+ records the intruder finds is not known \{\.brief\}",
@@ -190,7 +190,7 @@ ALWAYS = {"held", "chance", "one guess", "heading", "found", "interval"}
     [
         ({"limit": 0.05}, ALWAYS | {"any", "surest", "paradox"}),
         ({"limit": None}, ALWAYS | {"any", "surest", "paradox"}),
-        ({"metrics": ("taxicab",)}, ALWAYS | {"surest"}),
+        ({"metrics": ("taxicab",)}, ALWAYS | {"any", "surest"}),
         ({"nothing_suspected": EVERY}, {"held", "heading", "found", "any", "interval"}),
         ({"nothing_confirmed": EVERY}, ALWAYS | {"any"}),
         ({"linked": 0.0, "lost": False, "nothing_confirmed": EVERY}, {"any", "heading unknown", "unknown"}),
