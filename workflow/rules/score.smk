@@ -62,8 +62,6 @@ rule score:
         "results/{study}/logs/score.{metric}.{scatteritem}.log",
     benchmark:
         "results/{study}/benchmarks/score.{metric}.{scatteritem}.tsv"
-    # Before `leave_out`, which runs the same compiled code: in a first run, only one of them compiles it.
-    priority: 1
     conda:
         "../../environment.yml"
     # Small files are compared before a second thread has started.

@@ -8,7 +8,7 @@ from reident.report.blocks import choices
 from reident.report.sentences import Sentences
 from reident.sections.language import LANGUAGES
 
-SENTENCES = [("brief", "about.metric"), ("edition-tables", "records.metrics.each")]
+SENTENCES = [("edition-tables", "records.metrics.each")]
 """The groups of sentences that say what each metric is."""
 
 

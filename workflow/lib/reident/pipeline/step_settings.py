@@ -12,6 +12,8 @@ from datetime import date
 from typing import Any
 
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
+from reident.challenge.settings import ChallengeSettings
+from reident.challenge.standard import standard
 from reident.filerisk.settings import (
     RISKS,
     AssessmentSettings,
@@ -99,7 +101,8 @@ def masking(study: Study) -> MaskingSettings:
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), study.units)
+    units = study.units and study.units.model_copy(update={"kind": None})  # a word of the report
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), units)
 
 
 def stratifying(study: Study) -> StratificationSettings:
@@ -248,6 +251,12 @@ def comparing_metrics(study: Study) -> MetricComparisonSettings:
     """Return the settings of the step `compare_metrics`."""
     limit = study.decision.surest if study.decision is not None else None
     return MetricComparisonSettings(rating(study), None if limit is None else limit.right)
+
+
+def challenging(study: Study) -> ChallengeSettings:
+    """Return the settings of the step `challenge`."""
+    declared = attacking(study)
+    return ChallengeSettings(declared, standard(declared), comparing_metrics(study).right, study.challenge.work)
 
 
 def counting(study: Study) -> AgreementSettings:
@@ -545,7 +554,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "prepare": preparing,
     "stratify": stratifying,
     "check_description": checking,
-    "leave_out": attacking,
+    "challenge": challenging,
     "bin": cutting,
     "weigh": weighing,
     "confirm": confirming,

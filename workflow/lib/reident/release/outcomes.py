@@ -12,6 +12,7 @@ from reident.linkage.settings import WHOLE
 from reident.release.cells import Cell
 from reident.release.facts import LimitOutcome
 from reident.sections.decision import LIMITS
+from reident.verdict.attacks import is_own
 
 WITHHELD = "withheld"
 """What is published instead of an outcome that is no linear relation between published counts."""
@@ -50,7 +51,7 @@ def publish(
         rate, outcome, metric = _RATES.get(line["limit"]), _WORDS.get(line["outcome"]), line["metric"]
         if rate is None or outcome is None or (line["limit"] == "conditional_rate_at_most" and not by_estimate):
             continue
-        if metric not in rank_limits:  # the join on exact values, of which no count is published
+        if metric not in rank_limits:  # another attack at hand, of which no count is published
             continue
         numerator = Cell(rate[0], metric=metric, rank_limit=rank_limits[metric])
         denominator = None if rate[1] is None else _denominator(rate[1], numerator)
@@ -71,7 +72,7 @@ def table(limits: pd.DataFrame, published: list[LimitOutcome]) -> pd.DataFrame:
         outcomes[limit.numerator.metric, rate, limit.bound] = limit.outcome
     names = ["about", "limit", "metric", "bound"]
     lines = []
-    for line in limits.to_dict("records"):
+    for line in limits[is_own(limits, {})].to_dict("records"):
         key = line["metric"], _RATES.get(line["limit"]), float(line["bound"])
         # What a limit on risks was judged by tells on which side of it the file is.
         judged_by = {"metric": ""} if line["limit"] in _BY_BASIS and line["metric"] != UNITS else {}
