@@ -153,7 +153,7 @@ def closest_premise(results: Results) -> str:
         return paragraphs(text, TEXT("premise.no_holdout"))
     fields = {"people": some(int(line["n_holdout"]), "person"), "expected": percent(line["expected"])}
     outcome = TEXT(f"premise.{'' if is_comparable(results) else 'not_'}comparable", **_compared(results))
-    return paragraphs(text, f"{TEXT('premise.holdout', **fields)} {outcome}")
+    return paragraphs(text, TEXT("premise.holdout", **fields), outcome)
 
 
 @block(CLOSEST, NEARNESS, DISTANCES)
