@@ -152,8 +152,9 @@ def closest_premise(results: Results) -> str:
     if not has_holdout(results):
         return paragraphs(text, TEXT("premise.no_holdout"))
     fields = {"people": some(int(line["n_holdout"]), "person"), "expected": percent(line["expected"])}
-    outcome = TEXT(f"premise.{'' if is_comparable(results) else 'not_'}comparable", **_compared(results))
-    return paragraphs(text, TEXT("premise.holdout", **fields), outcome)
+    outcome = "comparable" if is_comparable(results) else "not_comparable"
+    compared = TEXT(f"premise.{outcome}", **_compared(results))
+    return paragraphs(text, TEXT("premise.holdout", **fields), compared)
 
 
 @block(CLOSEST, NEARNESS, DISTANCES)
