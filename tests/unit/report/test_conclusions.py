@@ -15,7 +15,7 @@ import pytest
 from making.additions import RIVALS, write_larger, write_surest, write_together, write_utility, write_why
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
-from making.matching import MATCHING, TRUE, WITH_HOLDOUT, write_matching
+from making.matching import MATCHING, TRUE, WITH_HOLDOUT, people, write_matching
 from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
 from making.warnings import Sentence
@@ -333,17 +333,23 @@ NEARNESS = {
     "no holdout": r"The study has no holdout, so nothing follows from the distances",
     "as expected": r"are expected if nothing was memorised: the differences are within chance",
     "too few": r"even if (its|their) closest records were all confidential, this could be chance",
-    "nearer": r"chance explains at most .+: the synthesis \*\*has memorised confidential records\*\*",
+    "nearer": r"\*\*more than chance explains\*\* \(at most .+Memory explains it if the .+ of one file",
     "below": r"fewer than chance explains .+ Nothing follows about memory",
-    "copied": r"This is more than chance explains: \*\*people were copied\*\*",
+    "copied": r"This is \*\*more than chance explains\*\* \(level 95 %\)\. Copying explains it if both",
     "not copied": r"The same holds for .+ of the holdout: the difference is within chance",
     "one file": r"For .+ of the synthetic file, [\d.]+ % of the closest",
     "worst file": r"For .+ of synthetic file 2, [\d.]+ % of the closest",
     "why not": r"No conclusion follows from these distances",
     "above": r"confidential records: above the limit\*\*.+Broken: at most 1 % more .+ here [\d.]+ %",
     "within": r"confidential records: within the limit\*\*.+Met: at most 1 % more .+ here 0\.0 %",
-    "share": r"\| memorised \|",
-    "copies": r"\| copied \|",
+    "alike": r"The two files differ no more than random parts of one file would \(probability [\d.]+ %; level 95 %\)",
+    "unlike": r"The two files differ in .+ more than random parts of one file would .+ no conclusion follows",
+    "income": r"Nothing follows about memory, in either direction.+ already differ in income more than random parts",
+    "together": r"Nothing follows about memory, in either direction.+ already differ in which values occur together",
+    "no verdict": r"no verdict\*\*.+more than random parts of one file would, so nothing follows about memory",
+    "nothing": r"\| no conclusion \|",
+    "share": r"\| more than chance \|.+\| Identical",
+    "copies": r"\| Identical.+\| more than chance \|",
     "chance": r"\| within chance \|",
     "few": r"\| within chance, too few nearest records to tell \|",
 }
@@ -354,6 +360,19 @@ ONE_HELD = {**WITH_HOLDOUT, "synthetic": MATCHING["synthetic"][:1]}
 def other_people(copy, _):
     draw = np.random.default_rng(7)
     return copy.assign(job=draw.integers(0, 9, len(copy)), income=np.exp(draw.normal(10, 0.7, len(copy))).round())
+
+
+def others(true):
+    return people(np.random.default_rng(9), len(true))
+
+
+def richer(true):
+    return others(true).assign(income=lambda held: (1.5 * held["income"]).where(held["income"] > 0, -9).round())
+
+
+def sorted_jobs(true):
+    """The people of the confidential file, whose jobs follow their incomes."""
+    return true.sort_values("income").assign(job=sorted(true["job"]))
 
 
 def copying(records, file=1):
@@ -372,19 +391,22 @@ def copying(records, file=1):
     ("section", "change", "holdout", "decision", "expected"),
     [
         ({**MATCHING, "closest": {}}, other_people, None, {}, {"no holdout", "why not"}),
-        (ONE_HELD, other_people, None, {}, {"as expected", "too few", "one file", "chance", "few"}),
-        (ONE_HELD, copying(3), None, {}, {"as expected", "too few", "not copied", "one file", "chance", "few"}),
-        (ONE_HELD, copying(300), None, CLOSE, {"nearer", "copied", "one file", "above", "share", "copies"}),
-        (WITH_HOLDOUT, copying(100, 2), None, {},
-         {"nearer", "copied", "worst file", "share", "copies", "chance", "few"}),
-        (WITH_HOLDOUT, copying(10, 2), None, {},
-         {"nearer", "copied", "worst file", "share", "copies", "chance", "few"}),
+        (ONE_HELD, other_people, None, {}, {"alike", "as expected", "too few", "one file", "chance", "few"}),
+        (ONE_HELD, copying(3), None, {},
+         {"alike", "as expected", "too few", "not copied", "one file", "chance", "few"}),
+        (ONE_HELD, copying(300), None, CLOSE, {"alike", "nearer", "copied", "one file", "above", "share", "copies"}),
+        (WITH_HOLDOUT, copying(100, 2), others, {},
+         {"alike", "nearer", "copied", "worst file", "share", "copies", "chance", "few"}),
+        (WITH_HOLDOUT, copying(10, 2), others, {},
+         {"alike", "nearer", "copied", "worst file", "share", "copies", "chance", "few"}),
         (ONE_HELD, other_people, lambda true: other_people(true, 1), CLOSE,
-         {"below", "one file", "within", "chance"}),
+         {"alike", "below", "one file", "within", "chance"}),
+        (ONE_HELD, copying(300), richer, CLOSE, {"unlike", "income", "no verdict", "nothing"}),
+        (ONE_HELD, other_people, sorted_jobs, {}, {"unlike", "together", "nothing"}),
     ],
     ids=[
         "no holdout", "other people", "three people", "all copied", "one file of three", "ten people",
-        "the holdout is the synthetic file",
+        "the holdout is the synthetic file", "richer holdout", "other relation",
     ],
 )  # fmt: skip
 def test_a_conclusion_about_nearness(tmp_path, section, change, holdout, decision, expected):

@@ -273,6 +273,21 @@ def test_a_limit_of_nearness_is_for_the_file_with_the_largest_excess(limit, expe
     assert found.limits["value"].tolist() == pytest.approx([0.05])
 
 
+@pytest.mark.parametrize("limit", [0.05, 0.049999])
+@pytest.mark.parametrize(("differs", "code"), [("income", "holdout_differs"), ("", "holdout_differs_jointly")])
+def test_a_limit_of_nearness_has_no_verdict_where_the_holdout_differs(limit, differs, code):
+    table = pd.DataFrame({"file": ["1", "2"], "share": [0.45, 0.55], "expected": [0.5, 0.5]})
+    premise = pd.DataFrame({"comparison": ["neighbours", "variable"], "variable": ["", "income"]})
+    premise = premise.assign(probability=[0.5, 0.001], differs=premise["variable"] == differs)
+    found = judged({"nearer_excess_at_most": limit}, **{"matching/closest.csv": table, "matching/premise.csv": premise})
+    assert verdict(found) == verdict(found, "closest") == "none"
+    assert found.limits["outcome"].tolist() == ["none"]
+    (warning,) = found.warnings.query("about == 'closest'").to_dict("records")
+    assert (warning["severity"], warning["code"]) == ("invalidates", code)
+    alike = {"matching/closest.csv": table, "matching/premise.csv": premise.assign(differs=False)}
+    assert verdict(judged({"nearer_excess_at_most": limit}, **alike), "closest") in ("above", "within")
+
+
 @pytest.mark.parametrize(
     ("ends", "outcome", "expected"),
     [

@@ -27,6 +27,7 @@ TABLES = (
     "matching/scenarios.csv",
     "matching/pooled.csv",
     "matching/closest.csv",
+    "matching/premise.csv",
     "filerisk/warnings.csv",
     "filerisk/cells.csv",
     "filerisk/summary.csv",

@@ -12,6 +12,7 @@ from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarni
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
+from reident.matching import premise
 from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
 from reident.verdict.settings import VerdictSettings
@@ -58,6 +59,8 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
     parts.append(of_attack(settings, tables).assign(about=ATTACK))
     parts.append(table([*_of_records_alone(settings, tables), *_absent(tables)]).assign(about=FILE))
+    if "matching/premise.csv" in tables:
+        parts.append(table(premise.warnings(tables["matching/premise.csv"])).assign(about=CLOSEST))
     return ordered(pd.concat(parts, ignore_index=True))
 
 
