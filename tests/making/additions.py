@@ -123,8 +123,7 @@ def write_surest(
 ) -> Path:
     """Give the metrics in a folder of results these right claims, as (claims, right ones) up to each certainty."""
     tables = {metric: claims_of(lines) for metric, lines in ordered.items()}
-    guesses = {metric: surest.Guess(*lines[-1]) if lines else surest.Guess(0, 0.0) for metric, lines in ordered.items()}
-    summary = surest.summarize(tables, guesses, limit and limit[0])
+    summary = surest.summarize(tables, limit and limit[0])
     write_table(folder / "surest/summary.csv", summary)
     attacks = pd.read_csv(folder / "attacks.csv", dtype={"detail": str}).assign(n_at_95_percent=0, n_at_limit=0)
     agreement = attacks.head(1).assign(kind="agreement", metric="agreement", detail="2")

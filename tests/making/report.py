@@ -596,9 +596,7 @@ def _attacks(shape: Shape, rates: pd.DataFrame, summary: pd.DataFrame, overlap: 
         line = _found(first, int(own["n_suspected"]), int(own["n_confirmed"]) // 2)
         lines.append({**first, "kind": "without", "metric": metric, "detail": name, **line})
     table = pd.DataFrame(lines).assign(n_linked=n_linked)
-    best = {"n_suspected_right": table["best_rank_correct"], "suspected_right_rate": table["best_rank_correct_rate"]}
-    columns = [column.name for column in TABLES["challenge"][0].columns]
-    return table.assign(**best)[columns]
+    return table[[column.name for column in TABLES["challenge"][0].columns]]
 
 
 def _found(line: dict, claims: int, right: int) -> dict:
@@ -624,15 +622,14 @@ def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     whole = rates[rates["stratum"] == "ALL"].set_index("metric")
     best = {metric: whole.loc[metric, ["n_suspected", "best_rank_correct"]].tolist() for metric in shape.metrics}
     claims = {metric: _ordered(n, right) for metric, (n, right) in best.items()}
-    guesses = {metric: surest.Guess(int(n), right) for metric, (n, right) in best.items()}
     agreeing = [rates[rates["metric"] == metric].assign(metrics=k) for k, metric in enumerate(shape.metrics, start=1)]
     if len(shape.metrics) > 1:
-        claims["agreement"], guesses["agreement"] = claims[shape.metrics[0]], guesses[shape.metrics[0]]
+        claims["agreement"] = claims[shape.metrics[0]]
     else:
         agreeing = [agreeing[0].iloc[:0]]
     limit = (shape.decision or {}).get("surest", {}).get("right")
     return {
-        "surest/summary.csv": surest.summarize(claims, guesses, limit),
+        "surest/summary.csv": surest.summarize(claims, limit),
         "surest/curve.csv": surest.curves(claims),
         "agreement/rates.csv": pd.concat(agreeing).drop(columns=OF_ONE_METRIC),
     }

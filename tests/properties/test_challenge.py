@@ -92,7 +92,7 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
     for line in kinds["declared"].to_dict("records"):
         whole = tables.rates[(tables.rates["metric"] == line["metric"]) & (tables.rates["stratum"] == "ALL")].iloc[0]
         assert line["n_confirmed"] == whole["n_confirmed"]
-        assert line["n_suspected_right"] == pytest.approx(whole["best_rank_correct"])
+        assert line["best_rank_correct"] == pytest.approx(whole["best_rank_correct"])
     assert ("agreement" in kinds) == (len(declared) > 1)
     lines = {(line["kind"], line["metric"], line["detail"]): line for line in table.to_dict("records")}
     found = [found_by(study, rows), *(found_by(standard(study, metric), rows) for metric in DEFAULTS)]
@@ -140,7 +140,7 @@ def test_joins_equal_brute_force(drawn):
     assert set(found) == set(joins.sets(names))
     for own, line in found.items():
         claims, right = joins.joined(*sides, links, own)
-        numbers = ["n_suspected", "n_pairs", "n_single", "n_claims"], ["n_confirmed", "n_right", "n_suspected_right"]
+        numbers = ["n_suspected", "n_pairs", "n_single", "n_claims"], ["n_confirmed", "n_right", "best_rank_correct"]
         assert [line[name] for name in numbers[0]] == [claims] * 4
         assert [line[name] for name in numbers[1]] == [right] * 3
         assert line["conditional_rate"] == pytest.approx(right / claims if claims else np.nan, nan_ok=True)

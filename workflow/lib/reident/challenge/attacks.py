@@ -16,6 +16,7 @@ from reident.challenge.work import of_attack, of_join
 from reident.linkage import batches, surest
 from reident.linkage.attack import AttackFiles, attack, claim
 from reident.linkage.attack_settings import AttackSettings
+from reident.linkage.claims import of_pairs
 from reident.linkage.counterfactual import recode
 from reident.linkage.metrics.contract import ScoringContext, progress_of_share
 from reident.linkage.rates import rate, rates_of
@@ -103,8 +104,6 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     lines.append(records.line(lines[0]))
     n_linked = len(np.unique(files.iuf["puf"].to_numpy()))
     table = pd.DataFrame(lines).drop(columns="stratum").assign(n_linked=n_linked)
-    best = {"n_suspected_right": "best_rank_correct", "suspected_right_rate": "best_rank_correct_rate"}
-    table = table.assign(**{name: table[column] for name, column in best.items()})
     if n_linked:
         table.loc[table["kind"] == ANY, "reach"] = table["n_confirmed"] / n_linked
     return _ordered(table)
@@ -195,7 +194,7 @@ def _joined(pairs: pa.Table, settings: ChallengeSettings, files: AttackFiles) ->
     declared, truth = settings.declared, (files.iuf, files.strata, files.manifest)
     rating = dataclasses.replace(declared.rating, metrics=(EXACT,), tolerances={EXACT: (0, 0)})
     rates = rate(rating, {}, *truth, {EXACT: pairs}, {EXACT: pd.DataFrame()}, files.clusters)
-    claims = surest.order(ClaimSettings(False, declared.max_pairs, declared.rates), pairs, files.iuf)
+    claims = surest.order(ClaimSettings(False, declared.rates), [of_pairs(pairs)], files.iuf)
     return {**_whole(rates.drop(columns=OF_ONE_METRIC)), **_summary(claims, settings)}
 
 

@@ -67,12 +67,9 @@ def compare(
     if several and settings.rating.max_pairs != MAX_CANDIDATES:
         named = count({metric: _within(source) for metric, source in suspected.items()})
     ordered = surest.order(ClaimSettings(False, settings.rating.rates), [of_pairs(named)], iuf)
-    guesses = {metric: surest.best_guess(source) for metric, source in pairs.items()}
-    every = dict(claims)
-    if several:
-        every[AGREEMENT], guesses[AGREEMENT] = ordered, surest.best_guess(agreeing)
+    every = {**claims, AGREEMENT: ordered} if several else claims
     lines = rate(settings.rating, iuf, strata, manifest, agreeing, clusters)
-    return Comparison(lines, ordered, surest.summarize(every, guesses, settings.right), surest.curves(every))
+    return Comparison(lines, ordered, surest.summarize(every, settings.right), surest.curves(every))
 
 
 def _within(source: Source) -> pa.Table:

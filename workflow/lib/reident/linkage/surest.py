@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from reident.linkage import batches, intervals, sums
 from reident.linkage.links import SortedLinks
-from reident.linkage.rates import count_pairs
 from reident.linkage.settings import WHOLE, ClaimSettings
 
 if TYPE_CHECKING:
@@ -30,20 +29,6 @@ MIN_STEP, MAX_POINTS = 10, 100
 
 DECIMALS = 12
 """Decimals to which a share of right claims, a sum of fractions, is compared with a limit."""
-
-
-class Guess(NamedTuple):
-    """The best guess of all suspected records, who is one of the candidates at the best rank, drawn at random.
-
-    Attributes
-    ----------
-    n_suspected : int
-    n_right : float
-        How many guesses are right on average: Σ links / candidates at the best rank.
-    """
-
-    n_suspected: int
-    n_right: float
 
 
 def order(settings: ClaimSettings, claims: Sequence[Source], iuf: Source) -> pd.DataFrame:
@@ -92,27 +77,13 @@ def order(settings: ClaimSettings, claims: Sequence[Source], iuf: Source) -> pd.
     )
 
 
-def best_guess(pairs: Source) -> Guess:
-    """Return the best guess of each suspected record, from pairs as confirmation leaves them."""
-    n_suspected, by_size = 0, np.zeros(0, np.int64)
-    for batch in batches.merge([pairs]):
-        record, counts = count_pairs(batch)
-        n_suspected += len(record)
-        right = np.bincount(counts["best"], counts["best_confirmed"], max(len(by_size), 1)).astype(np.int64)
-        right[: len(by_size)] += by_size
-        by_size = right
-    return Guess(n_suspected, sums.of_shares(by_size))
-
-
-def summarize(claims: Mapping[str, pd.DataFrame], guesses: Mapping[str, Guess], limit: float | None) -> pd.DataFrame:
+def summarize(claims: Mapping[str, pd.DataFrame], limit: float | None) -> pd.DataFrame:
     """Summarize the surest claims of each metric.
 
     Parameters
     ----------
     claims : mapping of pandas.DataFrame
         By metric, what :func:`order` returns.
-    guesses : mapping of Guess
-        By metric, what :func:`best_guess` returns.
     limit : float, optional
         The share of right claims of `decision.surest`.
 
@@ -121,7 +92,7 @@ def summarize(claims: Mapping[str, pd.DataFrame], guesses: Mapping[str, Guess], 
     pandas.DataFrame
         The columns of `surest/summary.csv`.
     """
-    return pd.DataFrame([_summary(metric, lines, guesses[metric], limit) for metric, lines in claims.items()])
+    return pd.DataFrame([_summary(metric, lines, limit) for metric, lines in claims.items()])
 
 
 def curves(claims: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -141,7 +112,7 @@ def right_among(lines: pd.DataFrame, n: np.ndarray) -> np.ndarray:
     return np.interp(n, np.append(0, lines["n_claims"]), np.append(0.0, lines["n_right"]))
 
 
-def _summary(metric: str, lines: pd.DataFrame, guess: Guess, limit: float | None) -> dict[str, object]:
+def _summary(metric: str, lines: pd.DataFrame, limit: float | None) -> dict[str, object]:
     n = _total(lines)
     last = lines.iloc[-1] if n else dict.fromkeys(("n_right", "right_rate", "low", "high"), np.nan)
     sizes = {f"{size}": size for size in NUMBERS} | {f"{one}_percent": -(-n * one // 100) for one in PERCENTAGES}
@@ -159,9 +130,6 @@ def _summary(metric: str, lines: pd.DataFrame, guess: Guess, limit: float | None
             f"right_of_{name}": value if 0 < size <= n else np.nan
             for (name, size), value in zip(sizes.items(), right.tolist(), strict=True)
         },
-        "n_suspected": guess.n_suspected,
-        "n_suspected_right": guess.n_right,
-        "suspected_right_rate": guess.n_right / guess.n_suspected if guess.n_suspected else np.nan,
     }
 
 

@@ -33,8 +33,8 @@ MAX_CHOSEN = 3
 """Joins, and attacks without a variable, that are shown beside those above a limit: those that confirm most."""
 
 RIGHT = [
-    "n_confirmed", "confirmed_rate", "conditional_rate", "conditional_low", "conditional_high", "suspected_right_rate",
-    "n_at_95_percent", "best_rank_correct",
+    "n_confirmed", "confirmed_rate", "conditional_rate", "conditional_low", "conditional_high",
+    "best_rank_correct", "best_rank_correct_rate", "n_at_95_percent",
 ]  # fmt: skip
 """The columns that nobody knows without true links that are right."""
 
@@ -154,7 +154,7 @@ def attacks_table(results: Results) -> str:
             *columns(lines, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed", "1fr"),
             *columns(lines, HEADING, "confirmed_rate conditional_rate", "1fr"),
             ReportColumn(HEADING("interval", level=declared(results.level)), spans, "r", "1.4fr"),
-            *columns(lines, TEXT, "guess=suspected_right_rate surest=n_at_95_percent", "1fr"),
+            *columns(lines, TEXT, "guess=best_rank_correct_rate surest=n_at_95_percent", "1fr"),
             kind="compact",
         )
     )
