@@ -187,7 +187,7 @@ UNTESTED = {"Protection", "Households", "Dates"}
         ({"variables": (("born", "date", "birth"), ("sex", "categorical", "sex"))}, UNTESTED - {"Dates"}),
         ({"title": '"type": "date"'}, UNTESTED),
     ],
-    ids=str,
+    ids=["none", "protection", "households", "dates", "a text that names dates"],
 )
 def test_what_was_not_tested_is_said_in_so_many_words(results, shape, left):
     assert set(re.findall(r"^- \*\*(\w+)\.\*\*", brief.untested(results(**shape)), re.MULTILINE)) == left
