@@ -194,7 +194,7 @@ def attack(
         },
         "linking_variables": [_with_missing(one, frames) for one in _variables(variables)],
         "strata": [_with_missing(one, frames) for one in strata],
-        "metrics": metrics if isinstance(metrics, Mapping) else dict.fromkeys(metrics, {}),
+        "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
     }
     others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates}
     sections |= {name: section for name, section in others.items() if section is not None}
