@@ -93,6 +93,7 @@ def _found(results: Results, row: Any) -> str:
         sure = judged_value(results, limit, name, "sample" if row.metric == "sample" else "", "sure")
         below = TEXT("found.sure", value=shown(limit, sure))
     text = shown(limit, value)
+    text = f"[▲ {text}]{{.above}}" if row.outcome == BREAKS else text
     return f"{text} [{below}]{{.below}}" if below else text
 
 
