@@ -279,9 +279,8 @@ def test_who_is_most_at_risk_is_read_off_the_tables(results):
     for shown, at in ((high, shares.idxmax()), (low, shares.idxmin())):
         numbers = [round(100 * shares[at], 1), of_best.at[at, "n_confirmed"], of_best.at[at, "n_puf"]]
         assert [float(text.replace(",", "")) for text in shown] == numbers
-    without = (
-        study.table("attacks.csv").query("kind == 'without' and metric == @best").set_index("detail")["n_confirmed"]
-    )
+    attacks = study.table("attacks.csv").query("kind == 'without' and metric == @best")
+    without = attacks.set_index("detail")["n_confirmed"]
     assert f"without {without.idxmin()}, " in variable
     assert f" {int(without.min()):,} records in place of {int(whole.at[best, 'n_confirmed']):,}" in variable
 
