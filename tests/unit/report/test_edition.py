@@ -288,7 +288,7 @@ def test_every_page_of_an_edition_for_internal_use_says_so(samples, notebook_of,
     internal = samples[name].policy.internal
     leaves = PdfReader(BytesIO(rendered.pdf)).pages
     assert all(("for internal use only" in leaf.extract_text()) == internal for leaf in leaves)
-    assert ('<p class="banner">' in rendered.html) == internal
+    assert ('<aside class="banner">' in rendered.html) == internal
     assert 4 <= len(leaves) <= 8
 
 

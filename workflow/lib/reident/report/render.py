@@ -182,7 +182,7 @@ def to_html(content: Content, about: About, font: Path | None = None) -> str:
         "facts": "\n".join(
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in about.facts
         ),
-        "banner": f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
+        "banner": f'\n<aside class="banner">{html.escape(about.banner)}</aside>' if about.banner else "",
         "skip": html.escape(TEXT("skip")),
         "front_title": html.escape(about.front),
         "contents_title": html.escape(TEXT("contents")),
