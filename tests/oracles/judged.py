@@ -48,7 +48,9 @@ def risks(records, people, weights, name):
         return found, f, None
     matching = {"wildcard": possible, "sure": lambda record, person: known(record) <= known(person)}[name]
     counts = [sum(matching(record, person) for person in people) for record in records]
-    counts = [n or own for n, own in zip(counts, f, strict=True)]
+    # Without anyone who surely matches, the file is the evidence; but never of more people than may match.
+    most = [sum(possible(record, person) for person in people) for record in records]
+    counts = [min(n or own, limit or own) for n, own, limit in zip(counts, f, most, strict=True)]
     found["population"] = [Fraction(1, n) for n in counts]
     return found, f, counts
 

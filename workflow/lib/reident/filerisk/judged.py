@@ -144,9 +144,11 @@ def _of_records(limits: LimitSettings, files: Files, rule: Rule) -> Values:
         values |= _of_risks(limits, individual.risk(sizes, weights), "", INDIVIDUAL)
         values[uniques, "", INCOMPLETE] = int(((sizes == 1) & (files.codes < 0).any(axis=1)).sum())
         return values
+    possible = wildcards.matches(files.codes, files.people)
     # Whoever has all values of a record matches it for sure.
-    counts = wildcards.matches(files.codes, files.people, EITHER if rule == EITHER else COVERING)
+    counts = possible if rule == EITHER else wildcards.matches(files.codes, files.people, COVERING)
     people = np.where(counts > 0, counts, sizes)
+    people = np.where(possible > 0, np.minimum(people, possible), people)
     values |= _of_risks(limits, 1 / people, "", POPULATION)
     values[uniques, "", POPULATION] = int(((sizes == 1) & (people == 1)).sum())
     values["k_map_at_least", "", POPULATION] = int(people.min())
