@@ -521,7 +521,8 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
     ]
     informed = shape.options.get("fellegi_sunter", {}).get("m") == "informed"
     bound = None if informed else prior if shape.at_bound else 2 * prior
-    model = n, prior, bound, shape.left_out, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
+    rounds, converged = (bound and bound * n / 2, 41), "yes" if shape.converged else "no"
+    model = n, prior, bound, shape.left_out, *rounds, converged, -np.log2(prior / (1 - prior)), 2
     return {
         name: pd.DataFrame(rows, columns=table.names)
         for (name, rows), table in zip(

@@ -38,7 +38,7 @@ OPTIONS = {
     ),
     "unicity": st.sampled_from([{"interactions": word} for word in ("all", "full", "jointly_observed")])
     | st.integers(1, 4).map(lambda order: {"max_order": order}),
-    "fellegi_sunter": st.just({"levels": "bins", "competition": False}),
+    "fellegi_sunter": st.just({"levels": "bins", "competition": False, "frequency": False}),
 }
 
 
