@@ -219,6 +219,18 @@ def at_risk(results: Results) -> str | None:
     return items([text for text in texts if text]) if any(texts) else None
 
 
+@block(matching.SUMMARY, matching.SCENARIOS, matching.POOLED, matching.CORRESPONDENCE)
+def at_risk_in_synthetic(results: Results) -> str | None:
+    """Say of whom an intruder finds most in synthetic files: what of them the intruder knows."""
+    lines = matching.by_worst(results)
+    right = lines["true_match_rate"] * lines["targets"]
+    if matching.invalid(results) or not right.max():
+        return None
+    at = right.idxmax()
+    known, targets = matching.known_variables(str(lines.at[at, "known"])), round(lines.at[at, "targets"])
+    return items([TEXT("at_risk.matching", known=known, n=round(right[at]), people=some(targets, "person"))])
+
+
 def _single_candidate(results: Results) -> str:
     """Return the sentence on the records found with a single candidate, by the metric with most of them."""
     line = results.whole.loc[results.whole["n_single_confirmed"].idxmax()]
