@@ -260,6 +260,21 @@ def test_one_file_and_synthetic_files_have_strips_of_their_own(tmp_path):
     assert beside.startswith("[▲ ") == marks["broken"]
 
 
+def test_whom_an_intruder_finds_most_in_synthetic_files(tmp_path):
+    study = Results(write_matching(tmp_path / "results"))
+    lines = study.table("matching/scenarios.csv").query("file == 'mean' and listed")
+    pooled = study.table("matching/pooled.csv").query("membership == 'certain'").set_index("scenario")
+    rates = {
+        row.scenario: max(row.true_match_rate, pooled.true_match_rate.get(row.scenario, 0))
+        for row in lines.itertuples()
+    }
+    most = max(rates, key=rates.get)
+    first = lines.set_index("scenario").loc[most]
+    shown = brief.at_risk_in_synthetic(study)
+    assert all(name in shown for name in first["known"].split(" + "))
+    assert f", {round(rates[most] * first['targets'])} are found" in shown
+
+
 def test_the_board_reads_the_verdict_of_the_table_twice(results):
     study = results(limit=0.01)
     text = "\n".join(map(str, cells(study, "front")["front"]))

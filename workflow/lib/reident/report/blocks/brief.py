@@ -95,9 +95,10 @@ def product(results: Results) -> str:
     caption = [TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)]
     caption += [TEXT("product.above")] if any("▲" in cell for row in rows for cell in row.values()) else []
     caption += [TEXT("product.more", n=n_left, file=ATTACKS)] if n_left else []
-    heading, text = _explained(results)
     first = ReportColumn(TEXT("product.metric"), names, "l", "1.3fr")
-    return paragraphs(f"# {heading} {{.brief}}", text, table(" ".join(caption), first, *columns, kind="cards"))
+    text = TEXT("product.text") if results.confirmable else unconfirmable(results)
+    shown = table(" ".join(caption), first, *columns, kind="cards")
+    return paragraphs(f"# {TEXT('product.heading')} {{.brief}}", text, shown)
 
 
 def _shown(results: Results) -> tuple[pd.DataFrame, int]:
@@ -167,26 +168,6 @@ def _share(part: float, n: float, sign: str = "", *, of: bool = False) -> str:
     return two(sign + percent(part / n, 0 if part >= n / SQUARES else None), below)
 
 
-def _explained(results: Results) -> tuple[str, str]:
-    """Return the heading and the text of the table: why who finds most may be right less often than another."""
-    text = TEXT("product.text")
-    if not results.confirmable:
-        return TEXT("product.heading"), f"{text} {unconfirmable(results)}"
-    lines = at_hand(results)
-    lines = lines[lines["kind"].isin([DECLARED, STANDARD]) & (lines["n_suspected"] >= FEW) & (lines["n_confirmed"] > 0)]
-    lines = lines.set_index("words").assign(held=lambda w: w["n_suspected"] - w["n_false_outside"])
-    if len(lines) < 2:
-        return TEXT("product.heading"), text
-    most, best = str(lines["n_confirmed"].idxmax()), str(lines["conditional_rate"].idxmax())
-    if most == best:
-        return TEXT("product.heading"), f"{text} {TEXT('product.same', metric=most)}"
-    held, found = lines["held"] / lines["n_suspected"], lines["n_confirmed"] / lines["held"]
-    cause, shares = ("held", held) if held[best] / held[most] >= found[best] / found[most] else ("found", found)
-    fields = {"most": most, "best": best, "most_share": percent(shares[most], 0)}
-    why = TEXT(f"product.{cause}", **fields, best_share=percent(shares[best], 0))
-    return TEXT("product.heading_paradox", most=most, best=best), f"{text} {why}"
-
-
 @block()
 def unseen(results: Results) -> str | None:
     """Say what the study cannot show; of one file alone it is elsewhere in the brief."""
@@ -241,6 +222,18 @@ def at_risk(results: Results) -> str | None:
     best = str(results.whole["n_confirmed"].idxmax())
     texts = [_single_candidate(results), _strata_at_risk(results, best), _telling_variable(results, best)]
     return items([text for text in texts if text]) if any(texts) else None
+
+
+@block(matching.SUMMARY, matching.SCENARIOS, matching.POOLED, matching.CORRESPONDENCE)
+def at_risk_in_synthetic(results: Results) -> str | None:
+    """Say of whom an intruder finds most in synthetic files: what of them the intruder knows."""
+    lines = matching.by_worst(results)
+    right = lines["true_match_rate"] * lines["targets"]
+    if matching.invalid(results) or not right.max():
+        return None
+    at = right.idxmax()
+    known, targets = matching.known_variables(str(lines.at[at, "known"])), round(lines.at[at, "targets"])
+    return items([TEXT("at_risk.matching", known=known, n=round(right[at]), people=some(targets, "person"))])
 
 
 def _single_candidate(results: Results) -> str:

@@ -7,7 +7,7 @@ from datetime import date as Date
 import pandas as pd
 
 from reident.linkage.settings import ANY, WHOLE
-from reident.report.blocks.common import FEW, portion, reserved, share_of
+from reident.report.blocks.common import FEW, reserved, share_of
 from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.layout import Block, ReportColumn, block, box
 from reident.report.results import LIMITS, VERDICT, Results
@@ -240,11 +240,6 @@ def unconfirmable(results: Results) -> str:
 
 def _puf(results: Results) -> str:
     return some(round(results.whole["n_puf"].iloc[0]), "puf_record")
-
-
-def _of_puf(results: Results, n: int) -> str:
-    n_puf = results.whole["n_puf"].iloc[0]
-    return portion(count(n), n / n_puf, n_puf, _puf(results))
 
 
 TENFOLD = 10

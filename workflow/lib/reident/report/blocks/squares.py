@@ -129,7 +129,6 @@ ROOMS = {
     "reach_at_most": lambda line, bound: bound * line["n_linked"],
     "confirmed_at_most": lambda _, bound: bound,
     "confirmed_by_any_at_most": lambda _, bound: bound,
-    "together_confirmed_rate_at_most": lambda line, bound: bound * line["n_puf"],
     "true_match_rate_at_most": lambda line, bound: bound * line["targets"],
 }
 """By limit, how many records it allows to be found; other limits are not on records that are found."""
