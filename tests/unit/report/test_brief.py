@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from making.filerisk import write_filerisk
 from making.matching import write_matching
 from making.report import cells, write_table
-from reident.report.blocks import brief, front, squares
+from reident.report.blocks import brief, squares
 from reident.report.results import Results
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -118,13 +118,6 @@ def test_the_strip_of_any_metric_has_the_limit_on_it(results, n):
     assert marks["broken"]
     assert "above the limit" in beside
     assert marks["room"] == round(100 * n / study.whole["n_puf"].iloc[0])
-
-
-def test_exact_values_above_several_limits_are_named_once(results):
-    limits = {"conditional_rate_at_most": 0.9, "single_rate_at_most": 0.9}
-    text = front.overall(results(exact=(40, 39), decision=limits))
-    assert text.count("Without any metric") == 1
-    assert text.count("the limit of 90") == 2
 
 
 def test_the_rate_is_the_product_of_its_factors(results):

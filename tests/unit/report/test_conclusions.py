@@ -62,9 +62,8 @@ ATTACK = {
     "reservations below": r"warnings? below says? that the risk may be understated",
     "no true link": r"There are no true links between the files",
     "links outside": r"Not one of the \d+ true links is inside a stratum",
-    "exact above": r"Without any metric, exact values of \w+ and \w+ name .*"
-    r"by [\d,]+ claims, of which [\d.]+\s% are right; this is above the",
-    "exact within": r"A join on exact values of one or two variables is within the limits?\.",
+    "others above": r"(One attack|\d+ attacks) at hand that the study does not limit (is|are) above a limit\.",
+    "cannot be broken": r"No result can break the limit for the reach",
     # The verdict on each metric
     "cell above": r"\[▲ [\w. ]+ found(, limit [\w. ]+)?: above the limit( of another kind)?\]|\[▲ = [\d.]+ %\]",
     "cell within": r": within(, but see the warning)?\*\*",
@@ -134,19 +133,18 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
      {"ABOVE", "many above", "cell above"} | NOTABLE),
     ("several limits, one broken by two", {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 150}},
      {"ABOVE", "each above", "cell above", "cell within"} | NOTABLE),
-    ("several limits, met", {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
+    ("several limits, met", {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 0.9}},
      {"WITHIN", "each within", "cell within"} | NOTABLE),
-    ("exact values alone above", {"exact": (40, 39), "limit": 0.9},
-     {"ABOVE", "exact above", "all within", "cell within", "cell above"} | NOTABLE),
-    ("a metric and exact values above", {"exact": (40, 39), "limit": 0.01},
-     {"ABOVE", "exact above", "all above", "example", "cell above"} | NOTABLE),
-    ("a metric above, exact values within", {"exact": (40, 0), "limit": 0.01},
-     {"ABOVE", "exact within", "all above", "example", "cell above", "perhaps by chance"}
-     | NOTABLE),
-    ("exact values within", {"exact": (40, 1), "decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
-     {"WITHIN", "exact within", "each within", "cell within"} | NOTABLE),
-    ("no limit, with exact values", {"exact": (40, 1), "limit": None},
-     {"NO VERDICT", "no limit"} | NOTABLE),
+    ("another attack alone above", {"exact": (60, 60), "limit": 0.9},
+     {"RESERVED", "others above", "all within", "reservations below", "cell within", "may understate"}),
+    ("a metric and another attack above", {"exact": (40, 39), "limit": 0.01},
+     {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
+    ("a metric above, no other attack", {"exact": (40, 0), "limit": 0.01},
+     {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
+    ("a limit that no result can break", {"decision": {"reach_at_most": 1}},
+     {"NO VERDICT", "cannot be broken"} | NOTABLE),
+    ("such a limit beside another", {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
+     {"WITHIN", "cannot be broken", "all within", "cell within"} | NOTABLE),
     ("a limit of one metric alone", {"decision": {"conditional_rate_at_most": {"adhoc": 0.01}}},
      {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
 ]  # fmt: skip
@@ -310,7 +308,7 @@ MATCHED = {
     "several files": r"matching records of a synthetic file",
 }
 ONE_FILE = {**MATCHING, "synthetic": MATCHING["synthetic"][:1]}
-LIMIT = {"decision": {"true_match_rate_at_most": 1}}
+LIMIT = {"decision": {"true_match_rate_at_most": 0.99}}
 
 
 @pytest.mark.parametrize(
