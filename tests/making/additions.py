@@ -14,6 +14,7 @@ from reident.intake.severity import table as warnings_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
 from reident.larger.settings import ExtrapolationSettings
+from reident.ledger.stored import read_csv
 from reident.linkage import surest
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import JoiningSettings, Variable
@@ -137,6 +138,8 @@ def write_surest(
     write_table(folder / "surest/curve.csv", surest.curves(tables))
     if limit is not None:
         amend(folder, decision={"surest": {"right": limit[0], "at_most": limit[1]}})
+        attacks = read_csv(folder / "attacks.csv")
+        write_table(folder / "attacks.csv", attacks[attacks["kind"] == "declared"])
         write_verdict(folder, attack=warnings_table([]))
     return folder
 

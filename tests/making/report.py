@@ -577,7 +577,7 @@ def _plausibility(variables: pd.DataFrame) -> pd.DataFrame:
 def _attacks(shape: Shape, rates: pd.DataFrame, summary: pd.DataFrame, overlap: pd.DataFrame) -> pd.DataFrame:
     """The attacks at hand: the metrics, a standard one, joins, and the metrics without a variable find half as many."""
     whole, names = rates[rates["stratum"] == "ALL"].set_index("metric"), [name for name, *_ in shape.variables]
-    reached = whole[(whole["n_confirmed"] > 0) & whole["reach"].notna()]
+    reached = whole[whole["reach"] > 0]
     n_linked = round((reached["n_confirmed"] / reached["reach"]).iloc[0]) if len(reached) else 0
     claims = summary.set_index("metric")
     lines = [

@@ -142,6 +142,12 @@ def test_the_warning_names_the_attack_that_is_furthest_beyond():
     assert "Taxicab (without sex) confirms 9 of 9 records with one candidate" in by_limit["single"]
 
 
+def test_a_warning_is_told_once():
+    notable = StudyWarning("notable", "few_links", {"n": 8})
+    made = judged({"confirmed_at_most": 10}, [*WEAK, attack(*JOIN, 90, 60)], notable)
+    assert made.warnings["code"].tolist() == ["stronger", "few_links"]
+
+
 def test_the_surest_claims_of_every_attack_are_compared():
     limit = {"surest": {"right": 0.9, "at_most": 20}}
     made = judged(limit, [*WEAK, attack(*JOIN, 21, 20)])

@@ -42,10 +42,12 @@ def name(kind: str, metric: str, detail: str) -> str:
 
 def is_own(limits: pd.DataFrame, decision: Mapping[str, Any]) -> pd.Series:
     """Return whether lines of the limits are about what the study limits, and not about another attack at hand."""
-    names = limits["metric"].fillna("").astype(str)
-    given = [None if limit == OF_SUREST else decision.get(limit) for limit in limits["limit"]]  # a section for all
-    declared = [not isinstance(one, Mapping) or metric in one for metric, one in zip(names, given, strict=True)]
-    return ~limits["about"].isin([ATTACK, SUREST]) | (~names.str.contains(" ") & pd.Series(declared, limits.index))
+    names, of_others = limits["metric"].fillna("").astype(str), limits["about"].isin([ATTACK, SUREST])
+    unlimited = [
+        limit in COLUMNS and isinstance(given := decision.get(limit), Mapping) and metric not in given
+        for limit, metric in zip(limits["limit"], names, strict=True)
+    ]
+    return ~of_others | ~(names.str.contains(" ") | pd.Series(unlimited, limits.index, dtype=bool))
 
 
 def of_others(attacks: pd.DataFrame) -> pd.DataFrame:

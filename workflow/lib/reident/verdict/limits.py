@@ -89,7 +89,8 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
         more += attacks.untried(at_hand)
     if not more:
         return judged
-    return decide(settings, tables, warnings.ordered(pd.concat([lines, table(more).assign(about=ATTACK)])))
+    added = pd.concat([lines, table(more).assign(about=ATTACK)], ignore_index=True)
+    return decide(settings, tables, warnings.ordered(added))
 
 
 def decide(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame) -> Judged:

@@ -92,14 +92,14 @@ def overall(results: Results) -> str:
     if kind == UNKNOWN:
         is_silent = len(silent) == limits["metric"].nunique() > 0 and (results.whole["tolerance"] < 0).all()
         return _reason(results, UNKNOWN, no_metric if is_silent else TEXT("invalid"))
-    others = [*_by_any_metric(every[every["metric"] == ANY]), *_by_others(results), _unbreakable(results, every)]
+    others = [*_by_any_metric(every[every["metric"] == ANY]), _unbreakable(results, every)]
     limits = limits[limits["outcome"] != UNBREAKABLE]
     if kind == ABOVE:
         texts = [*others, *_within(results, limits)]
         if BREAKS in set(limits["outcome"]):
             texts = [*_above(results, limits), *others]
         return _reason(results, ABOVE, " ".join(filter(None, [*texts, no_metric])))
-    text = " ".join(filter(None, [*_within(results, limits), *others, no_metric]))
+    text = " ".join(filter(None, [*_within(results, limits), *others, *_by_others(results), no_metric]))
     if kind == RESERVED:
         text = f"{text} {reserved(results, ATTACK)}"
     return _reason(results, kind, text)
