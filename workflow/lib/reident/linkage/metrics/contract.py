@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reident.kernels.toplist import Pairs
     from reident.kernels.unit_costs import Rules
-    from reident.linkage.metrics.unit_pairs import RankedUnits
     from reident.linkage.pairing import Pairing
     from reident.linkage.settings import Variable
     from reident.linkage.unit_pairing import UnitPairing
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
 
     Variables = Sequence[Variable | LinkingVariable]
     """The linking variables, as the attack or as the study file has them."""
-
-    BestPairs = Pairs | RankedUnits
-    """The best pairs of records or of units, as a kernel finds them."""
 
 OptionsT = TypeVar("OptionsT", bound=Section)
 
@@ -100,10 +95,8 @@ class Following(NamedTuple):
     number: np.ndarray
 
 
-def scored(
-    pairs: BestPairs, score_of: Callable[[np.ndarray], np.ndarray], own_score: np.ndarray | None = None
-) -> Scored:
-    """Return the pairs of a kernel with their scores, which `score_of` makes from levels."""
+def scored(pairs: Any, score_of: Callable[[np.ndarray], np.ndarray], own_score: np.ndarray | None = None) -> Scored:
+    """Return the best pairs of a kernel, of records or of units, with the scores that `score_of` makes of levels."""
     following = Following(score_of(pairs.next_level), pairs.n_next)
     score = score_of(pairs.level)
     return Scored(pairs.puf, pairs.eif, score, pairs.ambiguous, own_score=own_score, following=following)
