@@ -139,7 +139,7 @@ def write_surest(
     if limit is not None:
         amend(folder, decision={"surest": {"right": limit[0], "at_most": limit[1]}})
         attacks = read_csv(folder / "attacks.csv")
-        write_table(folder / "attacks.csv", attacks[attacks["kind"].isin(["declared", "any"])])
+        write_table(folder / "attacks.csv", attacks[attacks["kind"].isin(["declared", "agreement", "any"])])
         write_verdict(folder, attack=warnings_table([]))
     return folder
 

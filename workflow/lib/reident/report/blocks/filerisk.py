@@ -165,8 +165,6 @@ def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]
     unsure, by_dis = undecided(lines), (lines["limit"] == "dis_at_most") & (lines["metric"] != UNITS)
     if (unsure & by_dis).any():
         return "unsure", {"interval": interval(results)}
-    if (lines["outcome"] == UNBREAKABLE).all():
-        return "only_unbreakable", {}
     if not quantity(results, "records_in_cells") and lines["value"].isna().all():
         return "no_cell", {}
     if by_dis.all() and lines["value"].isna().all():
