@@ -14,7 +14,7 @@ import reident
 from hypothesis import given
 from hypothesis import strategies as st
 from reident import language
-from reident.challenge.attacks import EXACT
+from reident.challenge.settings import EXACT
 from reident.intake.severity import StudyWarning, table
 from reident.language.messages import message, percentage, sentence, translated, words
 from reident.language.sentences import entries, field_names, is_choice

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.challenge.joins import Joins, sets
-from reident.challenge.settings import ChallengeSettings
+from reident.challenge.settings import DECLARED, EXACT, JOIN, KINDS, STANDARD, WITHOUT, ChallengeSettings
 from reident.challenge.work import of_attack, of_join
 from reident.linkage import batches, surest
 from reident.linkage.attack import AttackFiles, attack, claim
@@ -24,13 +24,6 @@ from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-
-DECLARED, STANDARD, JOIN, WITHOUT = "declared", "standard", "join", "without"
-KINDS = (DECLARED, STANDARD, ANY, AGREEMENT, JOIN, WITHOUT)
-"""The kinds of attacks at hand, in the order of the table."""
-
-EXACT = "exact_values"
-"""Stands for the join on exact values where tables have a metric."""
 
 OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
 """The columns of `surest/summary.csv` that an attack has."""

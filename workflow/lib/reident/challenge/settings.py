@@ -1,4 +1,4 @@
-"""The settings of the attacks at hand."""
+"""The settings of the attacks at hand, and the names of their kinds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reident.linkage.settings import AGREEMENT, ANY
+
 if TYPE_CHECKING:
     from reident.linkage.attack_settings import AttackSettings
+
+DECLARED, STANDARD, JOIN, WITHOUT = "declared", "standard", "join", "without"
+KINDS = (DECLARED, STANDARD, ANY, AGREEMENT, JOIN, WITHOUT)
+"""The kinds of attacks at hand, in the order of the table."""
+
+EXACT = "exact_values"
+"""Stands for the join on exact values where tables have a metric."""
 
 
 @dataclass(frozen=True)

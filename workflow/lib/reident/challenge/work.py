@@ -1,8 +1,9 @@
 """The work of an attack, estimated from the numbers of records, pairs and variables alone (METHODS §6.10).
 
 What is tried must not depend on the machine, on other jobs or on the number of processors: nothing is timed. The costs
-are seconds of one processor (AMD EPYC) on simulated files of 200 to 100,000 records, 3 to 12 variables and 1 to 10,000
-strata, rounded up: a half of the attacks take less than half of their estimate.
+are seconds of one processor (AMD EPYC), measured on simulated files of 200 to 100,000 records, 3 to 12 variables and
+1 to 10,000 strata, and rounded up. An estimate may be several times too high, since kernels exclude what cannot be a
+candidate and EM converges sooner or later.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from reident.linkage.attack import AttackFiles
     from reident.linkage.attack_settings import SearchSettings
 
-START = 0.05
-"""Of any attack."""
+START, JOIN = 0.05, 0.01
+"""Of any attack with a metric, and of any join."""
 
-OF_RECORD = 1.5e-5
-"""Of each record of either file: grouping, ranking, confirmation, rates."""
+OF_RECORD, OF_JOINED_RECORD = 7e-6, 1e-6
+"""Of each record of either file: grouping, ranking, confirmation, rates; of a join, for each variable."""
 
 OF_PAIR = 1e-10
 """Of each pair and variable, for a metric whose kernel excludes whole groups of records."""
@@ -33,7 +34,7 @@ OF_UNIT_PAIR = 1e-7
 OF_SET = 5e-9
 """Of each record and set of variables that unicity searches."""
 
-OF_WEIGHED_PAIR, OF_CANDIDATES = 2e-7, 4e-5
+OF_WEIGHED_PAIR, OF_CANDIDATES = 4e-7, 4e-5
 """Of each pair and variable where all pairs are weighed, and of each record and variable where only candidates are."""
 
 OF_UNKNOWN_PAIR = 2e-8
@@ -60,7 +61,7 @@ def of_attack(settings: SearchSettings, files: AttackFiles) -> float:
 
 def of_join(files: AttackFiles, n_variables: int) -> float:
     """Return the work of a join on some variables, in seconds of one processor."""
-    return START + _records(files) * OF_RECORD * n_variables
+    return JOIN + _records(files) * OF_JOINED_RECORD * n_variables
 
 
 def _records(files: AttackFiles) -> int:

@@ -72,7 +72,7 @@ def table(limits: pd.DataFrame, published: list[LimitOutcome]) -> pd.DataFrame:
         outcomes[limit.numerator.metric, rate, limit.bound] = limit.outcome
     names = ["about", "limit", "metric", "bound"]
     lines = []
-    for line in limits[is_own(limits, {})].to_dict("records"):
+    for line in (limits[is_own(limits, {})] if len(limits) else limits).to_dict("records"):
         key = line["metric"], _RATES.get(line["limit"]), float(line["bound"])
         # What a limit on risks was judged by tells on which side of it the file is.
         judged_by = {"metric": ""} if line["limit"] in _BY_BASIS and line["metric"] != UNITS else {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident.challenge.attacks import DECLARED, EXACT, JOIN, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, EXACT, JOIN, STANDARD, WITHOUT
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.plausibility.warnings import in_words

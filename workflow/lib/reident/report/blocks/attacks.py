@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.challenge.attacks import DECLARED, JOIN, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, JOIN, STANDARD, WITHOUT
 from reident.challenge.standard import NAMES
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.report import style

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from reident.challenge.attacks import DECLARED, STANDARD
+from reident.challenge.settings import DECLARED, STANDARD
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
 from reident.report.blocks import filerisk, matching
